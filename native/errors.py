@@ -1,0 +1,134 @@
+"""The one error tree of the library.
+
+NativeError
+├── NotThere             a section, child or file that does not exist
+│   └── NoTransaction    an id that is not, or no longer, in progress
+├── AlreadyThere         a name that is taken
+├── IndexOutOfRange      a position outside a list
+├── NoParent             the section a child should go into does not exist
+├── BadRequest           parameters that contradict one another
+├── BadValue             a value that cannot stand in the file (member and reason)
+├── UnknownWords         an edit of a line that holds words the grammar does not know
+├── Conflict             another writer was first
+│   └── NotCommittable   a failed or outdated transaction
+├── TooManyTransactions
+├── Refused              HAProxy says the configuration is wrong, always with these bytes
+├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
+├── WriteFailed          the disk did not take the file
+├── Unreadable           a file that cannot be read
+├── ReloadFailed         HAProxy did not take the new configuration
+└── RuntimeError_        the Runtime API
+    ├── RuntimeAbsent    no socket answers
+    └── RuntimeRefused   HAProxy answered, and the answer is no
+
+Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the configuration: file, line from 1, section header, keyword, member of the request."""
+
+    file: str | None = None
+    line: int | None = None
+    section: str | None = None
+    keyword: str | None = None
+    member: str | None = None
+
+
+class NativeError(Exception):
+    """Base of all; `str(error)` is `label: detail`, or what there is of the two."""
+
+    label = ""
+
+    def __init__(self, detail: str = "", *, place: Place | None = None) -> None:
+        self.detail, self.place = detail, place
+        super().__init__(": ".join(part for part in (self.label, detail) if part))
+
+
+class NotThere(NativeError):
+    label = "missing object"
+
+
+class NoTransaction(NotThere):
+    label = "transaction does not exist"
+
+
+class AlreadyThere(NativeError):
+    label = "object already exists"
+
+
+class IndexOutOfRange(NativeError):
+    label = "index out of range"
+
+
+class NoParent(NativeError):
+    label = "missing parent"
+
+
+class BadRequest(NativeError):
+    """Its detail is the whole text."""
+
+
+class BadValue(NativeError):
+    label = "validation error"
+
+
+class UnknownWords(NativeError):
+    label = "validation error"
+
+
+class Conflict(NativeError):
+    label = "version mismatch"
+
+
+class NotCommittable(Conflict):
+    label = ""
+
+
+class TooManyTransactions(NativeError):
+    pass
+
+
+class Refused(NativeError):
+    label = "validation error"
+
+
+class CheckImpossible(NativeError):
+    """`reason` is one of: missing, not-executable, killed, timeout, failed."""
+
+    label = "validation error"
+
+    def __init__(self, detail: str, *, reason: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class WriteFailed(NativeError):
+    label = "invalid change"
+
+
+class Unreadable(NativeError):
+    label = "failed to read configuration"
+
+
+class ReloadFailed(NativeError):
+    """Its detail begins with `Reload failed: `."""
+
+
+class RuntimeError_(NativeError):  # noqa: N801, N818 - RuntimeError is Python's own
+    pass
+
+
+class RuntimeAbsent(RuntimeError_):
+    pass
+
+
+class RuntimeRefused(RuntimeError_):
+    """HAProxy's own words, and the command that was refused."""
+
+    def __init__(self, answer: str, command: str) -> None:
+        super().__init__(f"{answer} [{command}]")
+        self.answer, self.command = answer, command

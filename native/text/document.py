@@ -1,0 +1,157 @@
+"""A whole configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
+
+Text is UTF-8 where it is; other bytes travel as lone surrogates and come out as they went in.
+An edit returns a new document that shares every untouched section.
+"""
+
+import re
+from collections.abc import Iterable
+
+from native.text.line import Line
+from native.text.section import Section, split_lines
+from native.text.words import unquoted
+
+SECTION_KINDS = frozenset(
+    "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
+    "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app".split()
+)
+# A section keyword as first word, or a first word whose quotes or escapes may hide one.
+_HEADER = re.compile(
+    r"^[ \t\v\f]*(?:(?:" + "|".join(sorted(SECTION_KINDS)) + r")(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]*[\"'\\])", re.MULTILINE
+)
+
+
+class Document:
+    """`preamble` is the text before the first section; `sections` hold everything else."""
+
+    __slots__ = ("_data", "_index", "preamble", "sections")
+
+    def __init__(self, preamble: str, sections: Iterable[Section]) -> None:
+        self.preamble = preamble
+        self.sections = tuple(sections)
+        self._index: dict[tuple[str, str], int] | None = None
+        self._data: bytes | None = None
+
+    @classmethod
+    def parse(cls, data: bytes | str, file: str | None = None) -> "Document":
+        text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+        starts = [found for match in _HEADER.finditer(text) if (found := _header_at(text, match.start()))]
+        if not starts:
+            return cls(text, ())
+        preamble, lead = _take_lead(text[: starts[0][0]], at_top=True)
+        sections = []
+        ends = [start for start, _, _ in starts[1:]] + [len(text)]
+        for i, ((start, kind, name), end) in enumerate(zip(starts, ends, strict=True)):
+            body, next_lead = (text[start:end], "") if i + 1 == len(starts) else _take_lead(text[start:end])
+            sections.append(Section(kind, name, body, lead=lead, file=file))
+            lead = next_lead
+        return cls(preamble, sections)
+
+    @property
+    def text(self) -> str:
+        return self.preamble + "".join(section.lead + section.text for section in self.sections)
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes."""
+        if self._data is None:
+            self._data = self.text.encode("utf-8", "surrogateescape")
+        return self._data
+
+    def find(self, kind: str, name: str) -> Section | None:
+        """The first section of that kind and name; a nameless defaults section is `unnamed_defaults_N`, N from 1."""
+        if self._index is None:
+            self._index = self._make_index()
+        place = self._index.get((kind, name))
+        return None if place is None else self.sections[place]
+
+    def _make_index(self) -> dict[tuple[str, str], int]:
+        index: dict[tuple[str, str], int] = {}
+        for place, (section, name) in enumerate(zip(self.sections, self.names(), strict=True)):
+            index.setdefault((section.kind, name), place)
+        return index
+
+    def names(self) -> list[str]:
+        """The name by which each section is addressed."""
+        names, nameless = [], 0
+        for section in self.sections:
+            if section.kind == "defaults" and not section.name:
+                nameless += 1
+                names.append(f"unnamed_defaults_{nameless}")
+            else:
+                names.append(section.name)
+        return names
+
+    def of_kind(self, kind: str) -> list[tuple[str, Section]]:
+        """(name, section) of each section of that kind, in file order."""
+        return [(name, section) for name, section in zip(self.names(), self.sections, strict=True) if section.kind == kind]
+
+    def replace(self, old: Section, new: Section) -> "Document":
+        place = self.sections.index(old)
+        document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]))
+        if (old.kind, old.name) == (new.kind, new.name):
+            document._index = self._index
+        return document
+
+    def insert(self, section: Section, after: Section | None = None) -> "Document":
+        """With a new section behind another one (default: at the end), one blank line apart."""
+        place = len(self.sections) if after is None else self.sections.index(after) + 1
+        before = list(self.sections[:place])
+        preamble = self.preamble
+        if before:
+            before[-1] = _ending_blank(before[-1])
+        elif preamble and not preamble.endswith("\n\n"):
+            preamble += "\n" if preamble.endswith("\n") else "\n\n"
+        if place < len(self.sections):
+            section = _ending_blank(section)
+        return Document(preamble, (*before, section, *self.sections[place:]))
+
+    def remove(self, section: Section) -> "Document":
+        """Without a section and the comment block above it; conditionals that it cuts across stay."""
+        place = self.sections.index(section)
+        left = "".join(line.text for line in section.open_conditionals())
+        before, preamble = list(self.sections[:place]), self.preamble
+        if left and before:
+            last = before[-1]
+            before[-1] = Section(last.kind, last.name, last.text + left, lead=last.lead, file=last.file)
+        elif left:
+            preamble += left
+        return Document(preamble, (*before, *self.sections[place + 1 :]))
+
+    def with_preamble(self, preamble: str) -> "Document":
+        document = Document(preamble, self.sections)
+        document._index = self._index
+        return document
+
+
+def _header_at(text: str, start: int) -> tuple[int, str, str] | None:
+    end = text.find("\n", start)
+    words = Line(text[start : len(text) if end < 0 else end]).words
+    kind = words[0] if words and words[0] in SECTION_KINDS else unquoted(words[0]) if words else ""
+    if kind not in SECTION_KINDS:
+        return None
+    nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and words[1] == "from")
+    return start, kind, "" if nameless else words[1]
+
+
+def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
+    """(the rest, the comment lines at column 0 directly above what follows); a block that opens the file is the file's."""
+    if not text.endswith("\n") or "#" not in text:
+        return text, ""
+    lines = split_lines(text[-4096:] if len(text) > 4096 else text)
+    place = len(lines)
+    while place > 0 and lines[place - 1].startswith("#"):
+        place -= 1
+    size = sum(map(len, lines[place:]))
+    if size == 0 or (place == 0 and (at_top or size < len(text))):
+        return text, ""
+    return text[:-size], text[-size:]
+
+
+def _ending_blank(section: Section) -> Section:
+    """The section with a blank line at its end."""
+    lines = section.lines
+    if lines[-1].is_blank and lines[-1].text.endswith("\n"):
+        return section
+    last = lines[-1] if lines[-1].text.endswith("\n") else Line(lines[-1].text + section.newline)
+    return section.with_lines((*lines[:-1], last, Line(section.newline)))

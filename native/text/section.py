@@ -1,0 +1,81 @@
+"""A section: its header line, its body, and the comment block directly above the header.
+
+Sections are immutable and shared between documents, so what is computed from one is kept on it (`cache`).
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from native.text.line import Line
+
+CONDITIONALS = (".if", ".elif", ".else", ".endif")
+
+
+class Section:
+    """Text of one section. `name` is the raw word of the header, empty where it has none."""
+
+    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name")
+
+    def __init__(
+        self, kind: str, name: str, text: str | None = None, *, lines: Sequence[Line] | None = None, lead: str = "", file: str | None = None
+    ) -> None:
+        self.kind, self.name, self.lead, self.file = kind, name, lead, file
+        self._text = text
+        self._lines = tuple(lines) if lines is not None else None
+        self.cache: dict[Any, Any] = {}
+
+    @property
+    def text(self) -> str:
+        """Header line and body, without the comment block above."""
+        if self._text is None:
+            self._text = "".join(line.text for line in self._lines or ())
+        return self._text
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """All lines, the header first."""
+        if self._lines is None:
+            self._lines = tuple(Line(text) for text in split_lines(self.text))
+        return self._lines
+
+    @property
+    def header(self) -> Line:
+        return self.lines[0]
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if self.header.text.endswith("\r\n") else "\n"
+
+    def with_lines(self, lines: Iterable[Line], *, name: str | None = None) -> "Section":
+        """The same section with other lines; only a last line may lack its line end."""
+        kept = list(lines)
+        for i, line in enumerate(kept[:-1]):
+            if not line.text.endswith("\n"):
+                kept[i] = Line(line.text + self.newline)
+        return Section(self.kind, self.name if name is None else name, lines=kept, lead=self.lead, file=self.file)
+
+    def open_conditionals(self) -> list[Line]:
+        """The `.if` family's lines that have no partner inside this section; they belong to what surrounds it."""
+        open_: list[Line] = []
+        blocks: list[list[Line]] = []
+        for line in self.lines:
+            word = line.words[0] if line.words else ""
+            if word == ".if":
+                blocks.append([line])
+            elif word in CONDITIONALS and blocks:
+                blocks[-1].append(line)
+                if word == ".endif":
+                    blocks.pop()
+            elif word in CONDITIONALS:
+                open_.append(line)
+        return open_ + [line for block in blocks for line in block]
+
+    def __repr__(self) -> str:
+        return f"Section({self.kind} {self.name})"
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their line ends; only `\\n` ends one, as in HAProxy."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
