@@ -17,7 +17,7 @@ NativeError
 ├── WriteFailed          the disk did not take the file
 ├── Unreadable           a file that cannot be read
 ├── ReloadFailed         HAProxy did not take the new configuration
-└── RuntimeError_        the Runtime API
+└── RuntimeFailure        the Runtime API
     ├── RuntimeAbsent    no socket answers
     └── RuntimeRefused   HAProxy answered, and the answer is no
 
@@ -118,15 +118,15 @@ class ReloadFailed(NativeError):
     """Its detail begins with `Reload failed: `."""
 
 
-class RuntimeError_(NativeError):  # noqa: N801, N818 - RuntimeError is Python's own
+class RuntimeFailure(NativeError):
     pass
 
 
-class RuntimeAbsent(RuntimeError_):
+class RuntimeAbsent(RuntimeFailure):
     pass
 
 
-class RuntimeRefused(RuntimeError_):
+class RuntimeRefused(RuntimeFailure):
     """HAProxy's own words, and the command that was refused."""
 
     def __init__(self, answer: str, command: str) -> None:
