@@ -1,0 +1,68 @@
+# Two commands matter: `make demo` shows it, `make test` proves it. Everything stays inside the checkout,
+# but for the HAProxy binaries that tests/tools/get-haproxy keeps in the user's cache.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+GET_HAPROXY := tests/tools/get-haproxy
+WORKERS ?= 2
+
+# A virtual environment knows its own path: one that came along with a copied checkout is made anew.
+MADE_HERE := $(shell grep -q '^command = .* $(CURDIR)/\.venv$$' .venv/pyvenv.cfg 2>/dev/null && echo yes)
+ifneq ($(MADE_HERE),yes)
+.PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
+endif
+
+.PHONY: help setup dev haproxy generate check test demo bench format lock clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+
+setup: $(BIN)/dataplaneapi ## the command .venv/bin/dataplaneapi
+
+$(BIN)/python:
+	$(PYTHON) -m venv --clear .venv
+
+$(BIN)/dataplaneapi: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
+	$(PIP) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+dev: .venv/.dev ## setup, and what tests and generators need
+
+.venv/.dev: requirements/dev.txt $(BIN)/dataplaneapi
+	$(PIP) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+haproxy: ## the HAProxy versions that the tests run against
+	@$(GET_HAPROXY) 3
+	@$(GET_HAPROXY) 2.6
+	@for version in 2.8 3.0; do $(GET_HAPROXY) $$version || echo "its tests are skipped" >&2; done
+
+generate: dev ## openapi/generated/, native/models/ and docs/ from the declarations
+	$(BIN)/python -m openapi.generate
+
+check: dev ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+demo: setup ## an HAProxy and the server beside it, until Ctrl-C
+	@HAPROXY_BIN=$$($(GET_HAPROXY)) exec $(BIN)/python -m demo
+
+bench: dev ## every figure of bench/figures.toml; SERVERS="name=command ..." for others beside ours
+	$(BIN)/python -m bench $(SERVERS)
+
+format: dev ## rewrite the sources in the house's layout
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+lock: ## requirements/*.txt anew from pyproject.toml
+	$(PYTHON) -m venv .venv/lock
+	.venv/lock/bin/pip install --quiet uv
+	sh requirements/lock .venv/lock/bin/uv
+
+clean: ## forget everything made here
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
