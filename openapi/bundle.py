@@ -1,0 +1,134 @@
+"""Makes one OpenAPI 3.0.3 document of the pieces: root, schemas, table of resources, paths.
+
+The document is served as it is and read by native: `x-resources` holds the table, each operation an `x-operation`,
+and the schemas keep their `x-haproxy` notes.
+"""
+
+import json
+from collections.abc import Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from openapi import operations
+
+HERE = Path(__file__).parent
+METHODS = ("get", "post", "put", "delete")
+
+
+class Mistake(Exception):
+    """A piece that does not fit: the file and what is wrong with it."""
+
+
+def document(here: Path = HERE, *, everything: bool = False) -> dict[str, Any]:
+    """The whole document; `everything` expands also what is not declared yet."""
+    root = load(here / "dataplane.yaml")
+    table = resources(here)
+    schemas = _schemas(here)
+    paths = operations.expand(table, everything=everything)
+    for path, item in _paths(here, everything=everything):
+        paths.setdefault(path, {}).update(item)
+    root["components"]["schemas"] = schemas
+    root["paths"] = {path: _finished(paths[path]) for path in sorted(paths)}
+    root["tags"] = [{"name": name} for name in _tags(root["paths"])]
+    root["x-resources"] = table
+    check(root, here)
+    order = ("openapi", "info", "servers", "security", "tags", "paths", "components", "x-resources")
+    return {key: root[key] for key in order}
+
+
+def load(file: Path) -> Any:
+    try:
+        return yaml.load(file.read_text(), Loader=yaml.CSafeLoader)
+    except yaml.YAMLError as error:
+        raise Mistake(f"{file.name}: {error}") from None
+
+
+def resources(here: Path = HERE) -> operations.Table:
+    """The table of resources as it is declared."""
+    return dict(load(here / "resources.yaml"))
+
+
+def _schemas(here: Path) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for file in sorted((here / "schemas").glob("*.yaml")):
+        for name, schema in load(file).items():
+            if name in found:
+                raise Mistake(f"schemas/{file.name}: {name} is declared twice")
+            found[name] = schema
+    return {name: found[name] for name in sorted(found)}
+
+
+def _paths(here: Path, *, everything: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    for file in sorted((here / "paths").glob("*.yaml")):
+        for path, item in load(file).items():
+            declared = item.pop("declared", True)
+            shared = item.pop("parameters", [])
+            for method in item:
+                item[method] = item[method] | {"parameters": shared + item[method].get("parameters", [])}
+            if declared or everything:
+                yield path, item
+
+
+def _finished(item: dict[str, Any]) -> dict[str, Any]:
+    """The operations of one path in the order of METHODS, each with the answer for everything else that can fail."""
+    finished = {}
+    for method in METHODS:
+        if method in item:
+            operation = dict(item[method])
+            responses = operation.pop("responses")
+            otherwise = {"default": {"$ref": "#/components/responses/error"}}
+            finished[method] = deepcopy(operation | {"responses": responses | otherwise})
+    return finished
+
+
+def _tags(paths: dict[str, Any]) -> list[str]:
+    return sorted({name for item in paths.values() for operation in item.values() for name in operation["tags"]})
+
+
+def check(root: dict[str, Any], here: Path = HERE) -> None:
+    """Every reference leads somewhere, every enum value has the type of its schema, every note is in the notation."""
+    for place, node in nodes(root):
+        if "$ref" in node and isinstance(node["$ref"], str):
+            resolve(root, node["$ref"], place)
+        if isinstance(node.get("enum"), list):
+            _check_enum(place, node)
+    notation = here / "x-haproxy.schema.json"
+    if notation.exists():
+        _check_notes(root["components"]["schemas"], json.loads(notation.read_text()))
+
+
+def nodes(node: Any, place: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every mapping of a document with its place."""
+    if isinstance(node, dict):
+        yield place, node
+    for key, child in node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ():
+        yield from nodes(child, f"{place}/{key}")
+
+
+def resolve(root: dict[str, Any], reference: str, place: str = "") -> Any:
+    node: Any = root
+    for part in reference.removeprefix("#/").split("/"):
+        if not isinstance(node, dict) or part not in node:
+            raise Mistake(f"{place}: {reference} leads nowhere")
+        node = node[part]
+    return node
+
+
+def _check_enum(place: str, node: dict[str, Any]) -> None:
+    expected: dict[str, type] = {"string": str, "integer": int}
+    kind = expected.get(node.get("type", ""))
+    for value in node["enum"]:
+        if kind is not None and type(value) is not kind:
+            raise Mistake(f"{place}: enum value {value!r} is not of type {node['type']} (on, off, yes and no want quotes)")
+
+
+def _check_notes(schemas: dict[str, Any], notation: dict[str, Any]) -> None:
+    validator = jsonschema.Draft202012Validator(notation)
+    for place, node in nodes(schemas, "#/components/schemas"):
+        if "x-haproxy" in node and not place.endswith("/properties"):
+            for error in validator.iter_errors(node["x-haproxy"]):
+                raise Mistake(f"{place}/x-haproxy: {error.message}")

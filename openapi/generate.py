@@ -1,0 +1,69 @@
+"""Writes what is generated: the document in both forms and the models. `python -m openapi.generate [--check]`.
+
+With --check nothing is written: it exits with 1 and the difference when a file is not what it would be.
+"""
+
+import difflib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from openapi import bundle, layout, swagger
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = ROOT / "openapi" / "generated"
+COMMAND = "make generate"
+
+
+def files() -> dict[Path, str]:
+    """Every generated file with the text it ought to have."""
+    document = bundle.document()
+    return {
+        DOCUMENTS / "dataplane.json": layout.text(document),
+        DOCUMENTS / "swagger.json": layout.text(swagger.swagger(document)),
+    }
+
+
+def leftovers(wanted: Mapping[Path, str]) -> list[Path]:
+    """Files in the generated directories that nothing makes any more."""
+    present = [file for place in {file.parent for file in wanted} for file in place.glob("*.*")]
+    return sorted(file for file in present if file not in wanted and file.suffix != ".pyc")
+
+
+def write(wanted: Mapping[Path, str]) -> None:
+    for file in leftovers(wanted):
+        file.unlink()
+    for file, text in wanted.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+
+
+def differences(wanted: Mapping[Path, str]) -> list[str]:
+    """Lines that tell how the files on disk differ from what they ought to be."""
+    lines = [f"{file.relative_to(ROOT)}: nothing makes this file" for file in leftovers(wanted)]
+    for file, text in wanted.items():
+        name = str(file.relative_to(ROOT))
+        old = file.read_text() if file.exists() else ""
+        if old != text:
+            lines += difflib.unified_diff(old.splitlines(), text.splitlines(), name, f"{name} (as declared)", lineterm="", n=1)
+    return lines
+
+
+def main(arguments: list[str]) -> int:
+    try:
+        wanted = files()
+    except bundle.Mistake as mistake:
+        print(f"openapi/{mistake}", file=sys.stderr)
+        return 1
+    if "--check" not in arguments:
+        write(wanted)
+        return 0
+    lines = differences(wanted)
+    if lines:
+        print("\n".join([*lines[:100], f"generated files are stale: run `{COMMAND}`"]))
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
