@@ -1,0 +1,155 @@
+"""A real HAProxy, master and worker, in a directory of its own.
+
+`with HAProxy(tmp_path, CONFIG) as haproxy:` has written the file, started it and waited until it answers; at the end it is
+gone. It dies with the thread that started it, so nothing is left behind by a killed test run.
+"""
+
+import ctypes
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.haproxy import binaries
+
+PR_SET_PDEATHSIG = 1
+# A socket's path may have 107 bytes, and HAProxy binds to `<path>.<pid>.tmp` first.
+LONGEST_SOCKET_PATH = 90
+_libc = ctypes.CDLL(None)
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listened on a moment ago."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def ask(path: Path | str, command: str, timeout: float = 10.0) -> str:
+    """What a socket answers to one line."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(timeout)
+        connection.connect(str(path))
+        connection.sendall(command.encode() + b"\n")
+        # Without it the master (2.6 at least) waits for a further command.
+        connection.shutdown(socket.SHUT_WR)
+        parts = []
+        while part := connection.recv(65536):
+            parts.append(part)
+    return b"".join(parts).decode()
+
+
+class HAProxy:
+    """`stats` and `master` are the sockets' paths; `{stats}` in the configuration is replaced by the former.
+
+    A configuration without `{stats}` has no stats socket; `master=False` starts without `-S`.
+    """
+
+    def __init__(
+        self, directory: Path, config: str, *, binary: str | None = None, master: bool = True, arguments: tuple[str, ...] = ()
+    ) -> None:
+        self.directory = directory
+        self.binary = binary or binaries.newest()
+        self.version = binaries.version(self.binary)
+        self._sockets = _socket_directory(directory)
+        self.stats = self._sockets / "haproxy.sock"
+        self.master = self._sockets / "master.sock" if master else None
+        self.file = directory / "haproxy.cfg"
+        self.log = directory / "haproxy.log"
+        self._arguments = arguments
+        self._has_stats = "{stats}" in config
+        self._process: subprocess.Popen[bytes] | None = None
+        self.write(config)
+
+    def write(self, config: str) -> None:
+        self.file.write_text(config.replace("{stats}", str(self.stats)))
+
+    @property
+    def pid(self) -> int:
+        """The master's pid."""
+        assert self._process
+        return self._process.pid
+
+    def start(self) -> Self:
+        master = ("-S", f"{self.master},mode,600") if self.master else ()
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [self.binary, "-W", "-f", str(self.file), *master, *self._arguments],
+                cwd=self.directory,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 (one call into libc, no lock is taken)
+            )
+        self.wait_until_it_answers()
+        return self
+
+    def wait_until_it_answers(self, seconds: float = 20.0) -> None:
+        deadline = time.monotonic() + seconds
+        while not self._answers():
+            assert self._process and self._process.poll() is None, f"HAProxy ended:\n{self.log.read_text()}"
+            assert time.monotonic() < deadline, f"HAProxy does not answer:\n{self.log.read_text()}"
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        """At once, with its workers; again is harmless."""
+        if self._process and self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        if self._sockets != self.directory:
+            shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def ask(self, command: str) -> str:
+        """The worker's answer, through whichever socket there is."""
+        return ask(self.stats, command) if self._has_stats else ask(self._master(), f"@1 {command}")
+
+    def ask_master(self, command: str) -> str:
+        return ask(self._master(), command)
+
+    def worker_pid(self) -> int:
+        """The pid of the worker that answers now."""
+        match = re.search(r"^Pid: (\d+)", self.ask("show info"), re.MULTILINE)
+        assert match
+        return int(match[1])
+
+    def _master(self) -> Path:
+        assert self.master, "started without a master socket"
+        return self.master
+
+    def _answers(self) -> bool:
+        if not self._has_stats and not self.master:
+            return "Loading success" in self.log.read_text() or "Starting" in self.log.read_text()
+        try:
+            # The master answers later than its worker: up to 2.6 it executes itself once more in between.
+            return "Pid:" in self.ask("show info") and (not self.master or "worker" in self.ask_master("show proc"))
+        except OSError:
+            return False
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+
+def _socket_directory(directory: Path) -> Path:
+    if len(str(directory / "haproxy.sock")) <= LONGEST_SOCKET_PATH:
+        return directory
+    return Path(tempfile.mkdtemp(prefix="haproxy-"))
+
+
+def _die_with_parent() -> None:
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
