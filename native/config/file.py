@@ -1,0 +1,212 @@
+"""The configuration file on disk: read as it is, replaced whole.
+
+A new text is first a draft beside the file, where HAProxy can check it as it would find it; then it is renamed onto the file, keeping
+owner, mode and extended attributes. Where that cannot be done it is written in place with a journal. A crash leaves the old text or
+the new one.
+"""
+
+import errno
+import fcntl
+import grp
+import os
+import pwd
+import re
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from native.config.journal import Journal, sync_directory
+from native.errors import Unreadable, WriteFailed
+
+_CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
+_CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL)
+_NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+class Seen(NamedTuple):
+    """What tells one state of a file from another without reading it."""
+
+    modified: int
+    size: int
+    inode: int
+
+
+class ConfigFile:
+    """`path` may be a symbolic link; `state` is the directory for journals; `system` is `os`, or in tests one that fails."""
+
+    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os) -> None:
+        self.path, self.state, self.system = Path(path), state, system
+
+    @property
+    def target(self) -> Path:
+        return Path(os.path.realpath(self.path))
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.state / f"{self.path.name}.journal", self.system)
+
+    def read(self) -> bytes:
+        """Raises Unreadable."""
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise Unreadable(f"Cannot read {self.path}: {error.strerror}") from error
+
+    def seen(self) -> Seen | None:
+        """None when there is no such file."""
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            return None
+        return Seen(found.st_mtime_ns, found.st_size, found.st_ino)
+
+    def recover(self) -> bool:
+        """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
+        for draft in self._drafts():
+            with suppress(OSError):
+                _remove_unlocked(draft)
+        return self.journal.replay()
+
+    def _drafts(self) -> list[Path]:
+        name = re.compile(rf"\.{re.escape(self.target.name)}\.{_UUID}")
+        found = []
+        for directory in (self.target.parent, self.state):
+            with suppress(OSError):
+                found += [file for file in directory.iterdir() if name.fullmatch(file.name)]
+        return found
+
+    def draft(self, data: bytes, name: str) -> "Draft":
+        """The text under a name of its own, a UUID, beside the file or, where that is forbidden, in the state directory."""
+        target = self.target
+        try:
+            try:
+                return Draft(self, target.parent / f".{target.name}.{name}", data)
+            except OSError as error:
+                if error.errno not in _CANNOT_CREATE:
+                    raise
+            return Draft(self, self.state / f".{target.name}.{name}", data)
+        except OSError as error:
+            raise self.failure(error) from error
+
+    def failure(self, error: OSError) -> WriteFailed:
+        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{_remedy(self.target, error)}")
+
+
+class Draft:
+    """A text on its way into the file; locked while it lives, so that nobody takes it for a left-over."""
+
+    def __init__(self, file: ConfigFile, path: Path, data: bytes) -> None:
+        self.file, self.path, self.data, self._system = file, path, data, file.system
+        self._handle = self._system.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            self._faithful = self._take_over_attributes()
+            view = memoryview(data)
+            while view:
+                view = view[self._system.write(self._handle, view) :]
+        except OSError:
+            self.discard()
+            raise
+
+    def install(self) -> None:
+        """Makes it the file's content. Raises WriteFailed, with the old content in place."""
+        try:
+            if not self._rename():
+                self._write_in_place()
+        except OSError as error:
+            raise self.file.failure(error) from error
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            with suppress(OSError):
+                self._system.close(handle)
+        with suppress(OSError):
+            self._system.unlink(self.path)
+
+    def _rename(self) -> bool:
+        target = self.file.target
+        if self.path.parent != target.parent or not (self._faithful or not os.access(target, os.W_OK)):
+            return False
+        self._system.fsync(self._handle)
+        try:
+            self._system.replace(self.path, target)
+        except OSError as error:
+            if error.errno not in _CANNOT_RENAME:
+                raise
+            return False
+        sync_directory(self._system, target.parent)
+        return True
+
+    def _write_in_place(self) -> None:
+        target = self.file.target
+        self.file.journal.write(str(target), target.read_bytes(), self.data)
+
+    def _take_over_attributes(self) -> bool:
+        """Owner, mode and extended attributes; False where the file has some that this process may not give to another one."""
+        target = self.file.target
+        try:
+            old, own = os.stat(target), os.fstat(self._handle)
+        except FileNotFoundError:
+            self._system.fchmod(self._handle, 0o644)
+            return True
+        try:
+            if old.st_gid != own.st_gid:
+                self._system.fchown(self._handle, -1, old.st_gid)
+            self._system.fchmod(self._handle, stat.S_IMODE(old.st_mode))
+            self._copy_extended(target)
+            if old.st_uid != own.st_uid:
+                self._system.fchown(self._handle, old.st_uid, -1)
+                self._system.fchmod(self._handle, stat.S_IMODE(old.st_mode))
+        except OSError as error:
+            if error.errno not in (errno.EPERM, errno.EACCES):
+                raise
+            return False
+        return True
+
+    def _copy_extended(self, target: Path) -> None:
+        try:
+            names = os.listxattr(target)
+        except OSError as error:
+            if error.errno not in _NO_ATTRIBUTES:
+                raise
+            return
+        mine = {name: os.getxattr(self._handle, name) for name in os.listxattr(self._handle)}
+        for name in names:
+            value = os.getxattr(target, name)
+            if mine.get(name) != value:
+                self._system.setxattr(self._handle, name, value)
+
+
+def _remove_unlocked(draft: Path) -> None:
+    with draft.open("rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        draft.unlink()
+
+
+def _remedy(target: Path, error: OSError) -> str:
+    """What the operator can do about a forbidden write."""
+    if error.errno == errno.ENOSPC:
+        return "; make room on that disk"
+    if error.errno not in _CANNOT_CREATE:
+        return ""
+    try:
+        found = os.stat(target)
+    except OSError:
+        return ""
+    owner = f"{_name(pwd.getpwuid, found.st_uid)}:{_name(grp.getgrgid, found.st_gid)}"
+    return (
+        f"; {target} belongs to {owner}, mode {stat.S_IMODE(found.st_mode):04o}, and this process runs as "
+        f"{_name(pwd.getpwuid, os.geteuid())}: give it write access to the file, or better to its directory"
+    )
+
+
+def _name(look_up: Any, number: int) -> str:
+    try:
+        return str(look_up(number)[0])
+    except KeyError:
+        return str(number)

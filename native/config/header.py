@@ -1,0 +1,108 @@
+"""The lines of our own at the top of a file: checksum, version and, unless a raw push brought the text, two banner lines.
+
+They stand in a document's preamble from our first write on; every other line there stays byte for byte. The checksum is the MD5 of
+all bytes behind the first line.
+"""
+
+import re
+from hashlib import md5
+from typing import NamedTuple
+
+from native.text.document import Document
+from native.text.section import Section
+
+BANNER = (
+    "# Dataplaneapi managed File\n",
+    "# changing file directly can cause a conflict if dataplaneapi is running\n",
+)
+FIRST_VERSION = 1
+_LAST_VERSION = 2**63 - 1
+_CHECKSUM = re.compile(r"^# _md5hash=.*(?:\n|\Z)", re.MULTILINE)
+_VERSION = re.compile(r"^# _version=(.*)(?:\n|\Z)", re.MULTILINE)
+_STATED = re.compile(rb"# _md5hash=([0-9a-f]{32})\r?(?:\n|\Z)")
+_COMMENT = re.compile(r"^#.*(?:\n|\Z)", re.MULTILINE)
+
+
+class Stamped(NamedTuple):
+    """A document with its header, the bytes of it, and what the header says."""
+
+    document: Document
+    data: bytes
+    version: int
+    checksum: str
+
+
+def version_of(document: Document) -> int:
+    """What the first version line before the first section says; 1 without one, or when it is not a number."""
+    line = _VERSION.search(_above(document))
+    digits = line[1].strip() if line else ""
+    version = int(digits) if digits.isascii() and digits.isdigit() else 0
+    return version if FIRST_VERSION <= version <= _LAST_VERSION else FIRST_VERSION
+
+
+def has_banner(document: Document) -> bool:
+    """Whether the first comment that is not checksum or version is our banner."""
+    return _has_banner(_without_header(document.preamble))
+
+
+def checksum_of(data: bytes) -> str | None:
+    """The digits of the checksum line, true or not; None in a file without one."""
+    line = _STATED.match(data)
+    return line[1].decode() if line else None
+
+
+def checksum_fits(data: bytes) -> bool:
+    """Whether the file is as one of us wrote it."""
+    return checksum_of(data) == md5(data.partition(b"\n")[2], usedforsecurity=False).hexdigest()
+
+
+def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
+    """The document under that version; `banner` asks for the two lines where they are missing."""
+    document = _bare(document)
+    preamble = document.preamble
+    if banner and not _has_banner(preamble):
+        preamble = "".join(BANNER) + preamble
+    preamble = f"# _version={version}\n{preamble}"
+    body = document.with_preamble(preamble).data
+    checksum = md5(body, usedforsecurity=False).hexdigest()
+    line = f"# _md5hash={checksum}\n"
+    return Stamped(document.with_preamble(line + preamble), line.encode() + body, version, checksum)
+
+
+def without_versions(document: Document) -> Document:
+    """Without any version line, as a pushed text is taken."""
+    document = _bare(document)
+    return document.with_preamble(_VERSION.sub("", document.preamble)) if _VERSION.search(document.preamble) else document
+
+
+def same_text(one: Document, other: Document) -> bool:
+    """Whether two documents differ in nothing but the header."""
+    one, other = _bare(one), _bare(other)
+    return (
+        one.preamble == other.preamble
+        and len(one.sections) == len(other.sections)
+        and all(a is b or (a.text == b.text and a.lead == b.lead) for a, b in zip(one.sections, other.sections, strict=True))
+    )
+
+
+def _above(document: Document) -> str:
+    return document.preamble + (document.sections[0].lead if document.sections else "")
+
+
+def _has_banner(preamble: str) -> bool:
+    first = _COMMENT.search(preamble)
+    return first is not None and first[0].rstrip() == BANNER[0].rstrip()
+
+
+def _bare(document: Document) -> Document:
+    """Without checksum and version, also where a blank line makes them part of the comment above the first section."""
+    preamble = document.preamble
+    if document.sections and not _VERSION.search(preamble) and _VERSION.search(document.sections[0].lead):
+        first = document.sections[0]
+        bare = Section(first.kind, first.name, first.text, lead=_without_header(first.lead), file=first.file)
+        document = Document(preamble, (bare, *document.sections[1:]))
+    return document.with_preamble(_without_header(preamble))
+
+
+def _without_header(text: str) -> str:
+    return _VERSION.sub("", _CHECKSUM.sub("", text), count=1)

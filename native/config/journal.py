@@ -1,0 +1,134 @@
+"""Writing into a file in place, for files that cannot be replaced by renaming (bind mounts, read-only directories).
+
+The journal holds the old and the new content and is complete before the file is touched. A write that was cut off leaves pages of both;
+`replay` finishes it. A file that is neither is somebody else's later edit and is left alone.
+"""
+
+import errno
+import json
+from contextlib import suppress
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+_PAGE = 4096
+_NO_PREALLOCATION = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
+
+
+class Journal:
+    """One file's journal, kept at `path`; `system` is the `os` module, or in tests one that fails."""
+
+    def __init__(self, path: Path, system: Any) -> None:
+        self.path, self._system = path, system
+
+    def write(self, target: str, old: bytes, new: bytes) -> None:
+        """Puts the new content into the target. Raises OSError with the old content in place, or with the journal kept."""
+        self._begin(target, old, new)
+        try:
+            self._overwrite(target, new)
+        except OSError:
+            self._overwrite(target, old)
+            self._end()
+            raise
+        self._end()
+
+    def replay(self) -> bool:
+        """Finishes a write that was cut off; True when the target now is the new content because of it."""
+        entry = self._read()
+        if entry is None:
+            return False
+        target, old, new = entry
+        found = Path(target).read_bytes()
+        torn = found not in (old, new) and _is_mixture(found, old, new)
+        if torn:
+            self._overwrite(target, new)
+        self._end()
+        return torn
+
+    def _begin(self, target: str, old: bytes, new: bytes) -> None:
+        head = {"target": target, "old": len(old), "md5": md5(old + new, usedforsecurity=False).hexdigest()}
+        draft = f"{self.path}.new"
+        handle = self._system.open(draft, _os_flags(self._system, "O_CREAT", "O_TRUNC"), 0o600)
+        try:
+            _write_all(self._system, handle, json.dumps(head).encode() + b"\n" + old + new)
+            self._system.fsync(handle)
+        finally:
+            self._system.close(handle)
+        self._system.replace(draft, self.path)
+        sync_directory(self._system, self.path.parent)
+
+    def _read(self) -> tuple[str, bytes, bytes] | None:
+        try:
+            head, _, both = self.path.read_bytes().partition(b"\n")
+        except FileNotFoundError:
+            return None
+        with suppress(ValueError, KeyError, TypeError):
+            entry = json.loads(head)
+            if md5(both, usedforsecurity=False).hexdigest() == entry["md5"] and Path(entry["target"]).exists():
+                return entry["target"], both[: entry["old"]], both[entry["old"] :]
+        self._end()
+        return None
+
+    def _end(self) -> None:
+        # one that stays harms nobody: the target is neither torn nor will it be
+        with suppress(OSError):
+            self._system.unlink(self.path)
+
+    def _overwrite(self, target: str, data: bytes) -> None:
+        handle = self._system.open(target, _os_flags(self._system))
+        try:
+            self._reserve(handle, len(data))
+            _write_all(self._system, handle, data)
+            self._system.ftruncate(handle, len(data))
+            self._system.fsync(handle)
+        finally:
+            self._system.close(handle)
+
+    def _reserve(self, handle: int, size: int) -> None:
+        """A full disk shall be noticed before the first byte is overwritten."""
+        if size == 0:
+            return
+        try:
+            self._system.posix_fallocate(handle, 0, size)
+        except OSError as error:
+            if error.errno not in _NO_PREALLOCATION:
+                raise
+
+
+def _os_flags(system: Any, *more: str) -> int:
+    flags = system.O_WRONLY | system.O_CLOEXEC
+    for name in more:
+        flags |= getattr(system, name)
+    return int(flags)
+
+
+def _write_all(system: Any, handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[system.write(handle, view) :]
+
+
+def sync_directory(system: Any, directory: Path) -> None:
+    """Makes a rename last; some file systems cannot, and that is no reason to fail."""
+    with suppress(OSError):
+        handle = system.open(directory, system.O_RDONLY | system.O_DIRECTORY | system.O_CLOEXEC)
+        try:
+            system.fsync(handle)
+        finally:
+            system.close(handle)
+
+
+def _is_mixture(found: bytes, old: bytes, new: bytes) -> bool:
+    """Whether each page begins like the new content and goes on like the old one, or was reserved and never written."""
+    if not min(len(old), len(new)) <= len(found) <= max(len(old), len(new)):
+        return False
+    padded = old.ljust(len(found), b"\0")
+    return all(_page_fits(found, padded, new, start) for start in range(0, len(found), _PAGE))
+
+
+def _page_fits(found: bytes, old: bytes, new: bytes, start: int) -> bool:
+    end = min(start + _PAGE, len(found))
+    same = start
+    while same < min(end, len(new)) and found[same] == new[same]:
+        same += 1
+    return found[same:end] == old[same:end] or not any(found[same:end])
