@@ -24,6 +24,7 @@ NativeError
 Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -93,7 +94,13 @@ class TooManyTransactions(NativeError):
 
 
 class Refused(NativeError):
+    """`alerts`: what HAProxy said, one by one, with line and section where they are known (native/config/messages.py)."""
+
     label = "validation error"
+
+    def __init__(self, detail: str = "", *, place: Place | None = None, alerts: Sequence[object] = ()) -> None:
+        super().__init__(detail, place=place)
+        self.alerts = tuple(alerts)
 
 
 class CheckImpossible(NativeError):
