@@ -8,10 +8,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from openapi import bundle, layout, swagger
+from openapi import bundle, layout, models, swagger
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ROOT / "openapi" / "generated"
+MODELS = ROOT / "native" / "models"
 COMMAND = "make generate"
 
 
@@ -21,13 +22,13 @@ def files() -> dict[Path, str]:
     return {
         DOCUMENTS / "dataplane.json": layout.text(document),
         DOCUMENTS / "swagger.json": layout.text(swagger.swagger(document)),
-    }
+    } | {MODELS / name: text for name, text in models.models(document).items()}
 
 
 def leftovers(wanted: Mapping[Path, str]) -> list[Path]:
     """Files in the generated directories that nothing makes any more."""
     present = [file for place in {file.parent for file in wanted} for file in place.glob("*.*")]
-    return sorted(file for file in present if file not in wanted and file.suffix != ".pyc")
+    return sorted(file for file in present if file not in wanted and file.name != "__init__.py")
 
 
 def write(wanted: Mapping[Path, str]) -> None:

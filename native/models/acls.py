@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import acl
+
+
+class Acls(RootModel[list[acl.Acl]]):
+    root: list[acl.Acl]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import backend
+
+
+class Backends(RootModel[list[backend.Backend]]):
+    root: list[backend.Backend]

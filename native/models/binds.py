@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import bind
+
+
+class Binds(RootModel[list[bind.Bind]]):
+    root: list[bind.Bind]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import cache
+
+
+class Caches(RootModel[list[cache.Cache]]):
+    root: list[cache.Cache]

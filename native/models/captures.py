@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import capture
+
+
+class Captures(RootModel[list[capture.Capture]]):
+    root: list[capture.Capture]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import crt_load
+
+
+class CrtLoads(RootModel[list[crt_load.CrtLoad]]):
+    root: list[crt_load.CrtLoad]

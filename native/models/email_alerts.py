@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import email_alert
+
+
+class EmailAlerts(RootModel[list[email_alert.EmailAlert]]):
+    root: list[email_alert.EmailAlert]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import filter_sequence
+
+
+class FilterSequences(RootModel[list[filter_sequence.FilterSequence]]):
+    root: list[filter_sequence.FilterSequence]

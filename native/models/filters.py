@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import filter
+
+
+class Filters(RootModel[list[filter.Filter]]):
+    root: list[filter.Filter]

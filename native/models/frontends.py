@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import frontend
+
+
+class Frontends(RootModel[list[frontend.Frontend]]):
+    root: list[frontend.Frontend]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import http_check
+
+
+class HttpChecks(RootModel[list[http_check.HttpCheck]]):
+    root: list[http_check.HttpCheck]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import http_request_rule
+
+
+class HttpRequestRules(RootModel[list[http_request_rule.HttpRequestRule]]):
+    root: list[http_request_rule.HttpRequestRule]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import log_profile
+
+
+class LogProfiles(RootModel[list[log_profile.LogProfile]]):
+    root: list[log_profile.LogProfile]

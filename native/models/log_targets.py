@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import log_target
+
+
+class LogTargets(RootModel[list[log_target.LogTarget]]):
+    root: list[log_target.LogTarget]

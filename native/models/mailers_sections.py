@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import mailers_section
+
+
+class MailersSections(RootModel[list[mailers_section.MailersSection]]):
+    root: list[mailers_section.MailersSection]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import server_switching_rule
+
+
+class ServerSwitchingRules(RootModel[list[server_switching_rule.ServerSwitchingRule]]):
+    root: list[server_switching_rule.ServerSwitchingRule]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import server_template
+
+
+class ServerTemplates(RootModel[list[server_template.ServerTemplate]]):
+    root: list[server_template.ServerTemplate]

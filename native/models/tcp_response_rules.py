@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import tcp_response_rule
+
+
+class TcpResponseRules(RootModel[list[tcp_response_rule.TcpResponseRule]]):
+    root: list[tcp_response_rule.TcpResponseRule]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import transaction
+
+
+class Transactions(RootModel[list[transaction.Transaction]]):
+    root: list[transaction.Transaction]

@@ -1,0 +1,19 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Annotated, Literal
+
+from native.models import Model
+from pydantic import Field, StrictInt
+
+
+class TuneQuicOptions(Model):
+    frontend_conn_tx_buffers_limit: StrictInt | None = None
+    frontend_max_idle_timeout: Annotated[StrictInt | None, Field(ge=0)] = None
+    frontend_max_streams_bidi: StrictInt | None = None
+    frontend_max_tx_memory: StrictInt | None = None
+    frontend_stream_max_total: StrictInt | None = None
+    max_frame_loss: StrictInt | None = None
+    reorder_ratio: Annotated[StrictInt | None, Field(ge=0, le=100)] = None
+    retry_threshold: StrictInt | None = None
+    socket_owner: Literal['listener', 'connection'] | None = None
+    zero_copy_fwd_send: Literal['enabled', 'disabled'] | None = None

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import user
+
+
+class Users(RootModel[list[user.User]]):
+    root: list[user.User]
