@@ -54,6 +54,17 @@ class Section:
                 kept[i] = Line(line.text + self.newline)
         return Section(self.kind, self.name if name is None else name, lines=kept, lead=self.lead, file=self.file)
 
+    def outside_blocks(self, place: int) -> int:
+        """The place itself, or that of the `.endif` which closes the block around it."""
+        depth = [0] * (len(self.lines) + 1)
+        for i, line in enumerate(self.lines):
+            word = line.words[0] if line.words else ""
+            depth[i + 1] = depth[i] + (word == ".if") - (word == ".endif" and depth[i] > 0)
+        end = place
+        while end + 1 < len(self.lines) and depth[end + 1] > 0:
+            end += 1
+        return place if depth[end + 1] > 0 else end
+
     def open_conditionals(self) -> list[Line]:
         """The `.if` family's lines that have no partner inside this section; they belong to what surrounds it."""
         open_: list[Line] = []

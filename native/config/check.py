@@ -1,0 +1,125 @@
+"""Asks HAProxy, or a command of the operator's, whether a configuration is right; asynchronous and time-boxed.
+
+Two kinds of no: `Refused` means these bytes will always fail, `CheckImpossible` that nobody could say.
+(HAProxy Management Guide, section 3, option -c)
+"""
+
+import asyncio
+import os
+import shlex
+import shutil
+import signal
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from native.config.messages import Message, explained, messages, recorded
+from native.errors import BadRequest, CheckImpossible, Refused
+from native.text.document import Document
+
+FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
+# They would make a child HAProxy believe that it is a worker of the master that started us.
+_SCRUBBED = ("HAPROXY_STARTUPLOGS_FD", "HAPROXY_MWORKER_WAIT_ONLY", "HAPROXY_PROCESSES")
+_KEPT_OUTPUT = 1 << 20
+# What a shell answers when it could not run a command, and when a signal ended it.
+_NOT_RUN = {126: "not-executable", 127: "missing"}
+_KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGBUS)}
+
+
+@dataclass(frozen=True)
+class CheckSettings:
+    """`command` (validate_cmd) replaces the call of `binary`; `before` and `after` are further files."""
+
+    binary: str = "haproxy"
+    command: str = ""
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    seconds: float = 60.0
+
+    def words(self, file: str) -> list[str]:
+        """Raises BadRequest for a command that is none."""
+        if not self.command:
+            before = [word for name in self.before for word in ("-f", name)]
+            return [self.binary, *before, "-W", "-f", file, "-c", *(word for name in self.after for word in ("-f", name))]
+        try:
+            words = shlex.split(self.command)
+        except ValueError as error:
+            raise BadRequest(f"validate_cmd is not a command ({error}): {self.command}") from error
+        if not words:
+            raise BadRequest("validate_cmd is not a command: it has no words")
+        return words
+
+
+async def check(
+    draft: Path, settings: CheckSettings, *, file: Path, document: Document | None = None, transaction_id: str | None = None
+) -> list[Message]:
+    """What HAProxy has to say about a draft of the file that it accepts: warnings.
+
+    Raises Refused, CheckImpossible and BadRequest.
+    """
+    words = settings.words(str(draft))
+    code, stderr = await _run(words, settings, str(draft))
+    said = messages(stderr, str(draft), str(file), document)
+    if code == 0:
+        return said
+    alerts = [message for message in said if message.level == "alert"]
+    if not alerts and (code in _NOT_RUN or code in _KILLED):
+        raise CheckImpossible(f"exit status {code}: {stderr[-1000:].strip() or words[0]}", reason=_NOT_RUN.get(code, "killed"))
+    text = f"exit status {code}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
+    text += recorded(stderr) or stderr[:1000].strip()
+    raise Refused(text.removesuffix("\n") + explained(alerts), alerts=alerts)
+
+
+async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[int, str]:
+    process = await _start(words, draft)
+    assert process.stderr
+    try:
+        async with asyncio.timeout(settings.seconds):
+            stderr = await _read(process.stderr)
+            code = await process.wait()
+    except TimeoutError as error:
+        detail = f"{words[0]} gave no answer within {settings.seconds:g} s and was stopped"
+        raise CheckImpossible(detail, reason="timeout") from error
+    finally:
+        if process.returncode is None:
+            await _end(process)
+    if code < 0:
+        raise CheckImpossible(f"signal: {_signal_name(-code)}: {stderr[-1000:].strip() or words[0]}", reason="killed")
+    return code, stderr
+
+
+async def _start(words: list[str], draft: str) -> Process:
+    environment = {name: value for name, value in os.environ.items() if name not in _SCRUBBED} | {FILE_VARIABLE: draft}
+    try:
+        return await asyncio.create_subprocess_exec(
+            *words, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, env=environment, start_new_session=True
+        )
+    except FileNotFoundError as error:
+        if shutil.which(words[0]):
+            detail = f'exec: "{words[0]}": the interpreter that its first line names does not exist'
+            raise CheckImpossible(detail, reason="not-executable") from error
+        kind = "no such file" if "/" in words[0] else "executable file not found in $PATH"
+        raise CheckImpossible(f'exec: "{words[0]}": {kind}', reason="missing") from error
+    except OSError as error:
+        reason = "not-executable" if isinstance(error, PermissionError) or error.strerror == "Exec format error" else "failed"
+        raise CheckImpossible(f'exec: "{words[0]}": {(error.strerror or str(error)).lower()}', reason=reason) from error
+
+
+async def _read(stream: asyncio.StreamReader) -> str:
+    """All of it, the end of an endless flow dropped."""
+    kept = bytearray()
+    while part := await stream.read(65536):
+        kept += part[: max(0, _KEPT_OUTPUT - len(kept))]
+    return kept.decode("utf-8", "replace")
+
+
+async def _end(process: Process) -> None:
+    """The whole group: a validate_cmd may have started further processes."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    await asyncio.shield(process.wait())
+
+
+def _signal_name(number: int) -> str:
+    return (signal.strsignal(number) or str(number)).lower()

@@ -1,0 +1,128 @@
+"""One kind of line inside a section, and the members of the section's object that it holds."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from native.grammar.line_shape import LineShape
+from native.grammar.synopsis import Values
+from native.text.line import Line
+
+Found = Sequence[tuple[int, Line]]
+"""Lines of one directive with their place in the section."""
+
+
+@dataclass
+class Change:
+    """What becomes of a section's lines: replaced (None: deleted) by place, and new ones in order."""
+
+    replaced: dict[int, Line | None]
+    added: list[Line]
+
+
+@dataclass
+class Directive:
+    """`path` leads to the object that holds the members; `rows` is its list member where each line is one element.
+
+    `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members.
+    `unwritten` maps a member to the values for which no line stands.
+    """
+
+    path: tuple[str, ...]
+    shape: LineShape
+    repeat: str = "last"
+    rows: str = ""
+    scalar: bool = False
+    unwritten: Mapping[str, tuple[Any, ...]] | None = None
+
+    # -- reading
+
+    def read(self, lines: Found) -> Values:
+        """The members that the lines give to the object at `path`."""
+        if self.rows:
+            return {self.rows: [self._element(line) for _, line in lines]}
+        values: Values = {}
+        for _, line in lines if self.repeat == "merge" else lines[-1:]:
+            values |= self.shape.read(line) or {}
+        return values
+
+    def _element(self, line: Line) -> Any:
+        found = self.shape.read(line) or {}
+        return found.get(self.rows) if self.scalar else found
+
+    # -- writing
+
+    def wanted(self, holder: Mapping[str, Any]) -> Any:
+        """The part of the object that this directive is to say; empty where no line is to stand."""
+        if self.rows:
+            rows = holder.get(self.rows) or []
+            return [{self.rows: row} if self.scalar else row for row in rows]
+        own = self.shape.given({name: holder[name] for name in self.shape.members if name in holder})
+        if self.unwritten and any(own.get(name) in values for name, values in self.unwritten.items()):
+            return {}
+        return own
+
+    def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
+        """How the lines become what the object says."""
+        if self.rows:
+            return self._change_rows(lines, self.wanted(holder), indent, newline)
+        wanted = self.wanted(holder)
+        if not wanted:
+            return Change({place: None for place, _ in lines}, [])
+        members = {name: holder[name] for name in self.shape.members if name in holder}
+        if not lines:
+            return Change({}, [self.shape.new(members, indent, newline)])
+        if self.repeat == "merge" and len(lines) > 1:
+            return self._change_merged(lines, members)
+        place, line = lines[-1]
+        return Change({place: self.shape.onto(line, members)}, [])
+
+    def _change_rows(self, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
+        old = [canonical(self.shape.read(line)) for _, line in lines]
+        new = [canonical(self._as_read(row)) for row in wanted]
+        change = Change({}, [])
+        for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            if kind == "equal":
+                continue
+            for i in range(max(b - a, d - c)):
+                if a + i < b and c + i < d:
+                    place, line = lines[a + i]
+                    change.replaced[place] = self.shape.onto(line, wanted[c + i])
+                elif a + i < b:
+                    change.replaced[lines[a + i][0]] = None
+                else:
+                    return self._rewritten(lines, wanted, indent, newline) if b < len(lines) else self._appended(change, wanted[c + i : d], indent, newline)
+        return change
+
+    def _appended(self, change: Change, rows: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
+        change.added += [self.shape.new(row, indent, newline) for row in rows]
+        return change
+
+    def _rewritten(self, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
+        """Elements came in between: the old lines take the first elements, the others follow."""
+        replaced: dict[int, Line | None] = {}
+        for (place, line), row in zip(lines, wanted, strict=False):
+            replaced[place] = self.shape.onto(line, row)
+        for place, _ in lines[len(wanted) :]:
+            replaced[place] = None
+        return Change(replaced, [self.shape.new(row, indent, newline) for row in wanted[len(lines) :]])
+
+    def _as_read(self, row: Mapping[str, Any]) -> Any:
+        return self.shape.read(self.shape.new(row))
+
+    def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
+        """Each line keeps the members it had; what is new goes to the last."""
+        said = [set(self.shape.read(line) or {}) for _, line in lines]
+        homeless = set(members) - set().union(*said)
+        replaced: dict[int, Line | None] = {}
+        for number, ((place, line), own) in enumerate(zip(lines, said, strict=True)):
+            names = own | (homeless if number == len(lines) - 1 else set())
+            target = {name: members[name] for name in members if name in names}
+            replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None
+        return Change(replaced, [])
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)

@@ -1,0 +1,284 @@
+"""One object that stands on one line: reads it, writes it anew, and prints it onto an old line."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from native.errors import BadValue, Place
+from native.grammar.merge import onto
+from native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
+from native.text.line import Line
+from native.text.words import BLANKS, Split
+
+METADATA = "metadata"
+
+
+@dataclass
+class Alternative:
+    """One synopsis of a line, and the members whose values follow from its choice."""
+
+    chain: Chain
+    fixed: Mapping[str, Any]
+    text: str
+    literals: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        literals: list[str] = []
+        for node in self.chain.nodes:
+            if not isinstance(node, Word):
+                break
+            literals.append(node.text)
+        self.literals = tuple(literals)
+
+    def lacking(self, values: Mapping[str, Any]) -> str | None:
+        return next((member for member in self.chain.required() if member not in values), None)
+
+
+@dataclass
+class Alias:
+    """A member that tells the same as another one; `values` maps its values to those of the target."""
+
+    member: str
+    target: str
+    values: Mapping[Any, Any]
+
+
+@dataclass
+class Reading:
+    """What a line says: the alternative that took it, the parts of the line, the members."""
+
+    alternative: Alternative
+    parts: list[Part]
+    values: Values
+
+    @property
+    def unknown(self) -> list[int]:
+        """Indices of words that nothing knows."""
+        return [i for part in self.parts if part.key is None for i in range(part.start, part.end)]
+
+
+class LineShape:
+    """`order` lists the members as the model does; `chosen_by` names those that select the alternative."""
+
+    def __init__(
+        self,
+        alternatives: Sequence[Alternative],
+        order: Sequence[str],
+        *,
+        chosen_by: Sequence[str] = (),
+        aliases: Sequence[Alias] = (),
+        free: bool = False,
+        metadata: bool = False,
+    ) -> None:
+        self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
+        self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
+        own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
+        self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
+        self._flags = frozenset(
+            node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True]
+        )
+        self._index: dict[str, list[Alternative]] = {}
+        self._depth = min((len(each.literals) for each in alternatives), default=0)
+        for each in alternatives:
+            self._index.setdefault(self._key(each), []).append(each)
+
+    # -- which alternative
+
+    def _key(self, alternative: Alternative) -> str:
+        """The word behind the common literals, as far as it is fixed; an open one is filed under the empty word."""
+        nodes = alternative.chain.nodes
+        if len(alternative.literals) > self._depth:
+            return alternative.literals[self._depth]
+        node = nodes[self._depth] if len(nodes) > self._depth else None
+        return node.literals[0] if isinstance(node, Glued) and node.literals[0].endswith("(") else ""
+
+    def prefixes(self) -> set[tuple[str, ...]]:
+        return {each.literals for each in self.alternatives}
+
+    def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
+        if len(self.alternatives) == 1:
+            return self.alternatives
+        word = words[self._depth] if len(words) > self._depth else ""
+        keyed = [*self._index.get(word, ()), *(self._index.get(word[: word.index("(") + 1], ()) if "(" in word else ())]
+        return [*keyed, *self._index.get("", ())] if word else self._index.get("", ())
+
+    # -- reading
+
+    def take(self, words: Sequence[str]) -> Reading | None:
+        """The words taken apart by the first alternative that knows them all, else by the first that matches."""
+        fallback: Reading | None = None
+        for alternative in self._candidates(words):
+            parts = alternative.chain.parts(words)
+            if parts is None:
+                continue
+            values = {**alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
+            reading = Reading(alternative, parts, values)
+            if not reading.unknown:
+                return reading
+            fallback = fallback or reading
+        return fallback
+
+    def read(self, line: Line) -> dict[str, Any] | None:
+        """The object that a line stands for, members in model order, or None where it is another's."""
+        reading = self.take(line.words)
+        return None if reading is None else self.finished(reading.values, line)
+
+    def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
+        """Aliases, nesting, metadata and order, from flat values."""
+        for alias in self.aliases:
+            told = [own for own, target in alias.values.items() if alias.target in values and values[alias.target] == target]
+            if told:
+                values[alias.member] = told[0]
+        if self.metadata and line is not None and (found := read_metadata(line.comment)):
+            values[METADATA] = found
+        nested = unflattened(values)
+        return {name: nested[name] for name in self.order if name in nested}
+
+    # -- writing
+
+    def given(self, values: Mapping[str, Any]) -> Values:
+        """The members that count, flat: without absent ones, with aliases told by what they stand for."""
+        flat = flattened(values, set(self.order), {m for m in self._dotted()})
+        for name in list(flat):
+            if flat[name] in (None, "", []) or (flat[name] is False and name in self._flags):
+                del flat[name]
+        for alias in self.aliases:
+            if alias.target not in flat and alias.member in flat and flat[alias.member] in alias.values:
+                flat[alias.target] = alias.values[flat[alias.member]]
+        return flat
+
+    def _dotted(self) -> set[str]:
+        return {m.split(".")[0] for each in self.alternatives for m in each.chain.members if "." in m}
+
+    def choose(self, values: Values) -> Alternative:
+        """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
+        fitting = [each for each in self.alternatives if all(values.get(k) == v for k, v in each.fixed.items())]
+        if not fitting:
+            raise self._no_choice(values)
+        whole = [each for each in fitting if each.lacking(values) is None]
+        if not whole:
+            member = fitting[0].lacking(values) or ""
+            raise BadValue(f"{member} in body is required by `{fitting[0].text}`", place=Place(member=member))
+        return max(whole, key=lambda each: sum(member in values for member in each.chain.members))
+
+    def _no_choice(self, values: Values) -> BadValue:
+        names = self.chosen_by or tuple(self.alternatives[0].fixed)
+        told = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
+        known = sorted({" ".join(str(each.fixed[name]) for name in names if name in each.fixed) for each in self.alternatives})
+        return BadValue(f"unsupported {told}; known: {', '.join(known)}", place=Place(member=names[0] if names else None))
+
+    def words(self, values: Mapping[str, Any]) -> list[str]:
+        """The words of a new line."""
+        flat = self.given(values)
+        return [word for _, words, _ in self._written(self.choose(flat), flat) for word in words]
+
+    def _written(self, alternative: Alternative, flat: Values) -> list[tuple[tuple[int, ...], list[str], Values]]:
+        try:
+            return list(alternative.chain.written(flat))
+        except Missing as error:
+            beside = f" with {error.beside}" if error.beside else ""
+            raise BadValue(f"{error.member} in body is required{beside}", place=Place(member=error.member)) from None
+
+    def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
+        """A new line; raises BadValue."""
+        text = indent + " ".join(self.words(values))
+        comment = write_metadata(values.get(METADATA)) if self.metadata else None
+        return Line(text + (f" # {comment}" if comment is not None else "") + newline)
+
+    def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
+        """The old line saying the new values, every word that need not change unchanged."""
+        flat = self.given(values)
+        reading, alternative = self.take(line.words), self.choose(flat)
+        written = self._written(alternative, flat)
+        old = line.split
+        if reading is not None and reading.alternative is alternative:
+            new = onto(old, reading.parts, written, alternative.chain, free=self.free)
+        else:
+            words = [word for _, each, _ in written for word in each]
+            gaps = [old.gaps[i] if i < len(old.gaps) else " " for i in range(len(words))]
+            new = Split(tuple(gaps), tuple(words), old.tail)
+        tail = self._tail(line, values) if self.metadata else new.tail
+        text = Split(new.gaps, new.words, tail).join()
+        return line if text == line.text else Line(text)
+
+    def _tail(self, line: Line, values: Mapping[str, Any]) -> str:
+        old, wanted = read_metadata(line.comment), values.get(METADATA)
+        if (old or None) == (wanted or None):
+            return line.split.tail
+        tail = line.split.tail
+        end = tail[len(tail.rstrip("\r\n")) :]
+        comment = write_metadata(wanted)
+        if comment is None:
+            return end
+        gap = tail[: len(tail) - len(tail.lstrip(BLANKS))] if "#" in tail else " "
+        return f"{gap or ' '}# {comment}{end}"
+
+    # -- telling
+
+    def required(self) -> set[str]:
+        """Members without which no line of this shape can be written."""
+        each = [set(a.chain.required()) | set(a.fixed) for a in self.alternatives]
+        return set.intersection(*each) if each else set()
+
+    def explain(self) -> list[str]:
+        """The synopses."""
+        return [each.text for each in self.alternatives]
+
+
+def _toggles(chain: Chain) -> Iterable[Toggle]:
+    for node in chain.nodes:
+        if isinstance(node, Toggle):
+            yield node
+        elif isinstance(node, Options):
+            for group in node.groups:
+                for inner in group.alternatives:
+                    yield from _toggles(inner)
+
+
+def flattened(values: Mapping[str, Any], known: set[str], dotted: set[str]) -> Values:
+    """Members by dotted path; only objects whose inner members stand in a synopsis are opened."""
+    flat: Values = {}
+    for name, value in values.items():
+        if name not in known or name == METADATA:
+            continue
+        if name in dotted and isinstance(value, Mapping):
+            flat |= {f"{name}.{inner}": each for inner, each in value.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def unflattened(values: Values) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for path, value in values.items():
+        first, _, inner = path.partition(".")
+        if inner:
+            nested.setdefault(first, {})[inner] = value
+        else:
+            nested[first] = value
+    return nested
+
+
+def read_metadata(comment: str | None) -> dict[str, Any] | None:
+    """A comment as metadata: its JSON object, else the text as its `comment` member."""
+    if not comment:
+        return None
+    if comment.startswith("{"):
+        try:
+            found = json.loads(comment)
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            return found
+    return {"comment": comment}
+
+
+def write_metadata(metadata: Any) -> str | None:
+    """The comment that carries metadata, keys sorted and compact; None without any."""
+    if metadata is None:
+        return None
+    if not isinstance(metadata, Mapping):
+        raise BadValue("metadata in body must be an object", place=Place(member=METADATA))
+    text = json.dumps(metadata, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

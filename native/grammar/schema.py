@@ -1,0 +1,57 @@
+"""Access to the schemas of the bundle: references and `allOf` resolved, notes (`x-haproxy`) beside them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+Schema = Mapping[str, Any]
+
+
+class Schemas:
+    """All schemas of one OpenAPI document, by name."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self.by_name: Mapping[str, Schema] = document["components"]["schemas"]
+        self._flat: dict[str, dict[str, Schema]] = {}
+
+    def resolve(self, schema: Schema) -> Schema:
+        """The schema behind a reference; a note beside the reference wins over the target's."""
+        while "$ref" in schema:
+            target = self.by_name[schema["$ref"].rsplit("/", 1)[1]]
+            schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+        return schema
+
+    def named(self, name: str) -> Schema:
+        return self.resolve(self.by_name[name])
+
+    def properties(self, schema: Schema) -> dict[str, Schema]:
+        """All properties in order, those of `allOf` parts included, each with its reference resolved."""
+        schema = self.resolve(schema)
+        found: dict[str, Schema] = {}
+        for part in schema.get("allOf", ()):
+            found |= self.properties(part)
+        for name, own in schema.get("properties", {}).items():
+            found[name] = self.resolve(own)
+        return found
+
+    def note(self, schema: Schema) -> dict[str, Any]:
+        """The `x-haproxy` note of a schema; parts of `allOf` contribute what it does not say itself."""
+        schema = self.resolve(schema)
+        found: dict[str, Any] = {}
+        for part in schema.get("allOf", ()):
+            found |= self.note(part)
+        return {**found, **schema.get("x-haproxy", {})}
+
+    def required(self, schema: Schema) -> list[str]:
+        schema = self.resolve(schema)
+        inherited = [name for part in schema.get("allOf", ()) for name in self.required(part)]
+        return inherited + list(schema.get("required", ()))
+
+
+def keyword_of(name: str, note: Mapping[str, Any]) -> str:
+    """The word or words that stand for a property in the file."""
+    return str(note.get("keyword", name.replace("_", "-")))
+
+
+def is_switch(schema: Schema) -> bool:
+    """Whether a property is a pair of words, one for enabled and one for disabled."""
+    return schema.get("type") == "string" and set(schema.get("enum", ())) in ({"enabled", "disabled"}, {"enabled"}, {"disabled"})

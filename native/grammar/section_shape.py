@@ -1,0 +1,161 @@
+"""A section as an object: its own lines by directive, its header, and how an edit of the object becomes an edit of lines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from native.grammar.directive import Change, Directive, canonical
+from native.grammar.line_shape import LineShape
+from native.grammar.synopsis import Values
+from native.text.line import Line
+from native.text.section import Section
+
+
+@dataclass
+class ListAlias:
+    """A deprecated member that tells the first element of a list member."""
+
+    member: str
+    target: str
+
+
+@dataclass
+class SectionReading:
+    """Which line belongs to which directive (by number), and the object they make."""
+
+    lines: dict[int, list[tuple[int, Line]]]
+    values: dict[str, Any]
+
+
+class SectionShape:
+    """`header` reads the section line; `order` lists the members as the model does."""
+
+    def __init__(
+        self, kind: str, header: LineShape, directives: Sequence[Directive], order: Sequence[str], list_aliases: Sequence[ListAlias] = ()
+    ) -> None:
+        self.kind, self.header, self.directives, self.order = kind, header, tuple(directives), tuple(order)
+        self.list_aliases = tuple(list_aliases)
+        self._index: dict[tuple[str, ...], list[int]] = {}
+        for number, directive in enumerate(directives):
+            for prefix in directive.shape.prefixes():
+                self._index.setdefault(prefix, []).append(number)
+        self._longest = max((len(prefix) for prefix in self._index), default=0)
+
+    # -- reading
+
+    def directive_of(self, line: Line) -> int | None:
+        """The number of the directive that a line belongs to."""
+        words = line.words
+        fallback = None
+        for size in range(min(self._longest, len(words)), 0, -1):
+            for number in self._index.get(words[:size], ()):
+                reading = self.directives[number].shape.take(words)
+                if reading is None:
+                    continue
+                if not reading.unknown:
+                    return number
+                fallback = number if fallback is None else fallback
+        return fallback
+
+    def reading(self, section: Section) -> SectionReading:
+        """Computed once for each section."""
+        found: SectionReading | None = section.cache.get(self)
+        if found is None:
+            lines: dict[int, list[tuple[int, Line]]] = {}
+            for place, line in enumerate(section.lines[1:], 1):
+                if line.words and (number := self.directive_of(line)) is not None:
+                    lines.setdefault(number, []).append((place, line))
+            found = section.cache[self] = SectionReading(lines, self._object(section, lines))
+        return found
+
+    def _object(self, section: Section, lines: Mapping[int, Sequence[tuple[int, Line]]]) -> dict[str, Any]:
+        values: dict[str, Any] = dict(self.header.read(section.header) or {})
+        for number in sorted(lines):
+            directive = self.directives[number]
+            if members := directive.read(lines[number]):
+                holder = values
+                for name in directive.path:
+                    holder = holder.setdefault(name, {})
+                holder |= members
+        for alias in self.list_aliases:
+            if values.get(alias.target):
+                values[alias.member] = values[alias.target][0]
+        return {name: values[name] for name in self.order if name in values}
+
+    def read(self, section: Section) -> dict[str, Any]:
+        """The object of a section; the caller must not change it."""
+        return self.reading(section).values
+
+    # -- writing
+
+    def onto(self, section: Section, values: Mapping[str, Any]) -> Section:
+        """The section saying the new values; lines whose members did not change stay as they are."""
+        reading = self.reading(section)
+        wanted = self._without_aliases(values, reading.values)
+        changes = [
+            (directive, directive.change(reading.lines.get(number, ()), holder, indent_of(section), section.newline))
+            for number, directive in enumerate(self.directives)
+            if (holder := holder_of(wanted, directive.path)) or number in reading.lines
+            if not self._same(directive, reading, number, holder)
+        ]
+        lines: list[Line | None] = list(section.lines)
+        if {**reading.values, **values, "metadata": values.get("metadata")} != reading.values or "from" not in values:
+            lines[0] = self.header.onto(section.header, values)
+        return self._changed(section, lines, changes, reading)
+
+    def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
+        lines = reading.lines.get(number, ())
+        old = directive.wanted(directive.read(lines)) if lines else ([] if directive.rows else {})
+        return canonical(old) == canonical(directive.wanted(holder))
+
+    def _changed(
+        self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, Change]], reading: SectionReading
+    ) -> Section:
+        added: list[tuple[int, Line]] = []
+        own = sorted(place for each in reading.lines.values() for place, _ in each)
+        for _, change in changes:
+            for place, line in change.replaced.items():
+                lines[place] = line
+            added += [(self._place(section, line, own), line) for line in change.added]
+        result: list[Line] = []
+        for place, old in enumerate(lines):
+            if old is not None:
+                result.append(old)
+            result += [line for where, line in added if where == place]
+        return section.with_lines(result)
+
+    def _place(self, section: Section, line: Line, own: Sequence[int]) -> int:
+        """The line behind which a new one goes: the last of its first word, else the last of the section's own, else the header."""
+        kin = [place for place in own if section.lines[place].words[:1] == line.words[:1]]
+        return section.outside_blocks((kin or own or [0])[-1])
+
+    def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
+        """A new section with the object's own lines."""
+        header = self.header.new(values, "", newline)
+        wanted = self._without_aliases(values, {})
+        lines = [header]
+        for directive in self.directives:
+            lines += directive.change((), holder_of(wanted, directive.path), indent, newline).added
+        return Section(self.kind, str(values.get("name") or ""), lines=lines)
+
+    def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Deprecated members put in front of the list that they belong to, where the list itself is not given."""
+        told: Values = dict(values)
+        for alias in self.list_aliases:
+            first = told.pop(alias.member, None)
+            if first and not told.get(alias.target):
+                stored = [each for each in old.get(alias.target) or [] if each != first]
+                told[alias.target] = [first, *stored]
+        return told
+
+
+def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
+    for name in path:
+        inner = values.get(name)
+        values = inner if isinstance(inner, Mapping) else {}
+    return values
+
+
+def indent_of(section: Section) -> str:
+    """The indent that the section's lines use; two blanks where there are none yet."""
+    return next((line.indent for line in section.lines[1:] if line.words and not line.words[0].startswith(".")), "  ")

@@ -1,0 +1,52 @@
+"""The truly odd: hand-written nodes for what the notation cannot say. A test counts them; each states its reason."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from native.grammar.synopsis import Missing, Node, Values
+from native.grammar.values import one_word
+
+_PORT = re.compile(r"\d+")
+_FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
+
+
+class AddressPort:
+    """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
+
+    def __init__(self, member: str) -> None:
+        self.member, self.port = member, re.sub(r"address$", "port", member)
+        self.members: tuple[str, ...] = (self.member, self.port)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words):
+            return None
+        address, port = split_address(words[at])
+        if port is None or not _PORT.fullmatch(port):
+            return at + 1, {self.member: words[at]}
+        return at + 1, {self.member: address, self.port: int(port)}
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values:
+            raise Missing(self.member)
+        address = one_word(str(values[self.member]))
+        return [f"{address}:{values[self.port]}" if self.port in values else address]
+
+    def starts(self) -> list[str] | None:
+        return None
+
+
+def split_address(word: str) -> tuple[str, str | None]:
+    """(address, port text or None); `[::1]:80`, `::1` without port, `*:80`, `:80`, `/path` and `unix@...` whole."""
+    if word.startswith(_FAMILY_WITH_PATH) or ":" not in word:
+        return word, None
+    address, port = word.rsplit(":", 1)
+    bare = address.split("@", 1)[-1]
+    if ":" in bare and not bare.endswith("]"):
+        return word, None
+    return address, port
+
+
+CODECS: dict[str, Callable[[str], Node]] = {
+    "address_port": AddressPort,
+}
