@@ -59,7 +59,7 @@ async def check(
     Raises Refused, CheckImpossible and BadRequest.
     """
     words = settings.words(str(draft))
-    code, stderr = await _run(words, settings, str(draft))
+    code, stderr, stdout = await _run(words, settings, str(draft))
     said = messages(stderr, str(draft), str(file), document)
     if code == 0:
         return said
@@ -67,16 +67,17 @@ async def check(
     if not alerts and (code in _NOT_RUN or code in _KILLED):
         raise CheckImpossible(f"exit status {code}: {stderr[-1000:].strip() or words[0]}", reason=_NOT_RUN.get(code, "killed"))
     text = f"exit status {code}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
-    text += recorded(stderr) or stderr[:1000].strip()
+    text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
     raise Refused(text.removesuffix("\n") + explained(alerts), alerts=alerts)
 
 
-async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[int, str]:
+async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[int, str, str]:
     process = await _start(words, draft)
     assert process.stderr
+    assert process.stdout
     try:
         async with asyncio.timeout(settings.seconds):
-            stderr = await _read(process.stderr)
+            stderr, stdout = await asyncio.gather(_read(process.stderr), _read(process.stdout))
             code = await process.wait()
     except TimeoutError as error:
         detail = f"{words[0]} gave no answer within {settings.seconds:g} s and was stopped"
@@ -86,14 +87,14 @@ async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[i
             await _end(process)
     if code < 0:
         raise CheckImpossible(f"signal: {_signal_name(-code)}: {stderr[-1000:].strip() or words[0]}", reason="killed")
-    return code, stderr
+    return code, stderr, stdout
 
 
 async def _start(words: list[str], draft: str) -> Process:
     environment = {name: value for name, value in os.environ.items() if name not in _SCRUBBED} | {FILE_VARIABLE: draft}
     try:
         return await asyncio.create_subprocess_exec(
-            *words, stdin=DEVNULL, stdout=DEVNULL, stderr=PIPE, env=environment, start_new_session=True
+            *words, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
         )
     except FileNotFoundError as error:
         if shutil.which(words[0]):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from native.config.file import ConfigFile
-from native.errors import Unreadable, WriteFailed
+from native.errors import NativeError, Unreadable, WriteFailed
 from tests.native.config.failing import FailingSystem, fail_with, kill
 
 OLD, NEW = b"# old\n" + b"a" * 20000, b"# the new one\n" + b"b" * 30000
@@ -236,7 +236,7 @@ def as_nobody(path: Path) -> str:
             os.setgid(65534)
             os.setuid(65534)
             write(config_file(path))
-        except BaseException as error:
+        except (NativeError, OSError) as error:
             os.write(writing, str(error).encode())
         os._exit(0)
     os.waitpid(child, 0)
