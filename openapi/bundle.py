@@ -44,7 +44,7 @@ def load(file: Path) -> Any:
     try:
         return yaml.load(file.read_text(), Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
-        raise Mistake(f"{file.name}: {error}") from None
+        raise Mistake(f"{file.parent.name}/{file.name}: {error}") from None
 
 
 def resources(here: Path = HERE) -> operations.Table:

@@ -52,13 +52,17 @@ def _path(table: Table, name: str, parent: str | None, action: str) -> str:
     resource = table[name]
     path = resource.get("path", name)
     if parent_in_path(resource):
-        above = "" if table[parent or ""]["kind"] == "singleton" else "/{%s}" % resource.get("parent_parameter", "parent_name")
+        above = "" if table[parent or ""]["kind"] == "singleton" else _placeholder(resource.get("parent_parameter", "parent_name"))
         path = f"{parent}{above}/{path}"
     if not path.startswith("/"):
         path = f"{BASE}/{path}"
     if resource["kind"] == "singleton" or on_collection(resource, action):
         return path
-    return path + "/{%s}" % resource["key"]
+    return path + _placeholder(resource["key"])
+
+
+def _placeholder(name: str) -> str:
+    return "/{" + name + "}"
 
 
 def parent_in_path(resource: Resource) -> bool:

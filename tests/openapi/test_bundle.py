@@ -1,0 +1,101 @@
+"""The bundled document: nothing in it leads nowhere, and a wrong piece is refused with its place."""
+
+import re
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from openapi import bundle, operations
+
+DOCUMENT = bundle.document()
+OPERATIONS = [(method, path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()]
+ACTIONS = set(operations.METHODS)
+
+
+def test_every_operation_says_who_answers_it():
+    for method, path, operation in OPERATIONS:
+        who = operation["x-operation"]
+        if "handler" in who:
+            assert re.fullmatch(r"[a-z_]+\.[a-z_]+", who["handler"]), (method, path)
+            continue
+        resource = DOCUMENT["x-resources"][who["resource"]]
+        assert who["action"] in ACTIONS, (method, path)
+        assert who.get("parent") in resource.get("parents", [None]), (method, path)
+
+
+def test_operation_ids_are_unique():
+    counted = Counter(operation["operationId"] for _, _, operation in OPERATIONS)
+    assert [name for name, count in counted.items() if count > 1] == []
+
+
+def test_every_placeholder_of_a_path_is_a_parameter():
+    for method, path, operation in OPERATIONS:
+        parameters = [bundle.resolve(DOCUMENT, each["$ref"]) if "$ref" in each else each for each in operation["parameters"]]
+        in_path = {each["name"] for each in parameters if each["in"] == "path"}
+        assert in_path == set(re.findall(r"\{(\w+)\}", path)), (method, path)
+        assert all(each["required"] for each in parameters if each["in"] == "path"), (method, path)
+        names = [(each["in"], each["name"]) for each in parameters]
+        assert len(names) == len(set(names)), (method, path)
+
+
+def test_every_operation_describes_itself_and_its_failures():
+    for method, path, operation in OPERATIONS:
+        assert operation["summary"], (method, path)
+        assert operation["description"].endswith("."), (method, path)
+        assert operation["responses"]["default"] == {"$ref": "#/components/responses/error"}, (method, path)
+        for response in operation["responses"].values():
+            assert bundle.resolve(DOCUMENT, response["$ref"])["description"] if "$ref" in response else response["description"]
+
+
+def test_every_read_of_the_configuration_can_look_into_a_transaction():
+    for method, path, operation in OPERATIONS:
+        if "resource" in operation["x-operation"]:
+            assert {"$ref": "#/components/parameters/transaction_id"} in operation["parameters"], (method, path)
+
+
+def test_a_resource_that_is_not_declared_has_no_path():
+    table, every = DOCUMENT["x-resources"], bundle.document(everything=True)
+    shown = {operation["x-operation"].get("resource") for _, _, operation in OPERATIONS}
+    assert shown - {None} == {name for name, resource in table.items() if resource.get("declared", True)}
+    offered = {op["x-operation"].get("resource") for item in every["paths"].values() for op in item.values()}
+    assert offered - {None} == {name for name, resource in table.items() if resource.get("verbs") != []}
+
+
+@pytest.fixture
+def pieces(tmp_path):
+    here = tmp_path / "openapi"
+    shutil.copytree(bundle.HERE, here, ignore=shutil.ignore_patterns("*.py", "__pycache__", "generated"))
+    return here
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("gone: {$ref: '#/components/schemas/nowhere'}\n", "#/components/schemas/gone: #/components/schemas/nowhere leads nowhere"),
+        ("server: {type: object}\n", "server is declared twice"),
+        ("switch: {type: string, enum: [on, off]}\n", "#/components/schemas/switch: enum value True is not of type string"),
+        ("open: [\n", "schemas/zzz.yaml"),
+    ],
+    ids=["reference", "twice", "bare on", "yaml"],
+)
+def test_a_wrong_piece_is_refused_with_its_place(pieces: Path, text: str, complaint: str):
+    (pieces / "schemas" / "zzz.yaml").write_text(text)
+    with pytest.raises(bundle.Mistake, match=re.escape(complaint)):
+        bundle.document(pieces)
+
+
+def test_a_note_outside_the_notation_is_refused(pieces: Path):
+    (pieces / "schemas" / "zzz.yaml").write_text("odd: {type: object, properties: {a: {type: string, x-haproxy: {keywort: b}}}}\n")
+    (pieces / "x-haproxy.schema.json").write_text('{"additionalProperties": false, "properties": {"keyword": {"type": "string"}}}')
+    for schema in (pieces / "schemas").glob("*.yaml"):
+        if schema.name != "zzz.yaml":
+            schema.write_text(re.sub(r"x-haproxy:", "x-other:", schema.read_text()))
+    with pytest.raises(bundle.Mistake, match=r"odd/properties/a/x-haproxy: .*keywort"):
+        bundle.document(pieces)
+
+
+def test_properties_keep_the_order_they_are_declared_in(pieces: Path):
+    (pieces / "schemas" / "zzz.yaml").write_text("odd: {type: object, properties: {b: {type: string}, a: {type: string}}}\n")
+    assert list(bundle.document(pieces)["components"]["schemas"]["odd"]["properties"]) == ["b", "a"]

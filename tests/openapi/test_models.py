@@ -1,0 +1,32 @@
+"""What the generator is given, and what is done to its modules."""
+
+import ast
+
+from openapi.models import models
+
+
+def made(schemas: dict) -> dict[str, str]:
+    return models({"openapi": "3.0.3", "info": {"title": "t", "version": "1"}, "components": {"schemas": schemas}})
+
+
+def test_one_module_for_each_schema_without_notes():
+    note = {"x-haproxy": {"keyword": "w"}, "description": "d"}
+    files = made(
+        {
+            "thing": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {"name": {"type": "string", **note}, "part": {"$ref": "#/components/schemas/part", **note}},
+            },
+            "part": {
+                "type": "object",
+                "properties": {"x-haproxy": {"type": "string"}, "code": {"type": "integer", "enum": [1, 2], **note}},
+                **note,
+            },
+        }
+    )
+    assert sorted(files) == ["part.py", "thing.py"]
+    assert all(ast.parse(text) for text in files.values())
+    assert "code: Whole[Literal[1, 2]] | None = None" in files["part.py"]
+    assert "alias='x-haproxy'" in files["part.py"]
+    assert "part: part_1.Part | None = None" in files["thing.py"]

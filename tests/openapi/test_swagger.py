@@ -1,0 +1,62 @@
+"""The Swagger 2.0 form: the same operations, and nothing that only OpenAPI 3 knows."""
+
+from openapi import bundle
+from openapi.swagger import swagger
+
+DOCUMENT = bundle.document(everything=True)
+SWAGGER = swagger(DOCUMENT)
+OPERATIONS = [(method, path, operation) for path, item in SWAGGER["paths"].items() for method, operation in item.items()]
+NEWER = {"components", "requestBody", "content", "nullable", "securitySchemes", "servers", "x-haproxy", "x-operation", "x-resources"}
+
+
+def test_it_has_the_same_operations():
+    def ids(document: dict) -> dict:
+        return {(path, method): op["operationId"] for path, item in document["paths"].items() for method, op in item.items()}
+
+    assert ids(SWAGGER) == ids(DOCUMENT)
+    assert set(SWAGGER["definitions"]) == set(DOCUMENT["components"]["schemas"])
+
+
+def test_every_reference_leads_somewhere():
+    for place, node in bundle.nodes(SWAGGER):
+        if isinstance(node.get("$ref"), str):
+            bundle.resolve(SWAGGER, node["$ref"], place)
+
+
+def test_it_holds_no_word_of_openapi_3():
+    for place, node in bundle.nodes(SWAGGER):
+        if not place.endswith(("/properties", "/definitions")):
+            assert not NEWER & set(node), place
+
+
+def test_parameters_have_a_type_or_are_the_body():
+    for method, path, operation in OPERATIONS:
+        parameters = [bundle.resolve(SWAGGER, each["$ref"]) if "$ref" in each else each for each in operation.get("parameters", [])]
+        for each in parameters:
+            assert ("schema" in each) == (each["in"] == "body"), (method, path)
+            assert each["in"] == "body" or each["type"] in ("string", "integer", "boolean"), (method, path)
+        assert sum(each["in"] == "body" for each in parameters) <= 1, (method, path)
+
+
+def test_bodies_and_their_media_types():
+    raw = SWAGGER["paths"]["/services/haproxy/configuration/raw"]["post"]
+    assert raw["consumes"] == ["text/plain"]
+    assert raw["produces"] == ["text/plain", "application/json"]
+    assert [each["schema"] for each in raw["parameters"] if each.get("in") == "body"] == [{"type": "string"}]
+    backends = SWAGGER["paths"]["/services/haproxy/configuration/backends"]
+    assert backends["post"]["consumes"] == backends["get"]["produces"] == ["application/json"]
+    assert backends["post"]["responses"]["201"]["schema"] == {"$ref": "#/definitions/backend"}
+
+
+def test_headers_stand_in_the_response_itself():
+    answer = SWAGGER["paths"]["/services/haproxy/configuration/backends"]["get"]["responses"]["200"]
+    assert answer["headers"]["Configuration-Version"]["type"] == "integer"
+
+
+def test_absence_of_a_number_can_still_be_told():
+    assert SWAGGER["definitions"]["ring_base"]["properties"]["maxlen"] == {"type": "integer", "x-nullable": True}
+
+
+def test_it_is_behind_basic_authentication():
+    assert SWAGGER["securityDefinitions"] == {"basic_auth": {"type": "basic"}}
+    assert SWAGGER["basePath"] == "/v3"

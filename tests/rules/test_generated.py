@@ -1,0 +1,8 @@
+"""Rule: the generated files are those that the declarations make."""
+
+from openapi import generate
+
+
+def test_generated_files_are_fresh():
+    lines = generate.differences(generate.files())
+    assert not lines, "\n".join([f"generated files are stale: run `{generate.COMMAND}`", *lines[:60]])
