@@ -16,10 +16,32 @@ Found = Sequence[tuple[int, Line]]
 
 @dataclass
 class Change:
-    """What becomes of a section's lines: replaced (None: deleted) by place, and new ones in order."""
+    """What becomes of a section's lines: replaced (None: deleted) by place, and new ones.
+
+    A new line stands behind the place given with it; None leaves the place to the section.
+    """
 
     replaced: dict[int, Line | None]
-    added: list[Line]
+    added: list[tuple[int | None, Line]]
+
+
+def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
+    """How lines that are each one element of a list become another list; equal elements keep their lines."""
+    old = [canonical(shape.read(line)) for _, line in lines]
+    new = [canonical(shape.read(shape.new(row))) for row in wanted]
+    change = Change({}, [])
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        shared = min(b - a, d - c)
+        for i in range(shared):
+            place, line = lines[a + i]
+            change.replaced[place] = shape.onto(line, wanted[c + i])
+        for place, _ in lines[a + shared : b]:
+            change.replaced[place] = None
+        behind = lines[a + shared - 1][0] if a + shared > 0 else lines[0][0] - 1 if lines else None
+        change.added += [(behind, shape.new(row, indent, newline)) for row in wanted[c + shared : d]]
+    return change
 
 
 @dataclass
@@ -67,50 +89,17 @@ class Directive:
     def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
         """How the lines become what the object says."""
         if self.rows:
-            return self._change_rows(lines, self.wanted(holder), indent, newline)
+            return change_rows(self.shape, lines, self.wanted(holder), indent, newline)
         wanted = self.wanted(holder)
         if not wanted:
             return Change({place: None for place, _ in lines}, [])
         members = {name: holder[name] for name in self.shape.members if name in holder}
         if not lines:
-            return Change({}, [self.shape.new(members, indent, newline)])
+            return Change({}, [(None, self.shape.new(members, indent, newline))])
         if self.repeat == "merge" and len(lines) > 1:
             return self._change_merged(lines, members)
         place, line = lines[-1]
         return Change({place: self.shape.onto(line, members)}, [])
-
-    def _change_rows(self, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
-        old = [canonical(self.shape.read(line)) for _, line in lines]
-        new = [canonical(self._as_read(row)) for row in wanted]
-        change = Change({}, [])
-        for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-            if kind == "equal":
-                continue
-            for i in range(max(b - a, d - c)):
-                if a + i < b and c + i < d:
-                    place, line = lines[a + i]
-                    change.replaced[place] = self.shape.onto(line, wanted[c + i])
-                elif a + i < b:
-                    change.replaced[lines[a + i][0]] = None
-                else:
-                    return self._rewritten(lines, wanted, indent, newline) if b < len(lines) else self._appended(change, wanted[c + i : d], indent, newline)
-        return change
-
-    def _appended(self, change: Change, rows: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
-        change.added += [self.shape.new(row, indent, newline) for row in rows]
-        return change
-
-    def _rewritten(self, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
-        """Elements came in between: the old lines take the first elements, the others follow."""
-        replaced: dict[int, Line | None] = {}
-        for (place, line), row in zip(lines, wanted, strict=False):
-            replaced[place] = self.shape.onto(line, row)
-        for place, _ in lines[len(wanted) :]:
-            replaced[place] = None
-        return Change(replaced, [self.shape.new(row, indent, newline) for row in wanted[len(lines) :]])
-
-    def _as_read(self, row: Mapping[str, Any]) -> Any:
-        return self.shape.read(self.shape.new(row))
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
         """Each line keeps the members it had; what is new goes to the last."""

@@ -70,9 +70,11 @@ class LineShape:
         aliases: Sequence[Alias] = (),
         free: bool = False,
         metadata: bool = False,
+        together: Sequence[Sequence[str]] = (),
     ) -> None:
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
+        self.together = tuple(tuple(each) for each in together)
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         self._flags = frozenset(
@@ -153,6 +155,7 @@ class LineShape:
 
     def choose(self, values: Values) -> Alternative:
         """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
+        self._check_together(values)
         fitting = [each for each in self.alternatives if all(values.get(k) == v for k, v in each.fixed.items())]
         if not fitting:
             raise self._no_choice(values)
@@ -161,6 +164,13 @@ class LineShape:
             member = fitting[0].lacking(values) or ""
             raise BadValue(f"{member} in body is required by `{fitting[0].text}`", place=Place(member=member))
         return max(whole, key=lambda each: sum(member in values for member in each.chain.members))
+
+    def _check_together(self, values: Values) -> None:
+        for members in self.together:
+            given = [member for member in members if member in values]
+            if given and len(given) < len(members):
+                lacking = next(member for member in members if member not in values)
+                raise BadValue(f"{given[0]} set without {lacking}", place=Place(member=lacking))
 
     def _no_choice(self, values: Values) -> BadValue:
         names = self.chosen_by or tuple(self.alternatives[0].fixed)
@@ -177,8 +187,7 @@ class LineShape:
         try:
             return list(alternative.chain.written(flat))
         except Missing as error:
-            beside = f" with {error.beside}" if error.beside else ""
-            raise BadValue(f"{error.member} in body is required{beside}", place=Place(member=error.member)) from None
+            raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
     def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
         """A new line; raises BadValue."""

@@ -76,6 +76,7 @@ class Grammar:
             aliases=self._aliases(properties),
             free=note.get("order") == "free",
             metadata=METADATA in properties,
+            together=note.get("together", ()),
         )
 
     @staticmethod

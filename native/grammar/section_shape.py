@@ -111,18 +111,12 @@ class SectionShape:
     def _changed(
         self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, Change]], reading: SectionReading
     ) -> Section:
-        added: list[tuple[int, Line]] = []
         own = sorted(place for each in reading.lines.values() for place, _ in each)
+        whole = Change({0: lines[0]}, [])
         for _, change in changes:
-            for place, line in change.replaced.items():
-                lines[place] = line
-            added += [(self._place(section, line, own), line) for line in change.added]
-        result: list[Line] = []
-        for place, old in enumerate(lines):
-            if old is not None:
-                result.append(old)
-            result += [line for where, line in added if where == place]
-        return section.with_lines(result)
+            whole.replaced |= change.replaced
+            whole.added += [(self._place(section, line, own) if place is None else place, line) for place, line in change.added]
+        return changed(section, whole)
 
     def _place(self, section: Section, line: Line, own: Sequence[int]) -> int:
         """The line behind which a new one goes: the last of its first word, else the last of the section's own, else the header."""
@@ -135,7 +129,7 @@ class SectionShape:
         wanted = self._without_aliases(values, {})
         lines = [header]
         for directive in self.directives:
-            lines += directive.change((), holder_of(wanted, directive.path), indent, newline).added
+            lines += [line for _, line in directive.change((), holder_of(wanted, directive.path), indent, newline).added]
         return Section(self.kind, str(values.get("name") or ""), lines=lines)
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -147,6 +141,16 @@ class SectionShape:
                 stored = [each for each in old.get(alias.target) or [] if each != first]
                 told[alias.target] = [first, *stored]
         return told
+
+
+def changed(section: Section, change: Change) -> Section:
+    """The section after a change whose every new line has its place."""
+    result: list[Line] = []
+    for place, line in enumerate(section.lines):
+        kept = change.replaced.get(place, line)
+        result += [] if kept is None else [kept]
+        result += [new for where, new in change.added if where == place]
+    return section.with_lines(result)
 
 
 def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ class AddressPort:
     def __init__(self, member: str) -> None:
         self.member, self.port = member, re.sub(r"address$", "port", member)
         self.members: tuple[str, ...] = (self.member, self.port)
+        self.needs = (self.member,)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):

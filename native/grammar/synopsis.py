@@ -16,10 +16,10 @@ Values = dict[str, Any]
 
 
 class Missing(Exception):
-    """A member that the line needs is absent; `beside` is the member that asks for it, if any."""
+    """A member that the line needs is absent."""
 
-    def __init__(self, member: str, beside: str = "") -> None:
-        self.member, self.beside = member, beside
+    def __init__(self, member: str) -> None:
+        self.member = member
 
 
 class Node(Protocol):
@@ -208,7 +208,8 @@ class Chain:
         return tuple(member for node in self.nodes for member in node.members)
 
     def required(self) -> tuple[str, ...]:
-        return tuple(member for node in self.nodes if not isinstance(node, Options) for member in node.members)
+        """Members without which nothing can be written; a node may hold more (`needs` tells which it insists on)."""
+        return tuple(member for node in self.nodes if not isinstance(node, Options) for member in getattr(node, "needs", node.members))
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         values: Values = {}
@@ -270,14 +271,12 @@ class Group:
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        given = [member for each in self.alternatives for member in each.members if member in values]
-        if not given:
-            return []
-        for alternative in self.alternatives:
-            if all(member in values for member in alternative.required()):
-                return alternative.write(values)
-        lacking = next(member for member in self.alternatives[0].required() if member not in values)
-        raise Missing(lacking, given[0])
+        """The first alternative that has all it needs; a group given in part is left out, as the reference does."""
+        if any(member in values for each in self.alternatives for member in each.members):
+            for alternative in self.alternatives:
+                if all(member in values for member in alternative.required()):
+                    return alternative.write(values)
+        return []
 
     def starts(self) -> list[str] | None:
         firsts = [alternative.starts() for alternative in self.alternatives]

@@ -1,0 +1,47 @@
+"""What transactions started from, on disk and in memory, once each however many transactions share it."""
+
+from contextlib import suppress
+from hashlib import md5
+from pathlib import Path
+
+from native.config.copies import write_copy
+from native.text.document import Document
+
+
+class Bases:
+    """Documents by a key of their content; `file` is the configuration whose mode and owner they take."""
+
+    def __init__(self, directory: Path, file: Path) -> None:
+        self.directory, self._file = directory, file
+        self._documents: dict[str, Document] = {}
+
+    def store(self, document: Document) -> str:
+        """Its key. Raises OSError."""
+        for key, known in self._documents.items():
+            if known is document:
+                return key
+        key = md5(document.data, usedforsecurity=False).hexdigest()
+        if not self._path(key).exists():
+            self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+            write_copy(self._path(key), document.data, self._file, lasting=False)
+        self._documents[key] = document
+        return key
+
+    def load(self, key: str) -> Document:
+        """Raises OSError when the file is gone."""
+        if key not in self._documents:
+            self._documents[key] = Document.parse(self._path(key).read_bytes())
+        return self._documents[key]
+
+    def keep_only(self, keys: set[str]) -> None:
+        """Forgets what no transaction starts from any more."""
+        for key in set(self._documents) - keys:
+            del self._documents[key]
+        with suppress(OSError):
+            for path in self.directory.iterdir():
+                if path.name.rpartition(".")[2] not in keys and path.name.startswith(self._file.name + "."):
+                    path.unlink(missing_ok=True)
+            self.directory.rmdir()
+
+    def _path(self, key: str) -> Path:
+        return self.directory / f"{self._file.name}.{key}"

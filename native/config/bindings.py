@@ -1,0 +1,52 @@
+"""Which defaults section a proxy is bound to: the one its header names, else the last one above it (manual, section 4)."""
+
+from native.errors import BadValue, Place
+from native.text.document import Document
+from native.text.section import Section
+
+PROXIES = ("frontend", "backend", "listen")
+DEFAULTS = "defaults"
+
+
+def named_defaults(section: Section) -> str | None:
+    """The defaults section that the header names."""
+    words = section.header.words
+    at = 1 if section.kind == DEFAULTS and not section.name else 2
+    return words[at + 1] if len(words) > at + 1 and words[at] == "from" else None
+
+
+def implicit_defaults(document: Document, section: Section) -> str | None:
+    """The defaults section that HAProxy binds a proxy without `from` to."""
+    if section.kind not in PROXIES:
+        return None
+    last = None
+    for name, other in zip(document.names(), document.sections, strict=True):
+        if other is section:
+            return last
+        if other.kind == DEFAULTS:
+            last = name
+    return last
+
+
+def all_implicit(document: Document) -> list[str | None]:
+    """`implicit_defaults` of every section, in one pass."""
+    found: list[str | None] = []
+    last = None
+    for name, section in zip(document.names(), document.sections, strict=True):
+        found.append(last if section.kind in PROXIES else None)
+        last = name if section.kind == DEFAULTS else last
+    return found
+
+
+def check_from(document: Document, name: str, wanted: object) -> None:
+    """Raise BadValue when `from` names no defaults section, or when defaults would inherit from themselves."""
+    seen = {name}
+    current = wanted
+    while isinstance(current, str) and current:
+        section = document.find(DEFAULTS, current)
+        if section is None:
+            raise BadValue(f"Object {name} references missing defaults section in from", place=Place(member="from"))
+        current = named_defaults(section)
+        if current in seen and wanted in seen | {current}:
+            raise BadValue(f"circular dependency detected: defaults {name} would inherit from itself", place=Place(member="from"))
+        seen.add(current or "")

@@ -1,0 +1,114 @@
+"""The lines of one collection inside a section: read, inserted, replaced and deleted by position."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from native.config.placement import before_comments, line_place
+from native.config.resources import Resource, Resources
+from native.errors import Place, UnknownWords
+from native.grammar.directive import Change, Found, change_rows
+from native.grammar.line_shape import LineShape
+from native.grammar.load import Grammar
+from native.grammar.section_shape import changed, indent_of
+from native.text.section import Section
+
+
+@dataclass
+class Children:
+    """`places` are the line numbers of all lines of the kind; `objects` holds None where a line cannot be read."""
+
+    places: list[int]
+    objects: list[dict[str, Any] | None]
+
+    @property
+    def readable(self) -> list[dict[str, Any]]:
+        return [found for found in self.objects if found is not None]
+
+    @property
+    def unparsed(self) -> list[int]:
+        """Indices of the lines that cannot be read."""
+        return [index for index, found in enumerate(self.objects) if found is None]
+
+
+class ChildEditor:
+    """Edits children of sections in one grammar; sections in, sections out."""
+
+    def __init__(self, grammar: Grammar, resources: Resources) -> None:
+        self.grammar, self.resources = grammar, resources
+
+    def shape(self, resource: Resource) -> LineShape:
+        return self.grammar.line(resource.schema)
+
+    def children(self, section: Section, resource: Resource) -> Children:
+        """Computed once for each section."""
+        key = ("children", resource.name)
+        found: Children | None = section.cache.get(key)
+        if found is None:
+            shape = self.shape(resource)
+            prefixes = shape.prefixes()
+            sizes = sorted({len(prefix) for prefix in prefixes}, reverse=True)
+            places = [
+                place
+                for place, line in enumerate(section.lines[1:], 1)
+                if line.words and any(line.words[:size] in prefixes for size in sizes)
+            ]
+            found = section.cache[key] = Children(places, [shape.read(section.lines[place]) for place in places])
+        return found
+
+    def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
+        """With a new line before the element at `index`; an index equal to their number appends."""
+        line = self.shape(resource).new(body, indent_of(section), section.newline)
+        return changed(section, Change({}, [(self._place(section, parent, resource, index), line)]))
+
+    def _place(self, section: Section, parent: str, resource: Resource, index: int) -> int:
+        places = self.children(section, resource).places
+        if 0 < index < len(places):
+            return places[index - 1]
+        if index < len(places):
+            return before_comments(section, places[0])
+        return line_place(section, places[-1:] or self._earlier(section, parent, resource))
+
+    def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
+        """All lines behind which the first line of a collection belongs: the section's own, and collections declared before it."""
+        foreign = {
+            place
+            for _, later in self._later(parent, resource)
+            for place in self.children(section, later).places
+        }
+        return [place for place, line in enumerate(section.lines) if line.words and place not in foreign and not line.words[0].startswith(".")]
+
+    def _later(self, parent: str, resource: Resource) -> Sequence[tuple[str, Resource]]:
+        family = self.resources.children(parent)
+        names = [each.name for _, each in family]
+        return family[names.index(resource.name) + 1 :] if resource.name in names else ()
+
+    def replace(self, section: Section, resource: Resource, index: int, body: Mapping[str, Any]) -> Section:
+        place = self.children(section, resource).places[index]
+        line = section.lines[place]
+        if self.children(section, resource).objects[index] is None:
+            raise UnknownWords(
+                f"line {place + 1} of {section.kind} {section.name} cannot be edited, its words are not known: {line.text.strip()}",
+                place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
+            )
+        return changed(section, Change({place: self.shape(resource).onto(line, body)}, []))
+
+    def delete(self, section: Section, resource: Resource, index: int) -> Section:
+        return changed(section, Change({self.children(section, resource).places[index]: None}, []))
+
+    def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
+        """The whole list; lines that cannot be read stay, unless the list is emptied."""
+        children = self.children(section, resource)
+        if not bodies:
+            return changed(section, Change(dict.fromkeys(children.places), []))
+        lines: Found = [
+            (place, section.lines[place])
+            for place, found in zip(children.places, children.objects, strict=True)
+            if found is not None
+        ]
+        change = change_rows(self.shape(resource), lines, bodies, indent_of(section), section.newline)
+        default = self._place(section, parent, resource, len(children.places))
+        change.added = [(default if place is None else place, line) for place, line in change.added]
+        return changed(section, change)
+
+

@@ -1,0 +1,258 @@
+"""Transactions: private states of the configuration, open ones in memory as documents, all of them on disk.
+
+On disk an open one is its base and a file of changes, one line of JSON each; what failed is a complete text. All survive a restart, and
+none is cleaned up but on request.
+"""
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from native.config import patches
+from native.config.bases import Bases
+from native.config.copies import write_copy
+from native.config.header import version_of, with_header
+from native.errors import NoTransaction, TooManyTransactions, WriteFailed
+from native.text.document import Document
+
+IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
+# In the order in which the API lists them.
+_DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MARK = b'{"base": '
+
+
+@dataclass
+class Transaction:
+    """`version` is the version it started from; `banner` whether its text is to have the banner lines."""
+
+    id: str
+    status: str
+    version: int = 0
+    base: str | None = None
+    banner: bool = True
+    document: Document | None = field(default=None, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
+        return {**version, "id": self.id, "status": self.status}
+
+
+class Transactions:
+    """Those of one configuration file; `limit` holds for explicit ones, 0 is none."""
+
+    def __init__(self, directory: Path, file: Path, limit: int = 0) -> None:
+        self.directory, self._file, self.limit = directory, file, limit
+        self._all: dict[str, Transaction] = {}
+        self._bases = Bases(directory / ".bases", file)
+
+    def load(self) -> None:
+        """Finds what an earlier process left. A directory that cannot be read holds nothing."""
+        self._all = {}
+        for status, name in _DIRECTORIES.items():
+            with suppress(OSError):
+                for path in (self.directory / name).iterdir():
+                    base, _, id_ = path.name.rpartition(".")
+                    if base == self._file.name and _UUID.fullmatch(id_) and path.is_file():
+                        self._all[id_] = _found(id_, status, path)
+        self._forget_bases()
+
+    def start(self, document: Document, version: int, *, banner: bool = True) -> Transaction:
+        """Raises TooManyTransactions and WriteFailed."""
+        self.check_limit()
+        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, document=document)
+        self._store(transaction)
+        self._all[transaction.id] = transaction
+        return transaction
+
+    def check_limit(self) -> None:
+        if 0 < self.limit <= sum(one.status == IN_PROGRESS for one in self._all.values()):
+            raise TooManyTransactions(
+                f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
+            )
+
+    def get(self, id_: str) -> Transaction:
+        """One of any status."""
+        if id_ not in self._all:
+            raise NoTransaction(f"transaction {id_} does not exist")
+        return self._all[id_]
+
+    def in_progress(self, id_: str) -> Transaction:
+        """One that takes changes."""
+        transaction = self._all.get(id_)
+        if transaction is None or transaction.status != IN_PROGRESS:
+            raise NoTransaction(id_)
+        return transaction
+
+    def list(self, status: str | None = None) -> list[Transaction]:
+        order = list(_DIRECTORIES)
+        chosen = [one for one in self._all.values() if status in (None, one.status)]
+        return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
+
+    def read(self, id_: str) -> Document:
+        """The state of one that is in progress."""
+        return self._document(self.in_progress(id_))
+
+    def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
+        """The new state. Nothing comes between reading and storing it, so parallel changes lose nothing. Raises WriteFailed."""
+        transaction = self.in_progress(id_)
+        before = self._document(transaction)
+        after = edit(before)
+        patch = patches.patch(before, after)
+        if patch:
+            self._append(transaction, patch)
+            transaction.document = after
+        return transaction.document or after
+
+    def text(self, id_: str) -> bytes:
+        """The complete text of one of any status, with its header. Raises NoTransaction."""
+        transaction = self._all.get(id_)
+        try:
+            if transaction and transaction.base is None and transaction.document is None:
+                return self._path(transaction).read_bytes()
+            if transaction:
+                return with_header(self._document(transaction), transaction.version, banner=transaction.banner).data
+        except FileNotFoundError:
+            pass
+        raise NoTransaction(f"transaction file {id_} does not exist")
+
+    def delete(self, id_: str) -> None:
+        transaction = self._all.pop(id_, None)
+        if transaction is None:
+            raise NoTransaction(f"transaction file {id_} does not exist")
+        self._remove(transaction)
+
+    def succeed(self, id_: str) -> Transaction:
+        """Takes out one that was committed."""
+        transaction = self._all.pop(id_)
+        self._remove(transaction)
+        transaction.status, transaction.document = SUCCESS, None
+        return transaction
+
+    def fail(self, id_: str, data: bytes) -> None:
+        """Keeps a refused text, of a transaction or of a change outside one, for whoever looks for the cause."""
+        known = self._all.get(id_)
+        failed = Transaction(id_, FAILED)
+        with suppress(OSError):
+            self._path(failed).parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            write_copy(self._path(failed), data, self._file, lasting=False)
+            self._all[id_] = failed
+        if known and self._all[id_] is failed:
+            self._remove(known)
+        elif known:
+            known.status = FAILED
+
+    def outdate(self, id_: str) -> None:
+        """Puts one aside that another writer overtook; its text can still be read."""
+        transaction = self._all[id_]
+        before = self._path(transaction)
+        transaction.status = OUTDATED
+        with suppress(OSError):
+            self._path(transaction).parent.mkdir(mode=0o755, exist_ok=True)
+            before.replace(self._path(transaction))
+            transaction.document = None
+
+    def outdate_older(self, version: int) -> None:
+        """All that started from this version or an earlier one."""
+        for transaction in list(self._all.values()):
+            if transaction.status == IN_PROGRESS and transaction.version <= version:
+                self.outdate(transaction.id)
+
+    def _path(self, transaction: Transaction) -> Path:
+        return self.directory / _DIRECTORIES[transaction.status] / f"{self._file.name}.{transaction.id}"
+
+    def _document(self, transaction: Transaction) -> Document:
+        if transaction.document is not None:
+            return transaction.document
+        data = self._path(transaction).read_bytes()
+        if transaction.base is None:
+            document = Document.parse(data)
+        else:
+            document = patches.apply(self._bases.load(transaction.base), _patches(data, self._path(transaction)))
+        if transaction.status == IN_PROGRESS:
+            transaction.document = document
+        return document
+
+    def _store(self, transaction: Transaction) -> None:
+        """Its base, and the file that takes its changes."""
+        assert transaction.document
+        try:
+            self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+            base = self._bases.store(transaction.document)
+            head = {"base": base, "version": transaction.version, "banner": transaction.banner}
+            write_copy(self._path(transaction), _line(head), self._file, lasting=False)
+        except OSError as error:
+            raise self._unusable(error) from error
+        transaction.base = base
+
+    def _append(self, transaction: Transaction, patch: patches.Patch) -> None:
+        if transaction.base is None:
+            self._store(transaction)
+        try:
+            handle = os.open(self._path(transaction), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        except OSError as error:
+            raise self._unusable(error) from error
+        size = os.fstat(handle).st_size
+        line = _line(patch)
+        try:
+            if os.write(handle, line) != len(line):
+                raise OSError(28, "No space left on device")
+        except OSError as error:
+            os.ftruncate(handle, size)
+            raise self._unusable(error) from error
+        finally:
+            os.close(handle)
+
+    def _remove(self, transaction: Transaction) -> None:
+        with suppress(OSError):
+            self._path(transaction).unlink()
+        self._forget_bases()
+
+    def _forget_bases(self) -> None:
+        self._bases.keep_only({one.base for one in self._all.values() if one.base})
+
+    def _unusable(self, error: OSError) -> WriteFailed:
+        return WriteFailed(f"the transaction directory {self.directory} cannot be used: {error.strerror}; make it writable for this process")
+
+
+def _line(value: object) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+def _found(id_: str, status: str, path: Path) -> Transaction:
+    """What a file of an earlier process is about; one that is not ours is a complete text."""
+    with path.open("rb") as file:
+        first = file.readline()
+        if first.startswith(_MARK):
+            with suppress(ValueError, KeyError):
+                head = json.loads(first)
+                return Transaction(id_, status, int(head["version"]), str(head["base"]), bool(head["banner"]))
+    if status != IN_PROGRESS:
+        return Transaction(id_, status)
+    return Transaction(id_, status, version_of(Document.parse(path.read_bytes())))
+
+
+def _patches(data: bytes, path: Path) -> list[patches.Patch]:
+    """The changes, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
+    found: list[patches.Patch] = []
+    head, *lines = data.split(b"\n")
+    size = len(head) + 1
+    for line in lines:
+        try:
+            start, gone, put = json.loads(line)
+        except (ValueError, TypeError):
+            break
+        size += len(line) + 1
+        found.append((int(start), int(gone), str(put)))
+    if size < len(data):
+        with suppress(OSError):
+            os.truncate(path, size)
+    return found
+
+

@@ -1,0 +1,14 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Annotated, Literal
+
+from native.models import Model
+from pydantic import Field, StrictInt, StrictStr
+
+
+class HaproxyMessage(Model):
+    file: StrictStr | None = None
+    line: Annotated[StrictInt | None, Field(ge=1)] = None
+    section: StrictStr | None = None
+    severity: Literal['alert', 'warning', 'notice'] | None = None
+    text: StrictStr

@@ -1,0 +1,15 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from native.models import Model
+from pydantic import StrictBool, StrictStr
+
+from . import haproxy_message, reload_reason
+
+
+class Plan(Model):
+    commands: list[StrictStr]
+    diff: StrictStr
+    messages: list[haproxy_message.HaproxyMessage]
+    reasons: list[reload_reason.ReloadReason]
+    reload: StrictBool
+    valid: StrictBool

@@ -1,0 +1,99 @@
+"""Reads HAProxy's answers: text in, typed values out; no socket here.
+
+HAProxy words refusals and successes alike, so a change's answer is judged against the few texts that mean success
+(HAProxy Management Guide, section 9.3; measured on 2.6, 2.8, 3.0 and 3.2).
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_DONE = re.compile(
+    r"New server registered\.|Server deleted\.|Done\."
+    r"|(?:IP changed from |port changed from |no need to change the (?:addr|port)|nothing changed)"
+)
+# What `set server ... addr` puts beside a change it only half did.
+_HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supported|only supported")
+
+
+def refusal(answer: str) -> str | None:
+    """HAProxy's own words where a change was refused; None where it was carried out."""
+    text = answer.strip()
+    if not text or (_DONE.match(text) and not _HALF_DONE.search(text)):
+        return None
+    return text.splitlines()[0] if text.startswith("Unknown command") else text
+
+
+def version(text: str) -> tuple[int, int]:
+    """(major, minor) of `2.6.12-1+deb12u4`, `3.4-dev6-1a2b3c`; (0, 0) where there is none."""
+    match = _VERSION.search(text)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def info(text: str) -> dict[str, str]:
+    """`show info`, by the names HAProxy prints."""
+    pairs = (line.partition(": ") for line in text.splitlines())
+    return {name: value.strip() for name, sign, value in pairs if sign}
+
+
+def command_words(text: str) -> frozenset[str]:
+    """The commands `help` lists, without their arguments: `add server`, `wait`."""
+    heads = (re.split(r"\s+[<\[{(:@#]|\s{2,}", line.strip(), maxsplit=1)[0] for line in text.splitlines() if line.startswith("  "))
+    return frozenset(head for head in heads if head)
+
+
+@dataclass(frozen=True)
+class Process:
+    """A row of `show proc`; `reloads` is the master's count, or how many a worker has outlived."""
+
+    pid: int
+    kind: str
+    reloads: int
+    failed: int
+    version: str
+
+
+@dataclass(frozen=True)
+class Processes:
+    """`workers` is empty after a failed reload since 3.1: the one that still serves is the youngest of `old_workers`."""
+
+    master: Process | None
+    workers: tuple[Process, ...]
+    old_workers: tuple[Process, ...]
+
+    @property
+    def pids(self) -> frozenset[int]:
+        return frozenset(process.pid for process in (*self.workers, *self.old_workers))
+
+
+_PROCESS = re.compile(r"(?P<pid>\d+)\s+(?P<kind>master|worker)\s+(?:\[relative.*?\]\s+|\d+\s+(?=\d))?(?P<rest>.*)")
+_RELOADS = re.compile(r"(\d+)(?:\s+\[failed: (\d+)\])?")
+
+
+def processes(text: str) -> Processes:
+    """`show proc`; programs are left out."""
+    found: dict[str, list[Process]] = {}
+    group = ""
+    for line in text.splitlines():
+        if line.startswith("# "):
+            group = line[2:].strip()
+        elif process := _process(line):
+            found.setdefault("master" if process.kind == "master" else group, []).append(process)
+    master = found.get("master", [])
+    return Processes(master[0] if master else None, tuple(found.get("workers", ())), tuple(found.get("old workers", ())))
+
+
+def _process(line: str) -> Process | None:
+    match = _PROCESS.match(line)
+    count = _RELOADS.match(match["rest"]) if match else None
+    if not match or not count:
+        return None
+    return Process(int(match["pid"]), match["kind"], int(count[1]), int(count[2] or 0), match["rest"].split()[-1])
+
+
+def table(text: str) -> Iterator[dict[str, str]]:
+    """Rows of an answer whose first line names the columns behind `# `, comma-separated (`show stat`)."""
+    lines = [line for line in text.splitlines() if line]
+    names = lines[0].removeprefix("# ").split(",") if lines else []
+    return (dict(zip(names, line.split(","), strict=False)) for line in lines[1:])

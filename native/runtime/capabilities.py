@@ -1,0 +1,44 @@
+"""What the worker in service can change live, as it says itself: `show info`, `help` and, since 3.2, `add server help`.
+
+`help` lists what the socket's level permits, so a socket that may only look has no capabilities.
+"""
+
+from dataclasses import dataclass
+
+# Before, adding and deleting servers is behind experimental-mode and loses checks.
+DYNAMIC_SERVERS = (2, 6)
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """`server_keywords`: what `add server` takes; None where HAProxy cannot say and has to be tried (it creates nothing it refuses)."""
+
+    version: tuple[int, int] = (0, 0)
+    commands: frozenset[str] = frozenset()
+    server_keywords: frozenset[str] | None = None
+
+    def can(self, command: str) -> bool:
+        """`can("set server")`: whether there is such a command, at this socket's level."""
+        return command in self.commands
+
+    @property
+    def sets_servers(self) -> bool:
+        return self.can("set server")
+
+    @property
+    def adds_servers(self) -> bool:
+        return self.version >= DYNAMIC_SERVERS and self.can("add server")
+
+    @property
+    def deletes_servers(self) -> bool:
+        return self.version >= DYNAMIC_SERVERS and self.can("del server")
+
+    def takes_server_keyword(self, keyword: str) -> bool:
+        """False only where HAProxy would certainly refuse it on an added server."""
+        return self.server_keywords is None or keyword in self.server_keywords
+
+
+def server_keywords(answer: str) -> frozenset[str] | None:
+    """The keywords of an answer to `add server help`; None before 3.2, which takes `help` for a server's name."""
+    head, _, rest = answer.partition("\n")
+    return frozenset(rest.split()) if head.startswith("List of keywords") else None

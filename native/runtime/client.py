@@ -1,0 +1,164 @@
+"""The Runtime API of one HAProxy: chooses the socket, keeps it, finds it again when it is gone.
+
+The master's socket first, since it survives reloads and failed ones; then the stats sockets in the order of the file.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from native.errors import RuntimeAbsent, RuntimeRefused
+from native.runtime import address, answers
+from native.runtime.capabilities import Capabilities, server_keywords
+from native.runtime.master import Master
+from native.runtime.server_state import ServerState, server_states
+from native.runtime.socket import Socket
+
+log = logging.getLogger(__name__)
+NOT_CONFIGURED = "no master socket and no stats socket is configured"
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Who answers. A pid alone does not tell generations apart: in a container every start may give the same one."""
+
+    pid: int
+    started: int
+
+
+class Runtime:
+    """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again."""
+
+    def __init__(self, *, timeout: float = 30.0) -> None:
+        self._timeout = timeout
+        self._socket: Socket | None = None
+        self.capabilities = Capabilities()
+        self.use(None, ())
+
+    def use(self, master: str | None, stats: Sequence[str]) -> None:
+        """The addresses to choose from, from now on; a socket in use stays so while it is among them."""
+        self._master = master if master and _is_unix(master) else None
+        self._stats = tuple(stats)
+        if self._socket and self._socket.address not in (self._master, *self._stats):
+            self._socket = None
+
+    async def connect(self, master: str | None, stats: Sequence[str], max_wait: float = 30.0, tick: float = 0.5) -> bool:
+        """Waits up to `max_wait` seconds for each address in turn; whether one answers."""
+        self.use(master, stats)
+        self._socket = None
+        for socket in self._candidates():
+            if await self._wait_for(socket, max_wait, tick):
+                await self._keep(socket)
+                return True
+        return False
+
+    @property
+    def address(self) -> str:
+        """The socket in use, or where one is expected."""
+        places = [place for place in (self._master, *self._stats) if place]
+        return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
+
+    @property
+    def is_configured(self) -> bool:
+        return bool(self._master or self._stats)
+
+    @property
+    def master(self) -> Master | None:
+        """The master, where its socket is the one in use."""
+        in_use = self._socket and self._socket.address == self._master
+        return Master(self._master, timeout=self._timeout) if self._master and in_use else None
+
+    async def send(self, command: str | Sequence[str], payload: str | None = None) -> str:
+        """The worker's answer, whatever it says."""
+        if self._socket is None:
+            await self._reconnect()
+        assert self._socket
+        try:
+            return await self._socket.send(command, payload)
+        except RuntimeAbsent as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise
+            await self._reconnect()
+            return await self._socket.send(command, payload)
+
+    async def ask(self, command: str, payload: str | None = None) -> str:
+        """Carries out a change. Raises RuntimeRefused with HAProxy's words."""
+        answer = await self.send(command, payload)
+        if (said := answers.refusal(answer)) is not None:
+            raise RuntimeRefused(said, command)
+        return answer
+
+    async def worker(self) -> Worker:
+        return _worker(answers.info(await self.send("show info")))
+
+    async def worker_pid(self) -> int:
+        return (await self.worker()).pid
+
+    async def servers(self, backend: str) -> list[ServerState]:
+        """Raises RuntimeRefused where the worker has no such backend."""
+        command = f"show servers state {backend}"
+        answer = await self.send(command)
+        if not answer.startswith("1\n"):
+            raise RuntimeRefused(answer.strip(), command)
+        return server_states(answer)
+
+    async def refresh(self) -> Capabilities:
+        """Reads anew what the worker in service can do."""
+        version = answers.version(answers.info(await self.send("show info")).get("Version", ""))
+        commands = answers.command_words(await self.send("help"))
+        keywords = server_keywords(await self.send("add server help")) if "add server" in commands else None
+        self.capabilities = Capabilities(version, commands, keywords)
+        return self.capabilities
+
+    def _candidates(self) -> Iterator[Socket]:
+        if self._master:
+            yield Socket(self._master, timeout=self._timeout, worker=True)
+        for place in self._stats:
+            yield Socket(place, timeout=self._timeout)
+
+    async def _wait_for(self, socket: Socket, max_wait: float, tick: float) -> bool:
+        deadline = asyncio.get_running_loop().time() + max_wait
+        while True:
+            reason = await _silence(socket)
+            if reason is None:
+                return True
+            if asyncio.get_running_loop().time() + tick > deadline:
+                log.warning("Runtime API: %s", reason)
+                return False
+            await asyncio.sleep(tick)
+
+    async def _reconnect(self) -> None:
+        """Once through all addresses, without waiting."""
+        self._socket, reasons = None, []
+        for socket in self._candidates():
+            reason = await _silence(socket)
+            if reason is None:
+                return await self._keep(socket)
+            reasons.append(reason)
+        raise RuntimeAbsent("; ".join(reasons) or NOT_CONFIGURED)
+
+    async def _keep(self, socket: Socket) -> None:
+        self._socket = socket
+        await self.refresh()
+
+
+async def _silence(socket: Socket) -> str | None:
+    """Why a socket gives no answer of a worker; None when it does."""
+    try:
+        answer = await socket.send("show info")
+    except RuntimeAbsent as error:
+        return error.detail
+    return None if "Pid" in answers.info(answer) else f"{socket.address}: no answer of HAProxy's: {answer[:80]!r}"
+
+
+def _worker(told: dict[str, str]) -> Worker:
+    try:
+        return Worker(int(told["Pid"]), int(told.get("Start_time_sec", 0)))
+    except (KeyError, ValueError) as error:
+        raise RuntimeAbsent("the worker does not tell its pid") from error
+
+
+def _is_unix(text: str) -> bool:
+    place = address.parse(text)
+    return place is not None and place.path is not None
