@@ -36,7 +36,7 @@ def models(document: dict[str, Any]) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as place:
         source, made = Path(place, "schemas.json"), Path(place, "models")
         source.write_text(json.dumps(_bare(document)))
-        command = [Path(sys.executable).with_name("datamodel-codegen"), "--input", source, "--output", made, *OPTIONS, *STRICT]
+        command = [f"{Path(sys.executable).parent}/datamodel-codegen", "--input", str(source), "--output", str(made), *OPTIONS, *STRICT]
         subprocess.run(command, check=True, cwd=place)
         return {file.name: _strict(file.read_text()) for file in sorted(made.glob("*.py")) if file.name != "__init__.py"}
 

@@ -50,7 +50,7 @@ def on_collection(resource: Resource, action: str) -> bool:
 
 def _path(table: Table, name: str, parent: str | None, action: str) -> str:
     resource = table[name]
-    path = resource.get("path", name)
+    path: str = resource.get("path", name)
     if parent_in_path(resource):
         above = "" if table[parent or ""]["kind"] == "singleton" else _placeholder(resource.get("parent_parameter", "parent_name"))
         path = f"{parent}{above}/{path}"
@@ -92,7 +92,7 @@ def _operation_id(table: Table, name: str, parent: str | None, action: str) -> s
     suffix = table[parent].get("suffix", table[parent]["operation"]) if several and parent else ""
     many = f"All{word}" if several else resource.get("operations", word + "s")
     verb = {"list": "get", "replace_all": "replace", "append": "create"}.get(action, action)
-    return verb + (many if action in ("list", "replace_all") else word) + suffix
+    return f"{verb}{many if action in ('list', 'replace_all') else word}{suffix}"
 
 
 def _parameters(table: Table, name: str, parent: str | None, action: str) -> list[dict[str, Any]]:

@@ -64,7 +64,7 @@ class _Converter:
         return sorted(types, key=lambda media: (media == "application/json", media))
 
     def _whole(self, node: Node, kind: str) -> Node:
-        return self.components[kind][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node  # type: ignore[no-any-return]
+        return self.components[kind][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node
 
     def parameter(self, old: Node) -> Node:
         if "$ref" in old:

@@ -9,7 +9,7 @@ import pytest
 
 from openapi import bundle, operations
 
-DOCUMENT = bundle.document()
+DOCUMENT = bundle.document(everything=True)
 OPERATIONS = [(method, path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()]
 ACTIONS = set(operations.METHODS)
 
@@ -56,11 +56,18 @@ def test_every_read_of_the_configuration_can_look_into_a_transaction():
 
 
 def test_a_resource_that_is_not_declared_has_no_path():
-    table, every = DOCUMENT["x-resources"], bundle.document(everything=True)
-    shown = {operation["x-operation"].get("resource") for _, _, operation in OPERATIONS}
-    assert shown - {None} == {name for name, resource in table.items() if resource.get("declared", True)}
-    offered = {op["x-operation"].get("resource") for item in every["paths"].values() for op in item.values()}
-    assert offered - {None} == {name for name, resource in table.items() if resource.get("verbs") != []}
+    declared = bundle.document()
+    shown = {op["x-operation"].get("resource") for item in declared["paths"].values() for op in item.values()}
+    assert shown - {None} == {name for name, resource in declared["x-resources"].items() if resource.get("declared", True)}
+    offered = {operation["x-operation"].get("resource") for _, _, operation in OPERATIONS}
+    assert offered - {None} == {name for name, resource in DOCUMENT["x-resources"].items() if resource.get("verbs") != []}
+
+
+def test_a_path_that_is_not_declared_is_left_out(pieces: Path):
+    text = (pieces / "paths" / "raw.yaml").read_text()
+    (pieces / "paths" / "raw.yaml").write_text(text.replace("/raw:\n", "/raw:\n  declared: false\n"))
+    assert "/services/haproxy/configuration/raw" not in bundle.document(pieces)["paths"]
+    assert "/services/haproxy/configuration/raw" in bundle.document(pieces, everything=True)["paths"]
 
 
 @pytest.fixture
