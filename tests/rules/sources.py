@@ -1,0 +1,31 @@
+"""The project's own source files, as paths, module names and syntax trees: what every rule looks at."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[2]
+PACKAGES = ("app", "native", "openapi", "bench", "demo")
+GENERATED = ("native/models/", "openapi/generated/")
+
+
+@cache
+def sources(*packages: str) -> tuple[Path, ...]:
+    """Python files written by hand, relative to the checkout; of every package when none is named."""
+    found = (path.relative_to(CHECKOUT) for package in packages or PACKAGES for path in (CHECKOUT / package).rglob("*.py"))
+    return tuple(sorted(path for path in found if not path.as_posix().startswith(GENERATED)))
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse((CHECKOUT / path).read_text(), str(path))
+
+
+def module(path: Path) -> str:
+    """The name under which a file is imported."""
+    name = path.with_suffix("").as_posix().replace("/", ".")
+    return name.removesuffix(".__init__")
+
+
+def lines(path: Path) -> int:
+    return len((CHECKOUT / path).read_text().splitlines())
