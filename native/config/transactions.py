@@ -4,6 +4,7 @@ On disk an open one is its base and a file of changes, one line of JSON each; wh
 none is cleaned up but on request.
 """
 
+import errno
 import json
 import os
 import re
@@ -25,6 +26,7 @@ IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "s
 # In the order in which the API lists them.
 _DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_AWAKE = 8
 _MARK = b'{"base": '
 
 
@@ -51,6 +53,7 @@ class Transactions:
         self.directory, self._file, self.limit = directory, file, limit
         self._all: dict[str, Transaction] = {}
         self._bases = Bases(directory / ".bases", file)
+        self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
         """Finds what an earlier process left. A directory that cannot be read holds nothing."""
@@ -97,7 +100,9 @@ class Transactions:
 
     def read(self, id_: str) -> Document:
         """The state of one that is in progress."""
-        return self._document(self.in_progress(id_))
+        document = self._document(self.in_progress(id_))
+        self._wake(id_, document)
+        return document
 
     def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
         """The new state. Nothing comes between reading and storing it, so parallel changes lose nothing. Raises WriteFailed."""
@@ -108,7 +113,15 @@ class Transactions:
         if patch:
             self._append(transaction, patch)
             transaction.document = after
+            self._wake(id_, after)
         return transaction.document or after
+
+    def _wake(self, id_: str, document: Document) -> None:
+        """A document in use has an index of its sections; of a thousand open ones, few are in use."""
+        self._awake.pop(id_, None)
+        self._awake[id_] = document
+        if len(self._awake) > _AWAKE:
+            self._awake.pop(next(iter(self._awake))).rest()
 
     def text(self, id_: str) -> bytes:
         """The complete text of one of any status, with its header. Raises NoTransaction."""
@@ -202,7 +215,7 @@ class Transactions:
         line = _line(patch)
         try:
             if os.write(handle, line) != len(line):
-                raise OSError(28, "No space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             os.ftruncate(handle, size)
             raise self._unusable(error) from error
@@ -212,13 +225,16 @@ class Transactions:
     def _remove(self, transaction: Transaction) -> None:
         with suppress(OSError):
             self._path(transaction).unlink()
+        self._awake.pop(transaction.id, None)
         self._forget_bases()
 
     def _forget_bases(self) -> None:
         self._bases.keep_only({one.base for one in self._all.values() if one.base})
 
     def _unusable(self, error: OSError) -> WriteFailed:
-        return WriteFailed(f"the transaction directory {self.directory} cannot be used: {error.strerror}; make it writable for this process")
+        return WriteFailed(
+            f"the transaction directory {self.directory} cannot be used: {error.strerror}; make it writable for this process"
+        )
 
 
 def _line(value: object) -> bytes:
@@ -241,7 +257,7 @@ def _found(id_: str, status: str, path: Path) -> Transaction:
 def _patches(data: bytes, path: Path) -> list[patches.Patch]:
     """The changes, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
     found: list[patches.Patch] = []
-    head, *lines = data.split(b"\n")
+    head, *lines, _ = data.split(b"\n")
     size = len(head) + 1
     for line in lines:
         try:

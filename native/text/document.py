@@ -65,6 +65,10 @@ class Document:
         place = self._index.get((kind, name))
         return None if place is None else self.sections[place]
 
+    def rest(self) -> None:
+        """Lets go of what can be computed again; for documents that are kept long and seldom read."""
+        self._index = self._data = None
+
     def _make_index(self) -> dict[tuple[str, str], int]:
         index: dict[tuple[str, str], int] = {}
         for place, (section, name) in enumerate(zip(self.sections, self.names(), strict=True)):
