@@ -1,0 +1,42 @@
+"""Child processes that never outlive their parent, not even one that was killed."""
+
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None)
+
+
+def die_with_parent() -> None:
+    """Asks the kernel to send this process SIGTERM when its parent ends; survives exec."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
+    """A child in a session of its own, so that Ctrl-C reaches the parent alone; its output goes to a file."""
+    parent = os.getpid()
+
+    def prepare() -> None:
+        die_with_parent()
+        if os.getppid() != parent:
+            os._exit(1)
+
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, preexec_fn=prepare
+        )  # fmt: skip
+
+
+def stop(child: subprocess.Popen[bytes], seconds: float = 5.0) -> None:
+    """Ends a child and waits for it; again is harmless."""
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()

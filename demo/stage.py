@@ -1,0 +1,58 @@
+"""What the demo runs in: a directory with the two configurations, written from the files beside this one."""
+
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+TEMPLATES = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Ports on 127.0.0.1 and the directory that holds every file."""
+
+    directory: Path
+    haproxy: str
+    api: int
+    site: int
+    one: int
+    two: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.api}/v3/services/haproxy/configuration"
+
+    @property
+    def haproxy_command(self) -> list[str]:
+        return [self.haproxy, "-W", "-S", str(self.directory / "master.sock"), "-f", str(self.directory / "haproxy.cfg")]
+
+    @property
+    def settings(self) -> Path:
+        return self.directory / "dataplaneapi.yaml"
+
+
+def prepare(directory: Path, haproxy: str) -> Stage:
+    """The stage on the ports everyone knows, or on free ones where those are taken."""
+    stage = Stage(directory, haproxy, *free_ports(5555, 8080, 0, 0))
+    for name in ("haproxy.cfg", "dataplaneapi.yaml"):
+        text = (TEMPLATES / name).read_text()
+        for key, value in vars(stage).items():
+            text = text.replace(f"@{key.upper()}@", str(value))
+        (directory / name).write_text(text)
+    return stage
+
+
+def free_ports(*wanted: int) -> list[int]:
+    """A free port for each, the wanted one where it is free; 0 wants none."""
+    listeners = [_listen(port) for port in wanted]
+    ports = [int(listener.getsockname()[1]) for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
+
+
+def _listen(port: int) -> socket.socket:
+    try:
+        return socket.create_server(("127.0.0.1", port))
+    except OSError:
+        return socket.create_server(("127.0.0.1", 0))

@@ -1,0 +1,72 @@
+"""The demo as a user meets it: its three lines work, and nothing is left behind."""
+
+import json
+import os
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.demo.test_children import is_alive
+from tests.rules.sources import CHECKOUT
+
+
+@pytest.fixture
+def demo(haproxy_binary: str, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    environment = {**os.environ, "HAPROXY_BIN": haproxy_binary, "TMPDIR": "/tmp"}
+    with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def welcome(demo: subprocess.Popen[str]) -> str:
+    """All it says before it waits."""
+    text = ""
+    assert demo.stdout
+    while "Ctrl-C stops both" not in text:
+        assert select.select([demo.stdout], [], [], 60)[0], f"it says no more:\n{text}"
+        line = demo.stdout.readline()
+        assert line, f"it ended:\n{text}"
+        text += line
+    return text
+
+
+def curl_lines(text: str) -> list[str]:
+    return [line.strip() for line in re.sub(r"\\\n", "", text).splitlines() if line.startswith("  curl")]
+
+
+def run(line: str) -> str:
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def test_its_three_lines_work(demo: subprocess.Popen[str]) -> None:
+    visit, look, change = curl_lines(welcome(demo))
+    assert sorted(run(visit).splitlines()) == ["page one", "page two"]
+    assert [server["name"] for server in json.loads(run(look))] == ["one", "two"]
+    assert json.loads(run(change))["weight"] == 0
+    assert run(visit).splitlines() == ["page one", "page one"]
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind(demo: subprocess.Popen[str], end: int) -> None:
+    directory = re.search(r"files: (\S+)\.", welcome(demo))
+    assert directory
+    started = children(demo.pid)
+    assert len(started) == 2
+    demo.send_signal(end)
+    demo.wait(30)
+    for pid in started:
+        while is_alive(pid):
+            select.select([], [], [], 0.05)
+    assert Path(directory[1]).exists() == (end == signal.SIGKILL)
