@@ -19,6 +19,8 @@ print(start(["sleep", "600"], Path(sys.argv[1])).pid, flush=True)
 time.sleep(600)
 """
 
+DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
+
 
 def is_alive(pid: int) -> bool:
     try:
@@ -48,9 +50,7 @@ def test_child_hears_no_ctrl_c(tmp_path: Path) -> None:
 
 
 def test_stop_insists(tmp_path: Path) -> None:
-    child = start(
-        [sys.executable, "-c", "import signal,time; signal.signal(15, 1); print('deaf', flush=True); time.sleep(600)"], tmp_path / "log"
-    )
+    child = start([sys.executable, "-c", DEAF], tmp_path / "log")
     while not (tmp_path / "log").read_text():
         time.sleep(0.01)
     stop(child, seconds=0.1)
