@@ -58,7 +58,7 @@ class Toggle:
     words: Mapping[Any, tuple[str, ...] | None]
 
     def __post_init__(self) -> None:
-        self.members = (self.member,)
+        self.members: tuple[str, ...] = (self.member,)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         for value, own in self.words.items():
@@ -83,7 +83,7 @@ class Placeholder:
     type: ValueType
 
     def __post_init__(self) -> None:
-        self.members = (self.member,)
+        self.members: tuple[str, ...] = (self.member,)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
@@ -113,7 +113,7 @@ class Glued:
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.members = tuple(place.member for place in self.places)
+        self.members: tuple[str, ...] = tuple(place.member for place in self.places)
         inner = "".join("(.+?)" + re.escape(literal) for literal in self.literals[1:])
         self.pattern = re.compile(re.escape(self.literals[0]) + inner, re.DOTALL)
 
@@ -148,7 +148,7 @@ class Rest:
     stops: bool = False
 
     def __post_init__(self) -> None:
-        self.members = (self.member,)
+        self.members: tuple[str, ...] = (self.member,)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         end = condition_at(words, at) if self.stops else len(words)
@@ -288,7 +288,7 @@ class Options:
 
     def __init__(self, groups: Sequence[Group]) -> None:
         self.groups = groups
-        self.members = tuple(member for group in groups for member in group.members)
+        self.members: tuple[str, ...] = tuple(member for group in groups for member in group.members)
         self.keyed: dict[str, list[int]] = {}
         self.loose: list[int] = []
         for number, group in enumerate(groups):

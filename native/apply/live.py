@@ -1,0 +1,114 @@
+"""Turns a changed member into the Runtime API command that its declaration names (`at_runtime`), with what a re-read must show.
+
+Pure. A change that no declared command can express is None: it needs a reload.
+"""
+
+import ipaddress
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from native.grammar.schema import Schema, Schemas
+from native.runtime.argument import argument
+from native.runtime.commands import Command
+from native.runtime.proof import Limit, Shows
+from native.text.words import unquoted
+
+Values = Mapping[str, Any]
+_PLACE = re.compile(r"<([^<>:]+)(?::(ip|name))?>")
+LIMIT = "limit"
+
+
+class Unsayable(Exception):
+    """A placeholder cannot be filled with what the file says."""
+
+
+class Live:
+    """The members of one schema that can change in the running process."""
+
+    def __init__(self, schemas: Schemas, properties: Mapping[str, Schema]) -> None:
+        notes = {name: schemas.note(schema) for name, schema in properties.items()}
+        self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
+        self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
+
+    def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
+        """(the commands, the members for which there is none); both sides with what is true initially filled in."""
+        found: dict[str, Command] = {}
+        left = []
+        for member in changed:
+            said = self._command(parent, name, member, old, new, changed)
+            if said is None:
+                left.append(member)
+            else:
+                found[said.text] = said
+        return list(found.values()), left
+
+    def _command(self, parent: str, name: str, member: str, old: Values, new: Values, changed: Sequence[str]) -> Command | None:
+        note = self.notes.get(member)
+        if note is None or member not in new:
+            return None
+        told = note["at_runtime"]
+        templates = [told[new[member]]] if isinstance(told, Mapping) and new[member] in told else [] if isinstance(told, Mapping) else told
+        for template in templates:
+            try:
+                text = _filled(template, {"parent": parent, "name": name}, old, new)
+            except Unsayable:
+                continue
+            members = [member, *(place for place, _ in _PLACE.findall(template) if place in new)]
+            return Command(text, self._check(parent, name, template, members, new))
+        return None
+
+    def _check(self, parent: str, name: str, template: str, members: Sequence[str], new: Values) -> Shows | Limit | None:
+        expected: dict[str, object] = {}
+        for member in dict.fromkeys(members):
+            for column, value in self.notes.get(member, {}).get("shows", {}).items():
+                shown = _expected(value, template, member, new)
+                if shown is not None:
+                    expected[column] = shown
+        if LIMIT in expected:
+            return Limit(parent or name, name if parent else "", int(str(expected[LIMIT])))
+        return Shows(parent, name, tuple(expected.items())) if expected else None
+
+
+def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -> str:
+    def fill(match: re.Match[str]) -> str:
+        member, kind = match.groups()
+        if member in names:
+            return argument(unquoted(names[member]))
+        if member not in new:
+            raise Unsayable(member)
+        word = plain(new[member])
+        if kind and not all(_is_ip(plain(side[member])) == (kind == "ip") for side in (old, new) if member in side):
+            raise Unsayable(member)
+        return argument(word)
+
+    return _PLACE.sub(fill, template)
+
+
+def plain(value: Any) -> str:
+    """What HAProxy makes of a value; Unsayable where only its environment knows."""
+    text = str(value)
+    if "$" in text:
+        raise Unsayable(text)
+    return unquoted(text)
+
+
+def _expected(told: Any, template: str, member: str, new: Values) -> object | None:
+    if isinstance(told, Mapping):
+        found: object | None = told.get(new[member])
+        return found
+    place = _PLACE.fullmatch(str(told))
+    if place is None:
+        return str(told)
+    if place[2] and f"<{place[1]}:{place[2]}>" not in template:
+        return None
+    word = plain(new[place[1]])
+    return ipaddress.ip_address(word) if _is_ip(word) else new[place[1]] if isinstance(new[place[1]], int) else word
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

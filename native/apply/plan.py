@@ -1,0 +1,134 @@
+"""How the running process gets from one document to another: by commands, or by a reload and why. Pure; the only such decision.
+
+What differs is found by meaning: comments, blank lines, indents and units do not count.
+"""
+
+from itertools import zip_longest
+
+from native.apply.live import Live
+from native.apply.outcome import Plan, Reason
+from native.apply.server_plan import ServerPlanner
+from native.apply.servers import Servers
+from native.grammar.load import Grammar, grammar
+from native.runtime.capabilities import Capabilities
+from native.runtime.commands import Command
+from native.text.document import Document
+from native.text.section import CONDITIONALS, Section
+
+__all__ = ["Plan", "Reason", "plan"]
+SERVED = ("backend", "listen")
+Key = tuple[str, str]
+
+
+def plan(running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None) -> Plan:
+    """The plan from what the worker in service runs to a new document."""
+    return _Planner(running, new, capabilities, language or grammar()).plan()
+
+
+def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
+    """The words of all lines that say something, the header's first."""
+    found: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
+    if found is None:
+        found = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)
+    return found
+
+
+class _Planner:
+    def __init__(self, running: Document, new: Document, capabilities: Capabilities, language: Grammar) -> None:
+        self.running, self.new, self.capabilities, self.grammar = running, new, capabilities, language
+        self.servers = Servers(language)
+        self.result = Plan()
+
+    def plan(self) -> Plan:
+        if _directives_of(self.running.preamble) != _directives_of(self.new.preamble):
+            self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
+        old_keys, new_keys = _keys(self.running), _keys(self.new)
+        if old_keys != new_keys:
+            self._moved_sections(old_keys, new_keys)
+            return self.result
+        for old, new in zip(self.running.sections, self.new.sections, strict=True):
+            if old is not new and old.text != new.text and meaning(old) != meaning(new):
+                self._section(old, new)
+        return self.result
+
+    def _moved_sections(self, old: list[Key], new: list[Key]) -> None:
+        before, after = set(old), set(new)
+        for section in self.new.sections:
+            if (section.kind, section.name) not in before:
+                self._reason(section, 0, "the section is new")
+        gone = [key for key in old if key not in after]
+        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section is gone") for kind, name in gone]
+        if not self.result.reasons:
+            self.result.reasons.append(Reason("", 0, "", "sections stand in another order"))
+
+    def _reason(self, section: Section, place: int, why: str) -> None:
+        words = section.lines[place].words
+        line = line_of(self.new, section, place)
+        self.result.reasons.append(Reason(f"{section.kind} {section.name}".rstrip(), line, words[0] if words else "", why))
+
+    def _section(self, old: Section, new: Section) -> None:
+        if (said := self._own_members(old, new)) is not None:
+            self.result.commands += said
+            return
+        if new.kind not in SERVED or self._others(old) != self._others(new):
+            return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
+        before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
+        if before is None or after is None or _has_conditionals(old) or _has_conditionals(new):
+            why = "a server line here cannot be read, or stands under a condition"
+            return self._reason(new, first_difference(old, new), why)
+        planner = ServerPlanner(self.servers, self.capabilities, new.name)
+        planner.plan(before, after)
+        self.result.commands += planner.commands
+        for place, why in planner.reasons:
+            self._reason(new, place, why)
+
+    def _others(self, section: Section) -> list[tuple[str, ...]]:
+        """What the section says besides its servers."""
+        lines = [line for line in section.lines if line.words]
+        return [line.words for line in lines if not self.servers.is_server(line) and not self.servers.is_default(line)]
+
+    def _own_members(self, old: Section, new: Section) -> list[Command] | None:
+        """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
+        schemas = self.grammar.schemas
+        if f"{new.kind}_base" not in schemas.by_name or len(old.lines) != len(new.lines):
+            return None
+        base = schemas.properties(schemas.named(f"{new.kind}_base"))
+        live = Live(schemas, base)
+        if not live.notes:
+            return None
+        shape = self.grammar.section(new.kind, [name for name in schemas.properties(schemas.named(new.kind)) if name not in base])
+        before, after = shape.read(old), shape.read(new)
+        changed = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != "metadata"]
+        differing = [line for was, line in zip(old.lines, new.lines, strict=True) if was.words != line.words]
+        if len(differing) != len(changed) or any(shape.directive_of(line) is None for line in differing):
+            return None
+        said, left = live.commands("", new.name, before, after, changed)
+        return None if left else said
+
+
+def line_of(document: Document, section: Section, place: int) -> int:
+    """The number of a section's line in the whole file, from 1."""
+    before = document.sections[: document.sections.index(section)]
+    text = document.preamble + "".join(each.lead + each.text for each in before) + section.lead
+    return text.count("\n") + place + 1
+
+
+def first_difference(old: Section, new: Section) -> int:
+    """The place in the new section of the first line that says something else."""
+    told = [place for place, line in enumerate(new.lines) if line.words]
+    for place, was, words in zip_longest(told, meaning(old), meaning(new)):
+        if was != words:
+            return place if place is not None else len(new.lines) - 1
+    return 0
+
+
+def _has_conditionals(section: Section) -> bool:
+    return any(line.words and line.words[0] in CONDITIONALS for line in section.lines)
+
+
+def _keys(document: Document) -> list[Key]:
+    return [(section.kind, section.name) for section in document.sections]
+
+
+def _directives_of(preamble: str) -> list[str]:
+    return [line.strip() for line in preamble.splitlines() if line.strip() and not line.lstrip().startswith("#")]

@@ -1,0 +1,96 @@
+"""The plan for the servers of one backend: changed, deleted and added in the running process, or why not."""
+
+from collections.abc import Sequence
+
+from native.apply.live import Live, Unsayable, plain
+from native.apply.servers import SERVER, EffectiveServer, Servers
+from native.runtime import commands
+from native.runtime.capabilities import Capabilities
+from native.runtime.commands import Command
+
+MAINTENANCE = "maintenance"
+
+
+class ServerPlanner:
+    """Fills `commands` and `reasons` (place in the section, why)."""
+
+    def __init__(self, servers: Servers, capabilities: Capabilities, backend: str) -> None:
+        self.servers, self.capabilities, self.backend = servers, capabilities, backend
+        schemas = servers.grammar.schemas
+        self.properties = schemas.properties(schemas.named(SERVER))
+        self.live = Live(schemas, self.properties)
+        self.commands: list[Command] = []
+        self.reasons: list[tuple[int, str]] = []
+
+    def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
+        before, after = {each.name: each for each in befores}, {each.name: each for each in afters}
+        if len(before) != len(befores) or len(after) != len(afters):
+            self.reasons.append((0, "two servers have one name"))
+            return
+        kept = [name for name in before if name in after]
+        misplaced = next((each for each, name in zip(afters, kept, strict=False) if each.name != name), None)
+        if misplaced is not None:
+            self.reasons.append((misplaced.place, "servers stand in another order, and HAProxy adds one only behind the others"))
+            return
+        for name in kept:
+            self._changed(before[name], after[name])
+        for server in befores:
+            if server.name not in after:
+                self._deleted(server)
+        for server in afters:
+            if server.name not in before:
+                self._added(server)
+
+    def _changed(self, old: EffectiveServer, new: EffectiveServer) -> None:
+        if old.opaque != new.opaque:
+            self.reasons.append((new.place, f"server {new.name}: words changed that nothing here knows"))
+            return
+        before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
+        changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
+        said, left = self.live.commands(self.backend, new.name, before, after, changed)
+        if left:
+            self.reasons.append((new.place, f"server {new.name}: {', '.join(left)} cannot be changed in the running process"))
+        elif said and not self.capabilities.sets_servers:
+            self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
+        else:
+            self.commands += said
+
+    def _deleted(self, server: EffectiveServer) -> None:
+        if not self.capabilities.deletes_servers:
+            self.reasons.append((0, f"server {server.name} is gone, and this HAProxy deletes none in the running process"))
+            return
+        was = "maint" if server.values.get(MAINTENANCE) == "enabled" else "ready"
+        self.commands += commands.delete_server(self.backend, server.name, was=was)
+
+    def _added(self, server: EffectiveServer) -> None:
+        if why := self._not_addable(server):
+            self.reasons.append((server.place, f"new server {server.name}: {why}"))
+            return
+        self.commands += commands.add_server(
+            self.backend,
+            server.name,
+            [word for option in self._options(server) for word in option],
+            check=server.values.get("check") == "enabled",
+            agent_check=server.values.get("agent-check") == "enabled",
+            ready=server.values.get(MAINTENANCE) != "enabled",
+        )
+
+    def _options(self, server: EffectiveServer) -> list[list[str]]:
+        """The words of each option; those are left out that only say what an added server is anyway."""
+        silent = [name for name, value in server.values.items() if name == MAINTENANCE or self._goes_without_saying(name, value)]
+        return [[plain(word) for text in option for word in text.split(" ")] for option in self.servers.words(server, silent)]
+
+    def _goes_without_saying(self, name: str, value: object) -> bool:
+        return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
+
+    def _not_addable(self, server: EffectiveServer) -> str:
+        if not self.capabilities.adds_servers:
+            return "this HAProxy adds none in the running process"
+        if server.opaque:
+            return f"nothing here knows {' '.join(server.opaque)}"
+        try:
+            options = self._options(server)
+        except Unsayable as word:
+            return f"only HAProxy knows the value of {word}"
+        refused = [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]
+        return f"HAProxy does not take {', '.join(refused)} on a server added at run time" if refused else ""

@@ -1,0 +1,95 @@
+"""The servers of a backend as HAProxy builds them: the defaults' and the backend's `default-server` words, then the line's own
+(HAProxy Configuration Manual, sections 4.2 "default-server" and 5.2).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from native.config.bindings import DEFAULTS, implicit_defaults, named_defaults
+from native.grammar.line_shape import LineShape, Reading
+from native.grammar.load import Grammar
+from native.text.document import Document
+from native.text.line import Line
+from native.text.section import Section
+
+SERVER, DEFAULT_SERVER = "server", "default_server"
+
+
+@dataclass(frozen=True)
+class EffectiveServer:
+    """`values` with everything inherited; `opaque` are the words that no member expresses, those of the inherited lines first."""
+
+    name: str
+    place: int
+    values: Mapping[str, Any]
+    opaque: tuple[str, ...]
+
+
+class Servers:
+    """Reads effective servers in one grammar."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.server, self.default = grammar.line(SERVER), grammar.line(DEFAULT_SERVER)
+
+    def is_server(self, line: Line) -> bool:
+        return line.words[:1] in self.server.prefixes()
+
+    def is_default(self, line: Line) -> bool:
+        return line.words[:1] in self.default.prefixes()
+
+    def of(self, document: Document, section: Section) -> list[EffectiveServer] | None:
+        """All servers in order; None where a line cannot be read as one."""
+        inherited, opaque = self._inherited(document, section)
+        found: list[EffectiveServer] = []
+        for place, line in enumerate(section.lines):
+            if self.is_default(line):
+                values, words = self._read(self.default, line)
+                inherited, opaque = {**inherited, **values}, (*opaque, *words)
+            elif self.is_server(line):
+                reading = self.server.take(line.words)
+                if reading is None:
+                    return None
+                own = {**inherited, **reading.values}
+                found.append(EffectiveServer(str(own["name"]), place, own, (*opaque, *opaque_words(line, reading))))
+        return found
+
+    def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
+        reading = shape.take(line.words)
+        return (dict(reading.values), opaque_words(line, reading)) if reading else ({}, line.words)
+
+    def _inherited(self, document: Document, section: Section) -> tuple[dict[str, Any], tuple[str, ...]]:
+        values: dict[str, Any] = {}
+        opaque: tuple[str, ...] = ()
+        for ancestor in reversed(list(ancestors(document, section))):
+            for line in ancestor.lines:
+                if self.is_default(line):
+                    more, words = self._read(self.default, line)
+                    values, opaque = {**values, **more}, (*opaque, *words)
+        return values, opaque
+
+    def words(self, server: EffectiveServer, skip: Sequence[str] = ()) -> list[list[str]]:
+        """The words of the whole server behind its name, one list for each option."""
+        flat = {name: value for name, value in server.values.items() if name not in skip}
+        alternative = self.server.choose(flat)
+        parts = [words for key, words, _ in alternative.chain.written(flat)]
+        return parts[2:]
+
+
+def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
+    """Words that nothing knows, and those whose value only HAProxy knows."""
+    return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
+
+
+def ancestors(document: Document, section: Section) -> Iterator[Section]:
+    """The defaults sections that a proxy inherits from, the nearest first."""
+    name = named_defaults(section) or implicit_defaults(document, section)
+    seen = set()
+    while name and name not in seen:
+        seen.add(name)
+        found = document.find(DEFAULTS, name)
+        if found is None:
+            return
+        yield found
+        name = named_defaults(found)
