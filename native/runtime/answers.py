@@ -67,7 +67,7 @@ class Processes:
         return frozenset(process.pid for process in (*self.workers, *self.old_workers))
 
 
-_PROCESS = re.compile(r"(?P<pid>\d+)\s+(?P<kind>master|worker)\s+(?:\[relative.*?\]\s+|\d+\s+(?=\d))?(?P<rest>.*)")
+_PROCESS = re.compile(r"(?P<pid>\d+)\s+(?P<kind>master|worker)\s+(?:\[relative.*?\]\s+|\d+\s+(?=\d+\s))?(?P<rest>.*)")
 _RELOADS = re.compile(r"(\d+)(?:\s+\[failed: (\d+)\])?")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from native.errors import RuntimeAbsent, RuntimeRefused
 from native.runtime import address, answers
+from native.runtime.argument import argument
 from native.runtime.capabilities import Capabilities, server_keywords
 from native.runtime.master import Master
 from native.runtime.server_state import ServerState, server_states
@@ -97,18 +98,15 @@ class Runtime:
 
     async def servers(self, backend: str) -> list[ServerState]:
         """Raises RuntimeRefused where the worker has no such backend."""
-        command = f"show servers state {backend}"
+        command = f"show servers state {argument(backend)}"
         answer = await self.send(command)
         if not answer.startswith("1\n"):
             raise RuntimeRefused(answer.strip(), command)
         return server_states(answer)
 
     async def refresh(self) -> Capabilities:
-        """Reads anew what the worker in service can do."""
-        version = answers.version(answers.info(await self.send("show info")).get("Version", ""))
-        commands = answers.command_words(await self.send("help"))
-        keywords = server_keywords(await self.send("add server help")) if "add server" in commands else None
-        self.capabilities = Capabilities(version, commands, keywords)
+        """After a reload: chooses the socket again, the master's first, and reads anew what the worker in service can do."""
+        await self._reconnect()
         return self.capabilities
 
     def _candidates(self) -> Iterator[Socket]:
@@ -139,8 +137,11 @@ class Runtime:
         raise RuntimeAbsent("; ".join(reasons) or NOT_CONFIGURED)
 
     async def _keep(self, socket: Socket) -> None:
+        version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
+        commands = answers.command_words(await socket.send("help"))
+        keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
+        self.capabilities = Capabilities(version, commands, keywords)
         self._socket = socket
-        await self.refresh()
 
 
 async def _silence(socket: Socket) -> str | None:

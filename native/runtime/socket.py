@@ -30,7 +30,7 @@ class Socket:
         self.timeout = timeout
         self._prefix = "@1 " if worker else ""
         # A master waits for the next command; only `quit` makes it close.
-        self._suffix = ";quit" if worker or master else ""
+        self._quit = "quit" if worker or master else ""
         self._may_be_silent = master
         self._one_at_a_time = asyncio.Lock()
 
@@ -56,10 +56,10 @@ class Socket:
                 raise BadRequest(f"a runtime command is one line, without a line break or a bare semicolon: {command!r}")
         line = ";".join(self._prefix + command for command in commands)
         if payload is None:
-            return _encoded(f"{line}{self._suffix}\n")
+            return _encoded(f"{line};{self._quit}\n" if self._quit else f"{line}\n")
         # An empty line would end the payload, and what follows be taken for commands.
         kept = "\n".join(text for text in payload.replace("\r\n", "\n").split("\n") if text)
-        return _encoded(f"{line} <<\n{kept}\n\n{self._suffix}\n" if self._suffix else f"{line} <<\n{kept}\n\n")
+        return _encoded(f"{line} <<\n{kept}\n\n{self._quit}\n" if self._quit else f"{line} <<\n{kept}\n\n")
 
     async def _exchange(self, request: bytes) -> bytes:
         reader, writer = await self._connect()

@@ -1,0 +1,186 @@
+"""Runtime commands as data, and how one is known to be applied: its answer says so, and a re-read shows it.
+
+A builder gives the command, or the commands in their order, of one change; `apply` carries out any number of them.
+"""
+
+import asyncio
+import ipaddress
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from native.errors import BadValue, RuntimeFailure, RuntimeRefused
+from native.runtime.argument import argument
+from native.runtime.client import Runtime
+from native.runtime.proof import Gone, Limit, Shows, prove
+
+STATES = ("ready", "drain", "maint")
+# A server in maintenance still finishes what it has begun.
+STILL_IN_USE = "still has connections"
+POLL = 0.02
+
+
+@dataclass(frozen=True)
+class Command:
+    """`check` is what a re-read has to show, None where HAProxy shows nothing of it.
+
+    `patience`: how many seconds to wait for a server's last connections. `undo` takes the command back when a later one of
+    the same change is refused.
+    """
+
+    text: str
+    check: Shows | Gone | Limit | None = None
+    patience: float = 0.0
+    undo: str | None = None
+
+
+def weight(backend: str, server: str, value: int) -> Command:
+    return _set(backend, server, f"weight {_number(value, 0, 256)}", uweight=value)
+
+
+def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
+    """IPv4 or IPv6 only; without a port the server keeps its own."""
+    shown = {"address": _ip(ip)} if port is None else {"address": _ip(ip), "port": port}
+    words = f"addr {argument(ip)}" if port is None else f"addr {argument(ip)} port {_number(port, 0, 65535)}"
+    return _set(backend, server, words, **shown)
+
+
+def state(backend: str, server: str, value: str) -> Command:
+    if value not in STATES:
+        raise BadValue(f"a server's state is one of {', '.join(STATES)}, not {value!r}")
+    return _set(backend, server, f"state {value}", forced_state=value)
+
+
+def health(backend: str, server: str, value: str) -> Command:
+    """up, stopping or down: until the next check says otherwise, so a re-read proves nothing."""
+    return Command(f"set server {_path(backend, server)} health {argument(value)}")
+
+
+def check_port(backend: str, server: str, port: int) -> Command:
+    return _set(backend, server, f"check-port {_number(port, 1, 65535)}", check_port=port)
+
+
+def check_address(backend: str, server: str, ip: str) -> Command:
+    return _set(backend, server, f"check-addr {argument(ip)}", check_addr=_ip(ip))
+
+
+def agent(backend: str, server: str, enabled: bool) -> Command:
+    word = "enable" if enabled else "disable"
+    return Command(f"{word} agent {_path(backend, server)}", Shows(backend, server, (("agent_enabled", enabled),)))
+
+
+def checks(backend: str, server: str, enabled: bool) -> Command:
+    word = "enable" if enabled else "disable"
+    return Command(f"{word} health {_path(backend, server)}", Shows(backend, server, (("check_enabled", enabled),)))
+
+
+def agent_address(backend: str, server: str, host: str) -> Command:
+    try:
+        return _set(backend, server, f"agent-addr {argument(host)}", agent_addr=_ip(host))
+    except BadValue:
+        return Command(f"set server {_path(backend, server)} agent-addr {argument(host)}")
+
+
+def agent_port(backend: str, server: str, port: int) -> Command:
+    return _set(backend, server, f"agent-port {_number(port, 1, 65535)}", agent_port=port)
+
+
+def agent_send(backend: str, server: str, text: str) -> Command:
+    """HAProxy shows the string nowhere."""
+    return Command(f"set server {_path(backend, server)} agent-send {argument(text)}")
+
+
+def fqdn(backend: str, server: str, name: str) -> Command:
+    return _set(backend, server, f"fqdn {argument(name)}", fqdn=name)
+
+
+def ssl(backend: str, server: str, enabled: bool) -> Command:
+    return _set(backend, server, f"ssl {'on' if enabled else 'off'}", use_ssl=enabled)
+
+
+def server_maxconn(backend: str, server: str, value: int) -> Command:
+    """HAProxy takes any number, negative ones too."""
+    return Command(f"set maxconn server {_path(backend, server)} {_number(value, 0, 2**31 - 1)}", Limit(backend, server, value))
+
+
+def frontend_maxconn(frontend: str, value: int) -> Command:
+    """HAProxy takes any word for a number."""
+    return Command(f"set maxconn frontend {argument(frontend)} {_number(value, 1, 2**31 - 1)}", Limit(frontend, "", value))
+
+
+def add_server(
+    backend: str, server: str, words: Sequence[str], *, check: bool = False, agent_check: bool = False, ready: bool = True
+) -> list[Command]:
+    """A server that serves: registered in maintenance, its checks started, then ready.
+
+    `words` are those of its line behind the name, as HAProxy understands them (quotes and variables resolved).
+    """
+    path = _path(backend, server)
+    line = " ".join(argument(word) for word in words)
+    made = [Command(f"add server {path} {line}", Shows(backend, server), undo=f"del server {path}")]
+    made += [checks(backend, server, True)] if check else []
+    made += [agent(backend, server, True)] if agent_check else []
+    return [*made, replace(state(backend, server, "ready"), undo=f"set server {path} state maint")] if ready else made
+
+
+def delete_server(backend: str, server: str, *, was: str = "ready", patience: float = 2.0) -> list[Command]:
+    """Out of service at once, deleted when its last connection has ended; back to the state it `was` in when HAProxy refuses."""
+    path = _path(backend, server)
+    out = replace(state(backend, server, "maint"), undo=f"set server {path} state {was}")
+    return [out, Command(f"del server {path}", Gone(backend, server), patience=patience)]
+
+
+async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
+    """Carries the commands out and proves them. Raises RuntimeRefused at the first that is refused or not to be seen afterwards,
+    when those before it that can be taken back have been; RuntimeAbsent when no socket answers."""
+    done: list[Command] = []
+    try:
+        for command in commands:
+            await _carry_out(runtime, command)
+            done.append(command)
+        await prove(runtime, [(command.text, command.check) for command in commands if command.check])
+    except RuntimeRefused:
+        await _undo(runtime, done)
+        raise
+
+
+async def _carry_out(runtime: Runtime, command: Command) -> None:
+    deadline = asyncio.get_running_loop().time() + command.patience
+    while True:
+        try:
+            await runtime.ask(command.text)
+            return
+        except RuntimeRefused as error:
+            if STILL_IN_USE not in error.answer or asyncio.get_running_loop().time() >= deadline:
+                raise
+        await asyncio.sleep(POLL)
+
+
+async def _undo(runtime: Runtime, done: Iterable[Command]) -> None:
+    for command in reversed(list(done)):
+        if command.undo:
+            try:
+                await runtime.ask(command.undo)
+            except RuntimeFailure:
+                # Nothing more can be done here; the caller reloads.
+                return
+
+
+def _set(backend: str, server: str, words: str, **shown: object) -> Command:
+    return Command(f"set server {_path(backend, server)} {words}", Shows(backend, server, tuple(shown.items())))
+
+
+def _path(backend: str, server: str) -> str:
+    return f"{argument(backend)}/{argument(server)}"
+
+
+def _number(value: int, least: int, most: int) -> int:
+    if isinstance(value, bool) or not least <= value <= most:
+        raise BadValue(f"{value} is outside {least}..{most}")
+    return value
+
+
+def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError as error:
+        raise BadValue(f"not an IP address: {text!r}") from error

@@ -1,0 +1,161 @@
+"""One command, one connection: against real sockets of HAProxy, and against sockets that misbehave."""
+
+import asyncio
+import os
+import socket as plain_socket
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from native.errors import BadRequest, RuntimeAbsent
+from native.runtime.socket import Socket
+from tests.haproxy.process import HAProxy, free_port
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+def sockets(haproxy: HAProxy) -> dict[str, Socket]:
+    return {"stats": Socket(str(haproxy.stats)), "worker": Socket(f"unix@{haproxy.master}", worker=True)}
+
+
+@pytest.mark.parametrize("kind", ["stats", "worker"])
+def test_commands_answers_and_payloads(haproxy: HAProxy, kind: str) -> None:
+    socket = sockets(haproxy)[kind]
+    path = haproxy.directory / "a.map"
+
+    async def talk() -> None:
+        assert "Pid: " in await socket.send("show info")
+        assert await socket.send(["show version", "get weight app/plain"]) == f"{await socket.send('show version')}\n\n10 (initial 10)"
+        assert await socket.send(f"add map {path}", payload="a 1\n\nb show info\r\nc 3 4") == ""
+        shown = (await socket.send(f"show map {path}")).splitlines()
+        assert [line.split(" ", 1)[1] for line in shown] == ["a 1", "b show info", "c 3 4"]
+        assert await socket.send("set server app/plain weight 3") == ""
+        assert await socket.send("set server app/none weight 3") == "No such server."
+
+    asyncio.run(talk())
+
+
+def test_a_large_answer_is_read_to_its_end(haproxy: HAProxy) -> None:
+    async def talk(socket: Socket) -> int:
+        path = haproxy.directory / "a.map"
+        for start in range(0, 9000, 300):
+            lines = "\n".join(f"key{number} {number:024}" for number in range(start, start + 300))
+            assert await socket.send(f"add map {path}", payload=lines) == ""
+        return len((await socket.send(f"show map {path}")).splitlines())
+
+    assert [asyncio.run(talk(socket)) for socket in sockets(haproxy).values()] == [9000, 18000]
+
+
+@pytest.mark.parametrize("text", ["show info\nshow stat", "show info; show stat", "show info\r", "show\0info", "a\\\\;b"])
+def test_nothing_smuggles_a_second_command(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadRequest):
+        asyncio.run(Socket(str(tmp_path / "none.sock")).send(text))
+
+
+def test_absent_says_why(tmp_path: Path) -> None:
+    stale = tmp_path / "stale.sock"
+    with plain_socket.socket(plain_socket.AF_UNIX) as listener:
+        listener.bind(str(stale))
+    cases = {
+        str(tmp_path / "none.sock"): "no such file",
+        str(stale): "nothing listens there",
+        f"ipv4@127.0.0.1:{free_port()}": "nothing listens there",
+        "fd@4": "no address to connect to",
+        str(tmp_path / ("x" * 120)): "too long",
+    }
+    for address, reason in cases.items():
+        with pytest.raises(RuntimeAbsent, match=reason) as caught:
+            asyncio.run(Socket(address).send("show info"))
+        assert address in str(caught.value)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become someone else")
+def test_permission_denied_names_the_owner(tmp_path: Path) -> None:
+    path = tmp_path / "closed.sock"
+    with plain_socket.socket(plain_socket.AF_UNIX) as listener:
+        listener.bind(str(path))
+        path.chmod(0o600)
+        for directory in (tmp_path, *tmp_path.parents):
+            if not directory.stat().st_mode & 0o001:
+                directory.chmod(directory.stat().st_mode | 0o011)
+        os.seteuid(65534)
+        try:
+            with pytest.raises(RuntimeAbsent, match=r"permission denied: it belongs to root:root, mode 0600; this process runs as nobody"):
+                asyncio.run(Socket(str(path)).send("show info"))
+        finally:
+            os.seteuid(0)
+
+
+def talk_to(tmp_path: Path, handler: Handler, **arguments: object) -> str:
+    async def talk() -> str:
+        path = str(tmp_path / "s.sock")
+        server = await asyncio.start_unix_server(handler, path)
+        async with server:
+            return await Socket(path, **arguments).send("show info")  # type: ignore[arg-type]
+
+    return asyncio.run(talk())
+
+
+def test_silence_ends_after_the_time_limit(tmp_path: Path) -> None:
+    asked = asyncio.Event()
+
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"half an answer")
+        await reader.read()
+        asked.set()
+        writer.close()
+
+    with pytest.raises(RuntimeAbsent, match=r"no answer within 0\.1 s") as caught:
+        talk_to(tmp_path, silent, timeout=0.1)
+    assert isinstance(caught.value.__cause__, TimeoutError)
+
+
+@pytest.mark.parametrize(
+    ("answer", "arguments", "reason"),
+    [
+        (b"", {}, "closed without an answer"),
+        (b"Can't find the target PID matching the prefix '@1'\n", {"worker": True}, "Can't find the target"),
+    ],
+)
+def test_answers_that_are_none(tmp_path: Path, answer: bytes, arguments: dict[str, object], reason: str) -> None:
+    with pytest.raises(RuntimeAbsent, match=reason):
+        talk_to(tmp_path, _saying(answer), **arguments)
+
+
+def test_a_prompt_and_foreign_bytes(tmp_path: Path) -> None:
+    assert talk_to(tmp_path, _saying(b"caf\xe9\n> ")) == "caf\udce9"
+    (tmp_path / "s.sock").unlink(missing_ok=True)
+    assert talk_to(tmp_path, _saying(b""), master=True) == ""
+
+
+def test_commands_run_one_after_another(tmp_path: Path) -> None:
+    open_now, most = 0, 0
+
+    async def count(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal open_now, most
+        open_now += 1
+        most = max(most, open_now)
+        line = await reader.readline()
+        await asyncio.sleep(0)
+        open_now -= 1
+        writer.write(line)
+        writer.close()
+
+    async def talk() -> list[str]:
+        path = str(tmp_path / "s.sock")
+        async with await asyncio.start_unix_server(count, path):
+            socket = Socket(path)
+            return await asyncio.gather(*(socket.send(f"command {number}") for number in range(20)))
+
+    assert asyncio.run(talk()) == [f"command {number}" for number in range(20)]
+    assert most == 1
+
+
+def _saying(answer: bytes) -> Handler:
+    async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.write(answer)
+        writer.close()
+
+    return say
