@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from native.apply.live import Live, Unsayable, plain
-from native.apply.servers import SERVER, EffectiveServer, Servers
+from native.apply.servers import EffectiveServer, Servers
+from native.config.resources import resources
 from native.runtime import commands
 from native.runtime.capabilities import Capabilities
 from native.runtime.commands import Command
 
-MAINTENANCE = "maintenance"
+HEALTH, AGENT, STATE = "health", "agent", "state"
 
 
 class ServerPlanner:
@@ -17,8 +18,10 @@ class ServerPlanner:
     def __init__(self, servers: Servers, capabilities: Capabilities, backend: str) -> None:
         self.servers, self.capabilities, self.backend = servers, capabilities, backend
         schemas = servers.grammar.schemas
-        self.properties = schemas.properties(schemas.named(SERVER))
+        self.properties = schemas.properties(schemas.named(resources()["servers"].schema))
         self.live = Live(schemas, self.properties)
+        roles = {schemas.note(schema).get("added"): name for name, schema in self.properties.items()}
+        self.health, self.agent, self.state = roles[HEALTH], roles[AGENT], roles[STATE]
         self.commands: list[Command] = []
         self.reasons: list[tuple[int, str]] = []
 
@@ -59,7 +62,7 @@ class ServerPlanner:
         if not self.capabilities.deletes_servers:
             self.reasons.append((0, f"server {server.name} is gone, and this HAProxy deletes none in the running process"))
             return
-        was = "maint" if server.values.get(MAINTENANCE) == "enabled" else "ready"
+        was = "maint" if server.values.get(self.state) == "enabled" else "ready"
         self.commands += commands.delete_server(self.backend, server.name, was=was)
 
     def _added(self, server: EffectiveServer) -> None:
@@ -70,14 +73,14 @@ class ServerPlanner:
             self.backend,
             server.name,
             [word for option in self._options(server) for word in option],
-            check=server.values.get("check") == "enabled",
-            agent_check=server.values.get("agent-check") == "enabled",
-            ready=server.values.get(MAINTENANCE) != "enabled",
+            check=server.values.get(self.health) == "enabled",
+            agent_check=server.values.get(self.agent) == "enabled",
+            ready=server.values.get(self.state) != "enabled",
         )
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """The words of each option; those are left out that only say what an added server is anyway."""
-        silent = [name for name, value in server.values.items() if name == MAINTENANCE or self._goes_without_saying(name, value)]
+        silent = [name for name, value in server.values.items() if name == self.state or self._goes_without_saying(name, value)]
         return [[plain(word) for text in option for word in text.split(" ")] for option in self.servers.words(server, silent)]
 
     def _goes_without_saying(self, name: str, value: object) -> bool:

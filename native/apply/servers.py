@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from native.config.bindings import DEFAULTS, implicit_defaults, named_defaults
+from native.config.resources import resources
 from native.grammar.line_shape import LineShape, Reading
 from native.grammar.load import Grammar
 from native.text.document import Document
 from native.text.line import Line
 from native.text.section import Section
 
-SERVER, DEFAULT_SERVER = "server", "default_server"
+DEFAULT_SERVER = "default_server"
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Servers:
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
-        self.server, self.default = grammar.line(SERVER), grammar.line(DEFAULT_SERVER)
+        self.server, self.default = grammar.line(resources()["servers"].schema), grammar.line(DEFAULT_SERVER)
 
     def is_server(self, line: Line) -> bool:
         return line.words[:1] in self.server.prefixes()
