@@ -71,12 +71,10 @@ class ChildEditor:
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
         """All lines behind which the first line of a collection belongs: the section's own, and collections declared before it."""
-        foreign = {
-            place
-            for _, later in self._later(parent, resource)
-            for place in self.children(section, later).places
-        }
-        return [place for place, line in enumerate(section.lines) if line.words and place not in foreign and not line.words[0].startswith(".")]
+        foreign = {place for _, later in self._later(parent, resource) for place in self.children(section, later).places}
+        return [
+            place for place, line in enumerate(section.lines) if line.words and place not in foreign and not line.words[0].startswith(".")
+        ]
 
     def _later(self, parent: str, resource: Resource) -> Sequence[tuple[str, Resource]]:
         family = self.resources.children(parent)
@@ -102,13 +100,9 @@ class ChildEditor:
         if not bodies:
             return changed(section, Change(dict.fromkeys(children.places), []))
         lines: Found = [
-            (place, section.lines[place])
-            for place, found in zip(children.places, children.objects, strict=True)
-            if found is not None
+            (place, section.lines[place]) for place, found in zip(children.places, children.objects, strict=True) if found is not None
         ]
         change = change_rows(self.shape(resource), lines, bodies, indent_of(section), section.newline)
         default = self._place(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
         return changed(section, change)
-
-

@@ -91,7 +91,14 @@ class Editor:
         return document.find(resource.section, name if resource.kind == "section" else "")
 
     def create(
-        self, document: Document, resource: Resource, parent: Parent, body: Mapping[str, Any], *, index: int | None = None, full: bool = False
+        self,
+        document: Document,
+        resource: Resource,
+        parent: Parent,
+        body: Mapping[str, Any],
+        *,
+        index: int | None = None,
+        full: bool = False,
     ) -> Document:
         """With a new section, or a new child (at `index`, negative or None: at the end)."""
         refuse_line_breaks(body)
@@ -141,7 +148,9 @@ class Editor:
         known = {place for _, child in self.resources.children(resource.name) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
         return section.with_lines(
-            line for place, line in enumerate(section.lines) if place == 0 or place in known or not line.words or line.words[0].startswith(".")
+            line
+            for place, line in enumerate(section.lines)
+            if place == 0 or place in known or not line.words or line.words[0].startswith(".")
         )
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
@@ -190,11 +199,17 @@ class Editor:
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
     ) -> None:
         name = body.get(resource.key)
-        if resource.kind == "named" and name != key and any(each.get(resource.key) == name for each in self.lines.children(section, resource).readable):
+        if (
+            resource.kind == "named"
+            and name != key
+            and any(each.get(resource.key) == name for each in self.lines.children(section, resource).readable)
+        ):
             text = f"{resource.title} {name} already exists in {parent[1]} {_word(parent[0])}"
             raise AlreadyThere(_message(resource, "taken", text, name=name, parent=parent[1]))
 
-    def replace_all(self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]) -> Document:
+    def replace_all(
+        self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]
+    ) -> Document:
         """With a whole list of children."""
         refuse_line_breaks(bodies)
         section = self._parent(document, parent)
@@ -219,7 +234,9 @@ def _inside(parent: tuple[Resource, str]) -> str:
 def _absent(resource: Resource, parent: tuple[Resource, str], key: str | int) -> str:
     if resource.kind == "indexed":
         return _message(resource, "absent", f"Object {key} does not exist in {_inside(parent)}", index=key, parent=parent[1])
-    return _message(resource, "absent", f"{resource.title} {key} does not exist in {parent[1]} {_word(parent[0])}", name=key, parent=parent[1])
+    return _message(
+        resource, "absent", f"{resource.title} {key} does not exist in {parent[1]} {_word(parent[0])}", name=key, parent=parent[1]
+    )
 
 
 def _message(resource: Resource, situation: str, default: str, **values: object) -> str:

@@ -45,7 +45,9 @@ class Resources:
     def children(self, parent: str) -> tuple[tuple[str, Resource], ...]:
         """(member, resource) of each collection that stands inside a parent, in the order of the table."""
         return tuple(
-            (member, resource) for resource in self.by_name.values() if parent in resource.parents and (member := resource.member_of(parent))
+            (member, resource)
+            for resource in self.by_name.values()
+            if parent in resource.parents and (member := resource.member_of(parent))
         )
 
 

@@ -71,10 +71,13 @@ class LineShape:
         free: bool = False,
         metadata: bool = False,
         together: Sequence[Sequence[str]] = (),
+        exclusive: Sequence[Sequence[str]] = (),
+        unsaid: Mapping[str, Any] | None = None,
     ) -> None:
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
         self.together = tuple(tuple(each) for each in together)
+        self.exclusive, self.unsaid = tuple(tuple(each) for each in exclusive), unsaid or {}
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         self._flags = frozenset(
@@ -114,7 +117,8 @@ class LineShape:
             parts = alternative.chain.parts(words)
             if parts is None:
                 continue
-            values = {**alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
+            unsaid = {member: self.unsaid[member] for member in alternative.chain.members if member in self.unsaid}
+            values = {**unsaid, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
             reading = Reading(alternative, parts, values)
             if not reading.unknown:
                 return reading
@@ -141,7 +145,7 @@ class LineShape:
 
     def given(self, values: Mapping[str, Any]) -> Values:
         """The members that count, flat: without absent ones, with aliases told by what they stand for."""
-        flat = flattened(values, set(self.order), {m for m in self._dotted()})
+        flat = flattened(values, set(self.order), self._dotted())
         for name in list(flat):
             if flat[name] in (None, "", []) or (flat[name] is False and name in self._flags):
                 del flat[name]
@@ -159,6 +163,7 @@ class LineShape:
         fitting = [each for each in self.alternatives if all(values.get(k) == v for k, v in each.fixed.items())]
         if not fitting:
             raise self._no_choice(values)
+        self._check_exclusive(fitting, values)
         whole = [each for each in fitting if each.lacking(values) is None]
         if not whole:
             member = fitting[0].lacking(values) or ""
@@ -171,6 +176,13 @@ class LineShape:
             if given and len(given) < len(members):
                 lacking = next(member for member in members if member not in values)
                 raise BadValue(f"{given[0]} set without {lacking}", place=Place(member=lacking))
+
+    def _check_exclusive(self, fitting: Sequence[Alternative], values: Values) -> None:
+        carried = {member for each in fitting for member in each.chain.members}
+        for members in self.exclusive:
+            given = [member for member in members if member in values and member in carried]
+            if len(given) > 1:
+                raise BadValue(f"{' and '.join(given)} are exclusive", place=Place(member=given[-1]))
 
     def _no_choice(self, values: Values) -> BadValue:
         names = self.chosen_by or tuple(self.alternatives[0].fixed)

@@ -1,15 +1,16 @@
 """The declared language: shapes of lines and sections, built from the bundle when first asked for."""
 
 import functools
+import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from native.grammar.directive import Directive
 from native.grammar.line_shape import METADATA, Alias, Alternative, LineShape
 from native.grammar.notation import Compiler
-from native.grammar.schema import Schema, Schemas, is_switch, keyword_of
+from native.grammar.schema import Schema, Schemas, keyword_of, stands_alone
 from native.grammar.section_shape import ListAlias, SectionShape
 from native.grammar.synopsis import Chain
 
@@ -62,7 +63,8 @@ class Grammar:
         chosen_by = note.get("chosen_by", ())
         chosen_by = (chosen_by,) if isinstance(chosen_by, str) else tuple(chosen_by)
         alternatives = [
-            Alternative(compiler.chain(text), self._fixed(key, chosen_by, properties), text) for key, text in _synopses(note)
+            Alternative(compiler.chain(text), self._fixed(key, chosen_by, properties), text)
+            for key, text in _synopses(note, chosen_by)
         ]
         if toggle := note.get("toggle"):
             alternatives = [Alternative(each.chain, {toggle: "enabled"}, each.text) for each in alternatives]
@@ -75,8 +77,10 @@ class Grammar:
             chosen_by=chosen_by,
             aliases=self._aliases(properties),
             free=note.get("order") == "free",
-            metadata=METADATA in properties,
+            metadata=METADATA in properties and not self.schemas.note(properties[METADATA]).get("ignored"),
             together=note.get("together", ()),
+            exclusive=note.get("exclusive", ()),
+            unsaid={name: found["unsaid"] for name, each in properties.items() if "unsaid" in (found := self.schemas.note(each))},
         )
 
     @staticmethod
@@ -133,7 +137,8 @@ class Grammar:
             return Directive(path, shape, "append", rows=name)
         if kind == "object" or "allOf" in schema:
             shape = self.shape(self.schemas.properties(schema), note, no="dash")
-            return Directive((*path, name), shape, note.get("repeat", "last"))
+            silent = {note["toggle"]: ("disabled",)} if note.get("no") == "none" and "toggle" in note else None
+            return Directive((*path, name), shape, note.get("repeat", "last"), unwritten=silent)
         return Directive(path, self.shape(siblings, note, no="prefix"), note.get("repeat", "last"))
 
     def _implied(self, path: tuple[str, ...], name: str, schema: Schema) -> list[Directive]:
@@ -142,7 +147,7 @@ class Grammar:
             return []
         if schema.get("type") == "object":
             return self._directives((*path, name), self.schemas.properties(schema), set())
-        if is_switch(schema) and not note.get("values") or schema.get("type") == "boolean" and not note.get("values"):
+        if stands_alone(schema, note):
             return [self._switch(path, name, schema, note)]
         if schema.get("type") == "array" and note.get("repeat") == "append":
             element = self.schemas.resolve(schema["items"])
@@ -170,14 +175,29 @@ def _single(chain: Chain, name: str, note: Mapping[str, Any], text: str) -> Line
     return LineShape([Alternative(chain, {}, text)], [name])
 
 
-def _synopses(note: Mapping[str, Any]) -> Iterable[tuple[str | None, str]]:
-    """(the value that chooses it or None, the whole synopsis) of each alternative."""
+def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterable[tuple[str | None, str]]:
+    """(the values that choose it or None, the whole synopsis) of each alternative."""
     keyword, tail = note.get("keyword", ""), note.get("tail", "")
     lines = note.get("lines", note.get("line"))
     pairs = lines.items() if isinstance(lines, Mapping) else [(None, lines)]
     for key, texts in pairs:
-        for text in texts if isinstance(texts, list) else [texts]:
-            yield key, " ".join(f"{keyword} {text} {tail}".split())
+        for own in _keys(key):
+            for text in texts if isinstance(texts, list) else [texts]:
+                yield own, " ".join(f"{keyword} {_spelled_out(text, own, chosen_by)} {tail}".split())
+
+
+def _keys(key: str | None) -> Iterable[str | None]:
+    """`a|b c` stands for the keys `a c` and `b c`."""
+    if key is None:
+        return [None]
+    return [" ".join(words) for words in itertools.product(*(word.split("|") for word in key.split()))]
+
+
+def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
+    """The synopsis with the members that choose it replaced by their words."""
+    for member, word in zip(chosen_by, (key or "").split(), strict=False):
+        text = text.replace(f"<{member}>", word)
+    return text
 
 
 @functools.cache

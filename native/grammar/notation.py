@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from native.grammar.schema import Schema, Schemas, is_switch, keyword_of
+from native.grammar.schema import Schema, Schemas, keyword_of, stands_alone
 from native.grammar.special import CODECS
 from native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Word
 from native.grammar.values import Choice, type_of
@@ -89,7 +89,7 @@ class Compiler:
         if "codec" in note:
             words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
             return Group([Chain([*words, CODECS[note["codec"]](name)])])
-        if schema.get("type") == "boolean" and not note.get("values") or is_switch(schema) and not note.get("values"):
+        if stands_alone(schema, note):
             return Group([Chain([self.toggle(name, schema, note)])])
         return Group([self.argument(name, schema, note)])
 
@@ -132,7 +132,7 @@ class Compiler:
         if "codec" in note:
             return CODECS[note["codec"]](name)
         if schema.get("type") == "boolean" and not note.get("values"):
-            return self.toggle(name.rsplit(".", 1)[-1], schema, note) if "." not in name else Toggle(name, {True: (keyword_of(name.rsplit(".", 1)[1], note),)})
+            return Toggle(name, {True: tuple(keyword_of(name.rsplit(".", 1)[-1], note).split())})
         return self._place(name)
 
     def _place(self, name: str) -> Placeholder:

@@ -55,3 +55,8 @@ def keyword_of(name: str, note: Mapping[str, Any]) -> str:
 def is_switch(schema: Schema) -> bool:
     """Whether a property is a pair of words, one for enabled and one for disabled."""
     return schema.get("type") == "string" and set(schema.get("enum", ())) in ({"enabled", "disabled"}, {"enabled"}, {"disabled"})
+
+
+def stands_alone(schema: Schema, note: Mapping[str, Any]) -> bool:
+    """Whether a property is told by its word's presence, without a value behind it."""
+    return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))

@@ -68,6 +68,23 @@ class Integer(ValueType):
         return [7, 100]
 
 
+class Digits(ValueType):
+    """A number that the API holds as text."""
+
+    def read(self, word: str) -> str:
+        if _INTEGER.fullmatch(word):
+            return word
+        raise Unknowable if _VARIABLE.fullmatch(word) else ValueError(word)
+
+    def write(self, value: Any) -> str:
+        if not _INTEGER.fullmatch(str(value)):
+            raise BadValue(f"'{value}' is not a number")
+        return str(value)
+
+    def samples(self) -> list[Any]:
+        return ["0", "2"]
+
+
 @dataclass
 class Duration(ValueType):
     """`unit` is what a number without one means; `suffix` how new ones are written (`--time-suffix`)."""
@@ -189,7 +206,9 @@ def type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str
         return Choice({True: words.get("true", ""), False: words.get("false", "")})
     if schema.get("enum"):
         return Choice({value: words.get(str(value), str(value)) for value in schema["enum"] if value != ""}, note.get("strict", False))
-    return Integer() if kind == "integer" else Text()
+    if kind == "integer":
+        return Integer()
+    return Digits() if note.get("digits") else Text()
 
 
 def refuse_line_breaks(value: Any, path: Sequence[str] = ()) -> None:

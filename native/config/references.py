@@ -1,0 +1,30 @@
+"""What one part of the file means for another: proxies that a deleted defaults section would silently bind elsewhere.
+
+HAProxy refuses a `from` that names nothing; a proxy without `from` it would bind to whatever stands above. That is asked here.
+"""
+
+from native.config.bindings import DEFAULTS, all_implicit, named_defaults
+from native.text.document import Document
+
+
+def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
+    """(proxy, the defaults section it was bound to) of each that loses its defaults section without having asked for another."""
+    gone = _defaults(old) - _defaults(new)
+    if not gone:
+        return []
+    before = _bound(old)
+    return [(proxy, before[proxy]) for proxy in _bound(new) if before.get(proxy) in gone]
+
+
+def _defaults(document: Document) -> set[str]:
+    return {name for name, _ in document.of_kind(DEFAULTS)}
+
+
+def _bound(document: Document) -> dict[str, str]:
+    """The implicit binding of every proxy without `from`."""
+    pairs = zip(document.sections, all_implicit(document), strict=True)
+    return {
+        f"{section.kind} {section.name}": bound or ""
+        for section, bound in pairs
+        if named_defaults(section) is None and section.kind != DEFAULTS
+    }
