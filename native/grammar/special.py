@@ -4,10 +4,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from native.errors import BadValue, Place
 from native.grammar.synopsis import Missing, Node, Values
 from native.grammar.values import one_word
+from native.text.words import is_word
 
 _PORT = re.compile(r"\d+")
+PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
 _FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
 
 
@@ -48,6 +51,38 @@ def split_address(word: str) -> tuple[str, str | None]:
     return address, port
 
 
+class Payload:
+    """`<format> <content>`, one word each. Reason: default-errorfiles stands alone, and a content of several words must come quoted."""
+
+    ALONE = "default-errorfiles"
+
+    def __init__(self, member: str) -> None:
+        self.format, self.content = member, member.removesuffix("_format")
+        self.members: tuple[str, ...] = (self.format, self.content)
+        self.needs = (self.format,)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words) or words[at] not in PAYLOADS:
+            return None
+        if words[at] == self.ALONE:
+            return at + 1, {self.format: self.ALONE}
+        return (at + 2, {self.format: words[at], self.content: words[at + 1]}) if at + 1 < len(words) else None
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if values[self.format] == self.ALONE:
+            return [self.ALONE]
+        if self.content not in values:
+            raise Missing(self.content)
+        content = str(values[self.content])
+        if not is_word(content):
+            raise BadValue(f'invalid return content "{content}": multi-word values must be quoted', place=Place(member=self.content))
+        return [str(values[self.format]), content]
+
+    def starts(self) -> list[str] | None:
+        return list(PAYLOADS)
+
+
 CODECS: dict[str, Callable[[str], Node]] = {
     "address_port": AddressPort,
+    "payload": Payload,
 }

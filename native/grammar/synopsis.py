@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from native.errors import BadValue, Place
 from native.grammar.values import Choice, Unknowable, ValueType, many_words
 
 CONDITIONS = ("if", "unless")
@@ -98,7 +99,10 @@ class Placeholder:
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
             raise Missing(self.member)
-        return [self.type.write(values[self.member])]
+        try:
+            return [self.type.write(values[self.member])]
+        except ValueError as error:
+            raise BadValue(f"{self.member} in body: {error}", place=Place(member=self.member)) from None
 
     def starts(self) -> list[str] | None:
         return list(self.type.by_word) if isinstance(self.type, Choice) and self.type.strict else None

@@ -78,7 +78,7 @@ class Digits(ValueType):
 
     def write(self, value: Any) -> str:
         if not _INTEGER.fullmatch(str(value)):
-            raise BadValue(f"'{value}' is not a number")
+            raise ValueError(f"'{value}' is no number")
         return str(value)
 
     def samples(self) -> list[Any]:
