@@ -1,0 +1,53 @@
+"""What a handler returns: a status, headers in their canonical spelling and a body that is already bytes.
+
+JSON bodies end with a newline; an answer without a body has no content type.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from starlette.responses import Response
+
+
+class HeaderName(bytes):
+    """A header name that keeps its capitals: uvicorn lowers every name it sends, and scripts grep for `Reload-Id:`."""
+
+    def lower(self) -> bytes:
+        return self
+
+
+CONTENT_TYPE = HeaderName(b"Content-Type")
+CONFIGURATION_VERSION = HeaderName(b"Configuration-Version")
+CONFIGURATION_CHECKSUM = HeaderName(b"Configuration-Checksum")
+RELOAD_ID = HeaderName(b"Reload-Id")
+UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
+JSON, TEXT = b"application/json", b"text/plain"
+
+Header = tuple[bytes, bytes]
+
+
+class Answer(Response):
+    """A response that starlette sends as it is, and that the read path sends without starlette."""
+
+    def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
+        self.status_code, self.background = status, None
+        self.body = body or b""
+        self.raw_headers = list(headers)
+        if body is not None:
+            self.raw_headers.append((CONTENT_TYPE, media_type))
+        if status >= 200 and status not in (204, 304):
+            self.raw_headers.append((b"content-length", b"%d" % len(self.body)))
+
+
+def to_json(data: Any) -> bytes:
+    """One line of JSON; bytes of a file that are no UTF-8 travel as lone surrogates, written as escapes."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def json_answer(status: int, data: Any, headers: Iterable[Header] = ()) -> Answer:
+    return Answer(status, to_json(data), JSON, headers)
+
+
+def empty(status: int, headers: Iterable[Header] = ()) -> Answer:
+    return Answer(status, None, headers=headers)

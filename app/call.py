@@ -1,0 +1,78 @@
+"""One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Depends, Request
+from starlette.types import Scope
+
+from app import body, parameters
+from app.errors import ApiError
+from app.negotiation import check_accept, check_content_type
+from app.operations import Operation
+from app.validation import check_outermost, validated
+
+if TYPE_CHECKING:
+    from app.sidecar import Sidecar
+
+JSON = "application/json"
+
+
+@dataclass
+class Call:
+    """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON."""
+
+    sidecar: "Sidecar"
+    operation: Operation
+    values: Mapping[str, Any]
+    query: Mapping[str, list[str]]
+    body: Any = None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.values.get(name, default)
+
+
+def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
+    """All values of a header, joined by commas."""
+    return ",".join([value.decode("latin-1") for each, value in headers if each == name])
+
+
+def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], scope: Scope) -> Call:
+    """A call whose parameters and `Accept` are in order."""
+    query = parameters.query_values(scope["query_string"])
+    values = parameters.convert(operation.parameters, path, query, scope["headers"])
+    check_accept(header(scope["headers"], b"accept"), operation.media_types)
+    parameters.check(operation.parameters, values)
+    return Call(sidecar, operation, values, query)
+
+
+async def _written(request: Request) -> Call:
+    scope, sidecar = request.scope, request.app.state.sidecar
+    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
+    declared = call.operation.body
+    if declared is None:
+        _check_force(call)
+        return call
+    settings = sidecar.settings
+    data = await body.read(request.receive, scope["headers"], settings.max_body_size, settings.read_timeout)
+    if not data and declared.required:
+        raise ApiError(400, "value is required but missing")
+    check_content_type(header(scope["headers"], b"content-type"), declared.media_types)
+    if JSON not in declared.media_types:
+        call.body = data
+        return call
+    value = body.decode(data)
+    check_outermost(value, declared.schema, sidecar.schemas)
+    _check_force(call)
+    call.body = validated(value, declared.schema, sidecar.schemas, sidecar.model)
+    return call
+
+
+def _check_force(call: Call) -> None:
+    if call.get("force_reload") and call.get("transaction_id"):
+        raise ApiError(400, "Both force_reload and transaction specified, specify only one")
+
+
+# What a handler that changes something takes: the call with its body.
+Written = Annotated[Call, Depends(_written)]

@@ -1,0 +1,80 @@
+"""Help for calls that go wrong in usual ways: the paths of older API versions and tutorials, misspelt segments and names.
+
+Everything is worked out from the paths and names that the document declares.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, quote
+
+if TYPE_CHECKING:
+    from app.routes import RouteIndex
+
+BASE, OLD_BASES = "v3", ("v1", "v2", "v3")
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that was most likely meant: the closest spelling, else the longest one that is part of the word."""
+    known = sorted(known)
+    if close := get_close_matches(word.lower(), known, 1, 0.7):
+        return close[0]
+    parts = [each for each in known if len(each) > 3 and each in word.lower()] if len(word) < 100 else []
+    return max(parts, key=len, default=None)
+
+
+class Guide:
+    """Finds the declared paths that a wrong one resembles."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._paths = {tuple(part for part in path.split("/") if part) for path in paths}
+        self._words = {word for path in self._paths for word in path if not word.startswith("{")}
+        self._nearest = lru_cache(256)(lambda word: nearest(word, self._words))
+
+    def __call__(self, index: "RouteIndex", path: str, query: bytes) -> str:
+        """A question that names what was meant, or nothing."""
+        meant = self.meant(path, dict(parse_qsl(query.decode("latin-1"))))
+        return f"did you mean {' or '.join(meant)}?" if meant else ""
+
+    def meant(self, path: str, query: dict[str, str]) -> list[str]:
+        segments = [segment for segment in path.split("/") if segment][:12]
+        segments = segments[1:] if segments and segments[0] in OLD_BASES else segments
+        known = [self._word(segment) for segment in segments]
+        target = next((word for word in reversed(known) if word), None)
+        if target is None:
+            return []
+        parent = _parent(query)
+        names = [text for text, word in zip(segments, known, strict=True) if not word]
+        names = [parent[1], *names] if parent[1] else names
+        ranked = sorted((_rank(each, known, parent[0], len(names)), each) for each in self._paths if _leads_to(each, target))
+        return [_spell(each, names) for rank, each in ranked if rank == ranked[0][0]][:3]
+
+    def _word(self, segment: str) -> str | None:
+        return segment if segment in self._words else self._nearest(segment)
+
+
+def _parent(query: dict[str, str]) -> tuple[str, str | None]:
+    """(kind, name) of the parent that older versions took from the query: `backend=web`, or parent_type and parent_name."""
+    for kind in ("backend", "frontend"):
+        if kind in query:
+            return kind, query[kind]
+    return query.get("parent_type", ""), query.get("parent_name")
+
+
+def _leads_to(path: tuple[str, ...], target: str) -> bool:
+    """Whether the target is the last fixed segment of the path."""
+    return next((word for word in reversed(path) if not word.startswith("{")), None) == target
+
+
+def _rank(path: tuple[str, ...], known: list[str | None], kind: str, names: int) -> tuple[int, ...]:
+    """The smaller the better: the parent that was asked for, as many names as were given, most segments in common."""
+    holes = sum(word.startswith("{") for word in path)
+    foreign = len(set(path) - set(known)) - holes
+    wrong_parent = bool(kind) and not any(word.startswith(kind) for word in path)
+    return int(wrong_parent), len(set(known) - set(path)), max(0, names - holes), foreign, max(0, holes - names)
+
+
+def _spell(path: tuple[str, ...], names: list[str]) -> str:
+    left = iter(names)
+    return "/".join(["", BASE, *(quote(next(left, word), safe="{}") if word.startswith("{") else word for word in path)])

@@ -1,0 +1,112 @@
+"""What the four kinds of configuration resources share: whom a call means, how a read is answered, how a change is made and answered."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from app.answer import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_answer
+from app.call import Call, Written
+from app.errors import ApiError
+from app.guidance import nearest
+from native.config.editor import Editor
+from native.config.resources import Resource
+
+Parent = tuple[Resource, str] | None
+# What the engine reads and the editor edits; a handler never looks inside.
+Document = Any
+# Query parameters of lists that name a member of their objects.
+FILTERS = ("acl_name",)
+# Of these the object is looked up before the version is compared.
+EXISTENCE_FIRST = frozenset(("servers", "frontends", "server_templates", "groups", "users"))
+
+
+@dataclass(frozen=True)
+class Target:
+    """The collection or the object that a call means; `key` is None for a whole collection."""
+
+    editor: Editor
+    resource: Resource
+    parent: Parent
+    key: Any
+    full: bool
+
+    def objects(self, document: Document) -> list[dict[str, Any]]:
+        return self.editor.list_objects(document, self.resource, self.parent, full=self.full)
+
+    def object(self, document: Document) -> dict[str, Any]:
+        return self.editor.get_object(document, self.resource, self.parent, self.key, full=self.full)
+
+    def replace(self, document: Document, body: Any) -> Document:
+        return self.editor.replace(document, self.resource, self.parent, self.key, body, full=self.full)
+
+    def delete(self, document: Document) -> Document:
+        return self.editor.delete(document, self.resource, self.parent, self.key)
+
+
+def target(call: Call, *, one: bool) -> Target:
+    """`one`: the last name in the path is the object's key."""
+    operation, editor = call.operation, call.sidecar.editor
+    assert operation.resource is not None
+    resource = editor.resources[operation.resource]
+    names = list(operation.names)
+    key = call.values[names.pop()] if one and names else None
+    parent: Parent = None
+    if operation.parent is not None:
+        parameter = call.sidecar.bundle["x-resources"][operation.resource].get("parent_parameter")
+        name = call.values[names[0]] if names else call.get(parameter, "") if parameter else ""
+        parent = (editor.resources[operation.parent], name)
+    return Target(editor, resource, parent, key, bool(call.get("full_section", False)))
+
+
+async def read_all(call: Call) -> Answer:
+    """A collection, filtered by the members that are also query parameters."""
+    asked = target(call, one=False)
+    document = call.sidecar.engine.read(call.get("transaction_id"))
+    wanted = {name: call.values[name] for name in FILTERS if name in call.values}
+    objects = [each for each in asked.objects(document) if all(each.get(name) == value for name, value in wanted.items())]
+    unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
+    told: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
+    return json_answer(200, objects, told)
+
+
+async def read_one(call: Call) -> Answer:
+    asked = target(call, one=True)
+    return json_answer(200, asked.object(call.sidecar.engine.read(call.get("transaction_id"))))
+
+
+async def replace_one(call: Written) -> Answer:
+    asked = target(call, one=True)
+    if asked.resource.name in EXISTENCE_FIRST:
+        asked.object(call.sidecar.engine.read(call.get("transaction_id")))
+    return await change(call, lambda document: asked.replace(document, call.body), 200)
+
+
+async def delete_one(call: Written) -> Answer:
+    asked = target(call, one=True)
+    return await change(call, asked.delete, 204)
+
+
+async def change(call: Call, edit: Callable[[Document], Document], done: int) -> Answer:
+    """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so."""
+    transaction_id, version = call.get("transaction_id"), call.get("version", 0)
+    check_version_or_transaction(call, transaction_id, version)
+    outcome = await call.sidecar.engine.write(
+        edit, version=None if transaction_id else version, transaction_id=transaction_id, force_reload=bool(call.get("force_reload", False))
+    )
+    status = 202 if transaction_id or outcome.reload_id else done
+    told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+    return json_answer(status, call.body, told) if call.body is not None else empty(status, told)
+
+
+def check_version_or_transaction(call: Call, transaction_id: str | None, version: int) -> None:
+    """Exactly one of the two; the message says how to send it."""
+    if transaction_id and version:
+        raise ApiError(400, "both version and transaction specified, specify only one")
+    if transaction_id or version:
+        return
+    text = "version or transaction not specified: version or transaction not specified, specify only one"
+    meant = [
+        f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name
+    ]
+    remedy = f"add ?version={call.sidecar.engine.version(None)}, the current one, or ?transaction_id= of an open transaction"
+    raise ApiError(400, "; ".join([text, *meant, remedy]))

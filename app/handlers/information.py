@@ -1,0 +1,85 @@
+"""About the server itself: its version, the machine, whether HAProxy runs, and the document of its API."""
+
+import asyncio
+import os
+import re
+import shlex
+import time
+from pathlib import Path
+from typing import Any
+
+from app.answer import Answer, json_answer
+from app.call import Call
+from app.settings import Settings
+from app.version import BUILD_DATE, COMMIT, VERSION
+from native.grammar.load import BUNDLE
+
+SWAGGER = BUNDLE.with_name("swagger.json")
+STATUS_SECONDS = 10
+
+
+async def info(call: Call) -> Answer:
+    system = machine() if call.sidecar.settings.show_system_info else {}
+    return json_answer(200, {"api": {"build_date": BUILD_DATE, "version": f"{VERSION} {COMMIT}"}, "system": system})
+
+
+async def health(call: Call) -> Answer:
+    return json_answer(200, {"haproxy": await _state(status_command(call.sidecar.settings))})
+
+
+async def swagger(call: Call) -> Answer:
+    return Answer(200, await asyncio.to_thread(SWAGGER.read_bytes))
+
+
+async def openapi(call: Call) -> Answer:
+    return Answer(200, await asyncio.to_thread(BUNDLE.read_bytes))
+
+
+def status_command(settings: Settings) -> list[str]:
+    """The words of the command whose exit status says whether HAProxy runs; none when nobody told."""
+    if settings.status_cmd:
+        return shlex.split(settings.status_cmd)
+    service = settings.service_name
+    return {
+        "systemd": ["systemctl", "--quiet", "is-active", service or "haproxy.service"],
+        "s6": ["s6-svstat", "-u", service or "/var/run/service/haproxy"],
+    }.get(settings.reload_strategy, [])
+
+
+async def _state(command: list[str]) -> str:
+    if not command:
+        return "unknown"
+    nowhere = asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+    except OSError:
+        return "down"
+    try:
+        return "up" if await asyncio.wait_for(process.wait(), STATUS_SECONDS) == 0 else "down"
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        return "down"
+
+
+def machine() -> dict[str, Any]:
+    """Facts about the machine; memory in bytes."""
+    memory = {name: int(kilobytes) * 1024 for name, kilobytes in re.findall(r"^(\w+):\s+(\d+) kB", _proc("meminfo"), re.MULTILINE)}
+    resident = int((_proc("self/statm").split() or ["0", "0"])[1]) * os.sysconf("SC_PAGE_SIZE")
+    model = re.search(r"^model name\s*:\s*(.*)$", _proc("cpuinfo"), re.MULTILINE)
+    name = os.uname()
+    return {
+        "cpu_info": {"model": model[1] if model else "", "num_cpus": os.cpu_count() or 1},
+        "hostname": name.nodename,
+        "mem_info": {"dataplaneapi_memory": resident, "free_memory": memory.get("MemFree", 0), "total_memory": memory.get("MemTotal", 0)},
+        "os_string": f"{name.sysname} {name.release} {name.version}",
+        "time": int(time.time()),
+        "uptime": int(float((_proc("uptime").split() or ["0"])[0])),
+    }
+
+
+def _proc(name: str) -> str:
+    try:
+        return Path("/proc", name).read_text()
+    except OSError:
+        return ""

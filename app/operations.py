@@ -1,0 +1,81 @@
+"""The operations of the API as the bundled document declares them; each knows its handler.
+
+What only some requests need (parameters, body, media types) is worked out when it is first asked for.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from app.answer import Answer
+from app.parameters import Parameter
+
+if TYPE_CHECKING:
+    from app.call import Call
+
+Handler = Callable[["Call"], Awaitable[Answer]]
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+
+
+@dataclass(frozen=True)
+class Body:
+    """What an operation takes: media types, and the schema of the JSON one."""
+
+    media_types: tuple[str, ...]
+    schema: Mapping[str, Any]
+    required: bool
+
+
+class Operation:
+    """One method of one path."""
+
+    def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
+        self.method, self.path, self.declared, self.bundle = method, path, declared, bundle
+        self.names = tuple(part[1:-1] for part in path.split("/") if part.startswith("{"))
+        about = declared["x-operation"]
+        self.handler_name: str | None = about.get("handler")
+        self.resource: str | None = about.get("resource")
+        self.parent: str | None = about.get("parent")
+        self.action: str | None = about.get("action")
+        self.handler: Handler | None = None
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        shared = self.bundle["paths"][self.path].get("parameters", [])
+        return tuple(Parameter.of(self._resolve(each)) for each in [*shared, *self.declared.get("parameters", [])])
+
+    @cached_property
+    def body(self) -> Body | None:
+        if "requestBody" not in self.declared:
+            return None
+        declared = self._resolve(self.declared["requestBody"])
+        content = declared["content"]
+        return Body(tuple(content), next(iter(content.values())).get("schema", {}), declared.get("required", False))
+
+    @cached_property
+    def media_types(self) -> frozenset[str]:
+        """What it answers with; errors are JSON, so JSON is always among them."""
+        answers = (self._resolve(each).get("content", {}) for each in self.declared.get("responses", {}).values())
+        return frozenset(kind for content in answers for kind in content) | {"application/json"}
+
+    def has_parameter(self, name: str) -> bool:
+        return any(each.name == name for each in self.parameters)
+
+    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in node:
+            target: Any = self.bundle
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                target = target[part]
+            node = target
+        return node
+
+    def __repr__(self) -> str:
+        return f"Operation({self.method} {self.path})"
+
+
+def operations(bundle: Mapping[str, Any]) -> Iterator[Operation]:
+    for path, methods in bundle["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                yield Operation(method.upper(), path, methods[method], bundle)

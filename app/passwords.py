@@ -1,0 +1,52 @@
+"""Checks a password against a stored one: clear text, a variable, or any hash that the system's libcrypt knows.
+
+`crypt_r` of libcrypt is called directly: Python's own wrapper is gone, and no package knows yescrypt.
+"""
+
+import ctypes
+import hmac
+import os
+import re
+from functools import cache
+
+_VARIABLE = re.compile(r'"\$\{(\w+)\}"')
+# Larger than `struct crypt_data` of any libcrypt.
+_STATE_BYTES = 1 << 18
+# What an unknown user's password is held against, so that names cannot be told by timing.
+DUMMY = "$6$unknownunknown$" + "x" * 86
+
+
+def expanded(stored: str) -> str | None:
+    """The stored password; of the form `"${NAME}"` it is that variable's value, None when it is unset or empty."""
+    match = _VARIABLE.fullmatch(stored)
+    return stored if match is None else os.environ.get(match[1]) or None
+
+
+def verify(password: str, stored: str, *, clear: bool) -> bool:
+    """Whether the password is the stored one; takes as long as the hash wants, so not on the event loop."""
+    wanted = expanded(stored)
+    if wanted is None:
+        return False
+    given = password if clear else hashed(password, wanted)
+    return given is not None and hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode("utf-8", "surrogateescape"))
+
+
+def hashed(password: str, setting: str) -> str | None:
+    """The hash of a password with the method and salt of another one; None when libcrypt does not know the method."""
+    secret, salt = password.encode("utf-8", "surrogateescape"), setting.encode("utf-8", "surrogateescape")
+    if b"\0" in secret or b"\0" in salt:
+        return None
+    found = _crypt_r()(secret, salt, ctypes.create_string_buffer(_STATE_BYTES))
+    return None if found is None or found.startswith(b"*") else found.decode("ascii", "replace")
+
+
+@cache
+def _crypt_r() -> "ctypes._NamedFuncPointer":
+    for name in ("libcrypt.so.1", "libcrypt.so.2"):
+        try:
+            function = ctypes.CDLL(name).crypt_r
+        except OSError:
+            continue
+        function.restype, function.argtypes = ctypes.c_char_p, [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p]
+        return function
+    raise RuntimeError("libcrypt is not installed, so hashed passwords cannot be checked")

@@ -1,0 +1,39 @@
+"""What the operating system knows of the process: its pid file and its identity."""
+
+import os
+from pathlib import Path
+
+from app.settings import SettingsError
+
+
+def write_pid_file(path: str) -> None:
+    """Writes the own pid; SettingsError when a live process owns the file or it holds something else."""
+    target = Path(path)
+    held = target.read_text() if target.exists() else ""
+    if held.strip():
+        _check_owner(held)
+    beside = target.with_name(f".{target.name}.{os.getpid()}")
+    beside.write_text(str(os.getpid()))
+    beside.chmod(0o644)
+    os.replace(beside, target)
+
+
+def _check_owner(held: str) -> None:
+    try:
+        pid = int(held)
+    except ValueError:
+        raise SettingsError(f"error while parsing PID file content: {held.strip()[:40]!r} is not a number") from None
+    if pid != os.getpid() and Path(f"/proc/{pid}").exists():
+        raise SettingsError(f"process with PID {pid} already exists")
+
+
+def drop_privileges(uid: int, gid: int) -> None:
+    """Takes on the group, then the user; 0 leaves each as it is."""
+    try:
+        if gid:
+            os.setgroups([])
+            os.setgid(gid)
+        if uid:
+            os.setuid(uid)
+    except OSError as error:
+        raise SettingsError(f"set uid and gid: {error.strerror}") from None

@@ -1,0 +1,145 @@
+"""The server's own YAML file: read leniently, unknown keys told with what was meant, written back with its comments.
+
+The file stays as it is unless a key that must stand in it is missing or different.
+"""
+
+import io
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from app.guidance import nearest
+from app.settings import Settings, SettingsError, at, table
+
+# Keys beyond the table of settings.
+_MORE = (
+    "config_version name dataplaneapi.user dataplaneapi.advertised.api_address dataplaneapi.advertised.api_port "
+    "service_discovery.consuls service_discovery.aws_regions log_targets"
+)
+_OURS = re.compile(rb"^(?:dataplaneapi|haproxy|config_version|log_targets) *:", re.MULTILINE)
+# A list that stands deeper than its key is written so again.
+_DEEP_LIST = re.compile(r"^( *)[^\s#-][^\n]*:[ \t]*\n(?: *#[^\n]*\n)*\1 +- ", re.MULTILINE)
+
+
+def is_settings_file(path: str) -> bool:
+    """Whether a file, whatever it is called, is a settings file and not one of HAProxy's."""
+    try:
+        with open(path, "rb") as file:
+            return _OURS.search(file.read(1 << 16)) is not None
+    except OSError:
+        return False
+
+
+def read(path: str) -> Any:
+    """The round-trip data of the file, an empty map when there is nothing in it; None when it does not exist."""
+    try:
+        text = Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SettingsError(f"configuration file {path} cannot be read: {error.strerror}") from None
+    try:
+        data = _yaml("").load(text)
+    except Exception as error:  # ruamel raises errors of many kinds, ValueError and its own
+        detail = " ".join(str(error).split())
+        raise SettingsError(f"configuration file {path} not valid (only yaml format is supported): {detail}") from None
+    data = {} if data is None else data
+    if not isinstance(data, Mapping):
+        raise SettingsError(f"configuration file {path} not valid (only yaml format is supported): it holds no map")
+    return data
+
+
+def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
+    """A warning for each key that nobody reads, with the nearest one that is read."""
+    known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
+    yield from _unknown(data, "", known)
+
+
+def _unknown(data: Mapping[str, Any], prefix: str, known: set[str]) -> Iterator[str]:
+    siblings = {path[len(prefix) :].partition(".")[0] for path in known if path.startswith(prefix)}
+    for key, value in data.items():
+        path = f"{prefix}{key}"
+        if str(key) not in siblings:
+            yield f"unknown key {path} in the settings file" + _meant(str(key), prefix, siblings, known)
+        elif isinstance(value, Mapping) and path not in known:
+            yield from _unknown(value, path + ".", known)
+
+
+def _meant(key: str, prefix: str, siblings: set[str], known: set[str]) -> str:
+    elsewhere = next((path for path in sorted(known) if path.rpartition(".")[2] == key), None)
+    likely = elsewhere or (prefix + near if (near := nearest(key, siblings)) else None)
+    return f"; did you mean {likely}?" if likely else ""
+
+
+def required(settings: Settings) -> dict[str, Any]:
+    """What always stands in the file after a start."""
+    return {
+        "config_version": 2,
+        "name": settings.name,
+        "dataplaneapi.advertised.api_address": settings.advertised.get("api_address") or "",
+        "dataplaneapi.advertised.api_port": settings.advertised.get("api_port") or 0,
+        "dataplaneapi.userlist.userlist": settings.userlist,
+        "dataplaneapi.userlist.userlist_file": settings.userlist_file,
+        "haproxy.reload.reload_strategy": settings.reload_strategy,
+    }
+
+
+def write_back(settings: Settings) -> bool:
+    """Completes the file; whether it had to be written. OSError when it cannot be."""
+    target = Path(os.path.realpath(settings.file))
+    old = target.read_text() if target.exists() else ""
+    yaml = _yaml(old)
+    data = read(settings.file)
+    data = yaml.map() if not data and not old.strip() else data
+    if not _complete(data, required(settings)):
+        return False
+    out = io.StringIO()
+    yaml.dump(data, out)
+    _replace(target, out.getvalue())
+    return True
+
+
+def _complete(data: Any, wanted: Mapping[str, Any]) -> bool:
+    changed = False
+    if data.get("dataplaneapi") and not at(data, "dataplaneapi.scheme"):
+        data["dataplaneapi"]["scheme"], changed = ["http"], True
+    if "log_targets" in data and not data["log_targets"]:
+        del data["log_targets"]
+        changed = True
+    for path, value in wanted.items():
+        *above, key = path.split(".")
+        place = data
+        for each in above:
+            if not isinstance(place.get(each), Mapping):
+                place[each] = {}
+            place = place[each]
+        if key not in place or place[key] != value:
+            place[key], changed = value, True
+    return changed
+
+
+def _replace(target: Path, text: str) -> None:
+    """Atomically, with the mode the file had."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _yaml(text: str) -> Any:
+    from ruamel.yaml import YAML  # 40 ms that `--help` need not pay
+
+    yaml = YAML()
+    yaml.preserve_quotes, yaml.width = True, 4096
+    if _DEEP_LIST.search(text):
+        yaml.indent(mapping=2, sequence=4, offset=2)
+    return yaml

@@ -1,0 +1,166 @@
+"""Brings a JSON body into the shape its schema declares: right types, known members only, nothing that means "absent".
+
+`null`, unknown members and empty optional values (`""`, `[]`, `{}`, and 0 or false where the schema is not nullable) are dropped,
+as the reference does; clients send them freely.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ABSENT: Any = object()
+_TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)}
+_SAID = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "an array", dict: "an object", type(None): "null"}
+_WANTED = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "a boolean",
+    "array": "an array",
+    "object": "an object",
+}
+_INT64 = 1 << 63
+
+
+@dataclass
+class Shaped:
+    """What became of a body: the value, wrong types (400), unwritable texts (422), and the members that nobody knows."""
+
+    value: Any = None
+    mistyped: list[str] = field(default_factory=list)
+    unwritable: list[str] = field(default_factory=list)
+    unknown: dict[str, set[str]] = field(default_factory=dict)
+
+
+class Schemas:
+    """The schemas of the document, with references followed and `allOf` joined on first use."""
+
+    def __init__(self, schemas: Mapping[str, Any]) -> None:
+        self._schemas = schemas
+        self._resolved: dict[str, dict[str, Any]] = {}
+
+    def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        if name := schema_name(schema):
+            if name not in self._resolved:
+                self._resolved[name] = self._joined(self._schemas[name])
+            return self._resolved[name]
+        return self._joined(schema) if "allOf" in schema else schema
+
+    def _joined(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        joined = {key: value for key, value in schema.items() if key != "allOf"}
+        if "$ref" in schema:
+            return dict(self.resolve(schema))
+        parts = [*map(self.resolve, schema.get("allOf", ())), {"properties": schema.get("properties", {})}]
+        members = {name: each for part in parts for name, each in part.get("properties", {}).items()}
+        kinds = [part["type"] for part in parts if "type" in part]
+        return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {})
+
+    def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
+        shaped = Shaped()
+        shaped.value = self._take(value, self.resolve(schema), "", shaped)
+        return shaped
+
+    def kind(self, schema: Mapping[str, Any]) -> str:
+        resolved = self.resolve(schema)
+        return resolved.get("type", "object" if "properties" in resolved or "additionalProperties" in resolved else "any")
+
+    def at(self, schema: Mapping[str, Any], path: tuple[Any, ...]) -> Iterator[Mapping[str, Any]]:
+        """The resolved schemas that a path of members, keys and positions passes, the whole first."""
+        yield (resolved := self.resolve(schema))
+        for step in path:
+            inner = resolved.get("properties", {}).get(step) or resolved.get("items") or resolved.get("additionalProperties")
+            resolved = self.resolve(inner) if isinstance(inner, Mapping) else {}
+            yield resolved
+
+    def _take(self, value: Any, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+        kind = self.kind(schema)
+        if value is None or kind == "any":
+            return ABSENT if value is None else value
+        if kind in _TYPES:
+            return _scalar(value, kind, schema, path, shaped)
+        if not isinstance(value, list if kind == "array" else dict):
+            return _mistyped(value, kind, path, shaped)
+        return self._list(value, schema, path, shaped) if kind == "array" else self._object(value, schema, path, shaped)
+
+    def _list(self, value: list[Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+        items = self.resolve(schema.get("items", {}))
+        taken = [self._take(each, items, _below(path, str(place)), shaped) for place, each in enumerate(value)]
+        return [
+            {} if each is ABSENT and self.kind(items) == "object" else each
+            for each in taken
+            if each is not ABSENT or self.kind(items) == "object"
+        ]
+
+    def _object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+        members = schema.get("properties")
+        if members is None:
+            return self._map(value, schema, path, shaped)
+        taken = {}
+        for name, inner in members.items():
+            if name in value:
+                resolved = self.resolve(inner)
+                each = self._take(value[name], resolved, _below(path, name), shaped)
+                if not _means_absent(each, {**resolved, **inner}):
+                    taken[name] = each
+        if unknown := value.keys() - members.keys():
+            shaped.unknown[path] = unknown
+        return taken
+
+    def _map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+        inner = schema.get("additionalProperties")
+        if not isinstance(inner, Mapping) or not (inner := self.resolve(inner)).keys() & {
+            "properties",
+            "additionalProperties",
+            "type",
+            "items",
+        }:
+            return value
+        if self.kind(inner) == "object" and "properties" not in inner:
+            return value
+        taken = {key: self._take(each, inner, _below(path, key), shaped) for key, each in value.items()}
+        return {key: each for key, each in taken.items() if each is not ABSENT}
+
+
+def schema_name(schema: Mapping[str, Any]) -> str | None:
+    reference: str | None = schema.get("$ref")
+    return reference.rpartition("/")[2] if reference else None
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _means_absent(value: Any, schema: Mapping[str, Any]) -> bool:
+    if value is ABSENT or value in ("", []):
+        return True
+    if value == {}:
+        return "properties" not in schema
+    return not value and not isinstance(value, dict) and not schema.get("nullable")
+
+
+def _mistyped(value: Any, kind: str, path: str, shaped: Shaped) -> Any:
+    where = f"{path} in body" if path else "value"
+    shaped.mistyped.append(f"{where} must be {_WANTED[kind]}, not {_SAID.get(type(value), 'that')}")
+    return ABSENT
+
+
+def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+    if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
+        return _mistyped(value, kind, path, shaped)
+    if kind == "integer" and not -_INT64 <= value < _INT64:
+        shaped.mistyped.append(f"{path} in body must be an integer of 64 bits")
+        return ABSENT
+    if isinstance(value, str) and (reason := unwritable(value)):
+        shaped.unwritable.append(f"{path} in body must not hold {reason}")
+    return value
+
+
+def unwritable(text: str) -> str | None:
+    """Why a text can never stand on a line of the file."""
+    if "\0" in text:
+        return "a NUL character"
+    if "\n" in text or "\r" in text:
+        return "a line break"
+    if not text.isascii() and any("\ud800" <= sign <= "\udc7f" or "\udd00" <= sign <= "\udfff" for sign in text):
+        return "half a character"
+    return None

@@ -1,0 +1,28 @@
+"""The parts of a running server that its handlers use."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.routes import RouteIndex
+from app.security import Gate
+from app.settings import Settings
+from app.shape import Schemas
+from app.users import Users
+from native.config.editor import Editor
+from native.engine import Engine
+
+
+@dataclass
+class Sidecar:
+    settings: Settings
+    engine: Engine
+    editor: Editor
+    users: Users
+    gate: Gate
+    bundle: Mapping[str, Any]
+    index: RouteIndex
+    schemas: Schemas
+    model: Callable[[str], Any]
+    started: float = field(default_factory=time.time)

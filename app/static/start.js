@@ -1,0 +1,1 @@
+SwaggerUIBundle({ url: "/swagger.json", dom_id: "#documentation", deepLinking: true, docExpansion: "none" });

@@ -1,0 +1,90 @@
+"""Who may use the API: users of the storage directory and the settings file, else of a userlist of HAProxy.
+
+A userlist in haproxy.cfg is looked at again whenever its section is another one, so own commits and outside edits count at once.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from app.settings import Settings
+from native.config import userlist
+from native.config.userlist import User
+
+
+class NoUsers(Exception):
+    """A source of users that cannot be read."""
+
+
+class Users:
+    """The users in force, by name. `document` answers the committed configuration."""
+
+    def __init__(self, settings: Settings, document: Callable[[], Any]) -> None:
+        self._settings, self._document = settings, document
+        self._follows, self._seen, self._section = False, None, None
+        self._by_name: dict[str, User] = {}
+        self.generation = 0
+        self.read(settings)
+
+    def read(self, settings: Settings) -> None:
+        """All sources again; NoUsers leaves the users as they were."""
+        own = [*_stored(Path(settings.dataplane_storage_dir) / "cluster.json"), *map(_user, settings.users)]
+        if not own and settings.userlist_file:
+            own = _of_file(settings.userlist_file, settings.userlist)
+        self._settings, self._follows, self._seen = settings, not own, None
+        if own:
+            self._accept(own)
+        else:
+            self._section = userlist.find(self._document(), settings.userlist)
+            self._accept(userlist.users(self._section))
+
+    def refresh(self) -> None:
+        """Takes over a userlist of haproxy.cfg that has changed; costs next to nothing when it has not."""
+        if not self._follows or (document := self._document()) is self._seen:
+            return
+        self._seen = document
+        section = userlist.find(document, self._settings.userlist)
+        if section is not self._section:
+            self._section = section
+            self._accept(userlist.users(section))
+
+    def _accept(self, found: Iterable[User]) -> None:
+        by_name: dict[str, User] = {}
+        for user in found:
+            by_name.setdefault(user.name, user)
+        self._by_name = by_name
+        self.generation += 1
+
+    def find(self, name: str) -> User | None:
+        return self._by_name.get(name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+
+def _user(entry: dict[str, Any]) -> User:
+    return User(str(entry.get("name", "")), str(entry.get("password", "")), bool(entry.get("insecure", False)))
+
+
+def _stored(path: Path) -> list[User]:
+    try:
+        text = path.read_text()
+    except OSError:
+        return []
+    try:
+        entries = json.loads(text).get("users") or [] if text.strip() else []
+        return [_user(entry) for entry in entries]
+    except (ValueError, AttributeError) as error:
+        raise NoUsers(f"{path} is not valid: {error}") from None
+
+
+def _of_file(path: str, name: str) -> list[User]:
+    try:
+        section = userlist.find_in_file(path, name)
+    except OSError as error:
+        reason = "file does not exist" if isinstance(error, FileNotFoundError) else error.strerror
+        raise NoUsers(f"cannot read {path}, {reason}") from None
+    if section is None:
+        raise NoUsers(f"no users configured in {path}, error: it has no userlist {name}")
+    return userlist.users(section)

@@ -1,0 +1,102 @@
+"""Holds a shaped body against the generated model of its schema and says what is wrong in the API's own texts.
+
+All violations are told at once, one a line, in member order; of a list or map only those of its first wrong element.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from app.errors import ApiError
+from app.guidance import nearest
+from app.shape import Schemas, Shaped, schema_name
+
+Location = tuple[Any, ...]
+_TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "missing": lambda limits: "is required",
+    "string_pattern_mismatch": lambda limits: f"should match '{limits['pattern']}'",
+    "greater_than_equal": lambda limits: f"should be greater than or equal to {limits['ge']}",
+    "less_than_equal": lambda limits: f"should be less than or equal to {limits['le']}",
+    "string_too_short": lambda limits: f"should be at least {limits['min_length']} chars long",
+    "string_too_long": lambda limits: f"should be at most {limits['max_length']} chars long",
+    "too_short": lambda limits: f"should have at least {limits['min_length']} items",
+    "too_long": lambda limits: f"should have at most {limits['max_length']} items",
+}
+
+
+def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, model: Callable[[str], Any]) -> Any:
+    """The body as the operation takes it, plain data; 400 for wrong types, 422 for the rest."""
+    shaped = schemas.shape(value, schema)
+    if shaped.mistyped:
+        raise ApiError(400, "failed to decode request body: " + "; ".join(shaped.mistyped))
+    texts = [*violations(shaped, schema, schemas, model), *shaped.unwritable]
+    if texts:
+        raise ApiError(422, "\n".join(texts))
+    return shaped.value
+
+
+def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> None:
+    """Before anything else is looked at: an object where an object is asked for, never null."""
+    kind = schemas.kind(schema)
+    if value is None:
+        raise ApiError(422, f"Value is not nullable; send {'an array' if kind == 'array' else 'an object'}")
+    if kind in ("array", "object") and not isinstance(value, list if kind == "array" else dict):
+        raise ApiError(422, f"value must be {'an array' if kind == 'array' else 'an object'}, not {str(value)[:80]!r}")
+
+
+def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, model: Callable[[str], Any]) -> Iterable[str]:
+    """One text for each violation of the model."""
+    whole = schemas.resolve(schema)
+    listed = schemas.kind(schema) == "array"
+    name = schema_name(whole.get("items", {}) if listed else schema)
+    if name is None:
+        return
+    for place, value in enumerate(shaped.value) if listed else [(None, shaped.value)]:
+        prefix = () if place is None else (place,)
+        texts = [
+            _text(prefix + tuple(each["loc"]), each, schema, schemas, shaped)
+            for each in _errors(model(name), value, schema, schemas, prefix)
+        ]
+        yield from texts
+        if listed and texts:
+            return
+
+
+def _errors(model: Any, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+    try:
+        model.model_validate(value, strict=True)
+    except ValidationError as error:
+        return _first_of_each_collection(error.errors(include_url=False, include_input=False), schema, schemas, prefix)
+    return []
+
+
+def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+    first: dict[Location, Any] = {}
+    kept = []
+    for each in errors:
+        path = prefix + tuple(each["loc"])
+        passed = list(schemas.at(schema, path))
+        collections = [(path[:place], path[place]) for place in range(len(prefix), len(path)) if "properties" not in passed[place]]
+        if all(first.setdefault(where, element) == element for where, element in collections):
+            kept.append(each)
+    return kept
+
+
+def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: Schemas, shaped: Shaped) -> str:
+    declared = list(schemas.at(schema, path))[-1]
+    name = ".".join(map(str, path))
+    kind = error["type"]
+    if kind in ("literal_error", "enum"):
+        return f"{name} in body should be one of [{' '.join(map(str, declared.get('enum', ())))}]"
+    write = _TEXTS.get(kind)
+    said = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
+    return f"{name} in body {said}" + (_misnamed(path, shaped) if kind == "missing" else "")
+
+
+def _misnamed(path: Location, shaped: Shaped) -> str:
+    """Names the unknown member that the missing one resembles."""
+    unknown = shaped.unknown.get(".".join(map(str, path[:-1])), set())
+    wanted = str(path[-1])
+    likely = next((each for each in sorted(unknown) if nearest(each, [wanted])), None)
+    return f' (there is "{likely}", which is not known; did you mean "{wanted}"?)' if likely else ""

@@ -1,0 +1,104 @@
+"""The server's own YAML file."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from app.settings import SettingsError, combine
+from app.settings_file import is_settings_file, read, unknown_keys, write_back
+
+FULL = """\
+# how we run it
+config_version: 2
+name: box        # the name
+dataplaneapi:
+  host: 127.0.0.1
+  scheme:
+    - http
+  # who may come in
+  user:
+    - name: "admin"
+      password: 'secret'
+      insecure: true
+  advertised: {api_address: "", api_port: 0}
+  userlist:
+    userlist: controller
+    userlist_file: ""
+haproxy:
+  reload:
+    reload_strategy: custom
+ours: kept
+"""
+
+
+def write(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "dataplaneapi.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_file_that_says_everything_is_not_touched(tmp_path: Path) -> None:
+    path = write(tmp_path, FULL)
+    assert not write_back(combine({}, {}, read(path), file=path))
+    assert Path(path).read_text() == FULL
+
+
+def test_what_is_missing_is_added_and_the_rest_stays(tmp_path: Path) -> None:
+    path = write(tmp_path, FULL.replace("config_version: 2\n", "").replace('    userlist_file: ""\n', ""))
+    Path(path).chmod(0o600)
+    assert write_back(combine({}, {}, read(path), file=path))
+    lines = Path(path).read_text().splitlines()
+    assert sorted(line.replace("''", '""') for line in lines) == sorted(FULL.splitlines())
+    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+    assert not write_back(combine({}, {}, read(path), file=path))
+
+
+def test_a_new_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "new.yaml")
+    assert read(path) is None
+    assert write_back(combine({}, {}, {}, file=path))
+    data = read(path)
+    assert (data["config_version"], data["dataplaneapi"]["userlist"]["userlist"], data["haproxy"]["reload"]["reload_strategy"]) == (
+        2,
+        "controller",
+        "custom",
+    )
+    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o644
+
+
+def test_an_empty_list_of_log_targets_goes_and_a_scheme_comes(tmp_path: Path) -> None:
+    path = write(tmp_path, "dataplaneapi: {host: 127.0.0.1}\nlog_targets: []\n")
+    write_back(combine({}, {}, read(path), file=path))
+    data = read(path)
+    assert "log_targets" not in data
+    assert data["dataplaneapi"]["scheme"] == ["http"]
+
+
+@pytest.mark.parametrize("text", ["a: [1", "just words", "- a\n- b\n", "a: 1\na: 2\n", "\tx: y\n"])
+def test_no_yaml(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingsError, match=r"not valid \(only yaml format is supported\)"):
+        read(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "warnings"),
+    [
+        (FULL.replace("ours: kept\n", ""), []),
+        ("dataplaneapi: {hots: x}\n", ["unknown key dataplaneapi.hots in the settings file; did you mean dataplaneapi.host?"]),
+        ("reload_delay: 5\n", ["unknown key reload_delay in the settings file; did you mean haproxy.reload.reload_delay?"]),
+        ("dataplaneapi: {resources: {waf_dir: /x}}\n", ["unknown key dataplaneapi.resources.waf_dir in the settings file"]),
+        ("dataplaneapi: {user: [{name: a, colour: b}]}\n", []),
+    ],
+)
+def test_unknown_keys(tmp_path: Path, text: str, warnings: list[str]) -> None:
+    assert list(unknown_keys(read(write(tmp_path, text)))) == warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [(FULL, True), ("haproxy:\n  config_file: /x\n", True), ("global\n  maxconn 5\n\nfrontend haproxy:\n", False), ("", False)],
+)
+def test_which_file_is_ours(tmp_path: Path, text: str, ours: bool) -> None:
+    assert is_settings_file(write(tmp_path, text)) is ours
+    assert not is_settings_file(str(tmp_path / "none"))
