@@ -1,12 +1,13 @@
-"""What the worker in service can change live, as it says itself: `show info`, `help` and, since 3.2, `add server help`.
+"""What the worker in service can change live, as it says itself: `show info`, `help`, `show cli level` and, since 3.2, `add server help`.
 
-`help` lists what the socket's level permits, so a socket that may only look has no capabilities.
+`help` lists every command whatever the socket's level; a socket that may only look can change nothing all the same.
 """
 
 from dataclasses import dataclass
 
 # Before, adding and deleting servers is behind experimental-mode and loses checks.
 DYNAMIC_SERVERS = (2, 6)
+ADMIN = "admin"
 
 
 @dataclass(frozen=True)
@@ -15,11 +16,12 @@ class Capabilities:
 
     version: tuple[int, int] = (0, 0)
     commands: frozenset[str] = frozenset()
+    level: str = ""
     server_keywords: frozenset[str] | None = None
 
     def can(self, command: str) -> bool:
-        """`can("set server")`: whether there is such a command, at this socket's level."""
-        return command in self.commands
+        """`can("set server")`: whether there is such a command, and the socket may change anything."""
+        return self.level == ADMIN and command in self.commands
 
     @property
     def sets_servers(self) -> bool:

@@ -140,7 +140,8 @@ class Runtime:
         version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
         commands = answers.command_words(await socket.send("help"))
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
-        self.capabilities = Capabilities(version, commands, keywords)
+        level = (await socket.send("show cli level")).strip()
+        self.capabilities = Capabilities(version, commands, level, keywords)
         self._socket = socket
 
 

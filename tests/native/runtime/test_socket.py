@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import BadRequest, RuntimeAbsent
+from native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from native.runtime.socket import Socket
 from tests.haproxy.process import HAProxy, free_port
 
@@ -51,6 +51,16 @@ def test_a_large_answer_is_read_to_its_end(haproxy: HAProxy) -> None:
 def test_nothing_smuggles_a_second_command(tmp_path: Path, text: str) -> None:
     with pytest.raises(BadRequest):
         asyncio.run(Socket(str(tmp_path / "none.sock")).send(text))
+
+
+def test_more_words_than_haproxy_survives_are_never_sent(haproxy: HAProxy) -> None:
+    worker = haproxy.worker_pid()
+    line = " ".join(["add server app/new 127.0.0.1:1", *["backup"] * 60])
+    for socket in sockets(haproxy).values():
+        with pytest.raises(RuntimeRefused, match="at most 64"):
+            asyncio.run(socket.send(f"{line} backup"))
+    assert asyncio.run(Socket(str(haproxy.stats)).send(line)) == "New server registered."
+    assert haproxy.worker_pid() == worker
 
 
 def test_absent_says_why(tmp_path: Path) -> None:

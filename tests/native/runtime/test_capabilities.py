@@ -1,0 +1,42 @@
+"""What each real version says it can do."""
+
+import asyncio
+
+from native.runtime.capabilities import Capabilities, server_keywords
+from native.runtime.client import Runtime
+from tests.haproxy.process import HAProxy
+
+
+def test_of_a_real_worker(haproxy: HAProxy) -> None:
+    runtime = Runtime()
+    assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 5, 0.05))
+    can = runtime.capabilities
+    assert can.version == haproxy.version
+    assert can.sets_servers and can.adds_servers and can.deletes_servers
+    assert can.can("wait") == (can.version >= (3, 0))
+    assert (can.server_keywords is not None) == (can.version >= (3, 2))
+    assert can.takes_server_keyword("slowstart")
+    assert can.takes_server_keyword("resolvers") == (can.version < (3, 2))
+
+
+def test_a_socket_that_may_only_look(haproxy: HAProxy) -> None:
+    haproxy.stop()
+    haproxy.write(haproxy.file.read_text().replace("level admin", "level user"))
+    haproxy.start()
+    runtime = Runtime()
+    assert asyncio.run(runtime.connect(None, [str(haproxy.stats)], 5, 0.05))
+    assert runtime.capabilities.level == "user" and runtime.capabilities.version == haproxy.version
+    assert not runtime.capabilities.sets_servers and not runtime.capabilities.adds_servers
+
+
+def test_before_there_is_a_worker() -> None:
+    assert not Capabilities().adds_servers and not Capabilities().sets_servers
+
+
+def test_before_dynamic_servers_were_stable() -> None:
+    assert not Capabilities((2, 4), frozenset({"add server", "del server"}), "admin").adds_servers
+
+
+def test_keywords() -> None:
+    assert server_keywords("List of keywords supported for dynamic server:\nalpn\nweight\n") == {"alpn", "weight"}
+    assert server_keywords("Require 'backend/server'.") is None

@@ -1,0 +1,81 @@
+"""Reloads through the master's socket, good and bad, on every version."""
+
+import asyncio
+import os
+import signal
+
+import pytest
+
+from native.errors import RuntimeAbsent
+from native.runtime.answers import Process, Processes
+from native.runtime.master import Master, judge
+from tests.haproxy.process import HAProxy
+
+
+def master_of(haproxy: HAProxy) -> Master:
+    return Master(str(haproxy.master), timeout=20)
+
+
+def test_a_good_reload_and_a_bad_one(haproxy: HAProxy) -> None:
+    master, good, before = master_of(haproxy), haproxy.file.read_text(), haproxy.worker_pid()
+    answer = asyncio.run(master.reload())
+    assert answer.success is True and haproxy.worker_pid() != before
+    after = haproxy.worker_pid()
+    haproxy.file.write_text(good + "  nonsense\n")
+    answer = asyncio.run(master.reload())
+    assert answer.success is False and haproxy.worker_pid() == after
+    assert haproxy.version < (2, 7) or "unknown keyword 'nonsense'" in answer.log
+    processes = asyncio.run(master.processes())
+    assert after in processes.pids and processes.master and processes.master.failed
+    haproxy.file.write_text(good)
+    assert asyncio.run(master.reload()).success is True and haproxy.worker_pid() != after
+
+
+def test_the_outcome_of_a_reload_by_signal(haproxy: HAProxy) -> None:
+    master = master_of(haproxy)
+
+    async def by_signal() -> bool | None:
+        before = await master.processes()
+        os.kill(haproxy.pid, signal.SIGUSR2)
+        return await master.outcome(before, 20)
+
+    assert asyncio.run(by_signal()) is True
+    haproxy.file.write_text(haproxy.file.read_text() + "  nonsense\n")
+    assert asyncio.run(by_signal()) is False
+
+
+def test_no_reload_has_no_outcome(haproxy: HAProxy) -> None:
+    async def nothing_happens() -> bool | None:
+        master = master_of(haproxy)
+        return await master.outcome(await master.processes(), 0.1)
+
+    assert asyncio.run(nothing_happens()) is None
+
+
+def test_absent(haproxy: HAProxy) -> None:
+    haproxy.stop()
+    with pytest.raises(RuntimeAbsent):
+        asyncio.run(master_of(haproxy).reload())
+
+
+def processes(reloads: int, failed: int, workers: tuple[int, ...], old: tuple[int, ...] = (), pid: int = 1) -> Processes:
+    def worker(number: int) -> Process:
+        return Process(number, "worker", 0, 0, "3.2.26")
+
+    return Processes(Process(pid, "master", reloads, failed, "3.2.26"), tuple(map(worker, workers)), tuple(map(worker, old)))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "verdict"),
+    [
+        (processes(1, 0, (10,)), processes(1, 0, (10,)), None),
+        (processes(1, 0, (10,)), processes(2, 0, (11,), (10,)), True),
+        (processes(1, 0, (10,)), processes(2, 1, (), (10,)), False),
+        (processes(1, 1, (), (10,)), processes(2, 1, (), (10,)), False),
+        (processes(1, 1, (), (10,)), processes(2, 1, (12,), (10,)), True),
+        (processes(5, 0, (10,)), processes(0, 0, (11,), pid=2), True),
+        (processes(5, 0, (10,)), Processes(None, (), ()), None),
+    ],
+)
+def test_judging(before: Processes, now: Processes, verdict: bool | None) -> None:
+    assert judge(before, now) is verdict
