@@ -1,0 +1,194 @@
+"""The one way a change reaches file and process, in one order: compare, write beside the file, check, back up, replace, publish, apply.
+
+Commits wait for each other; readers wait for nobody. A client that goes away does not stop a commit half-way.
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from native.apply import actions
+from native.apply.memory import stamped_fingerprint
+from native.apply.plan import Reason
+from native.apply.site import Site
+from native.config import header
+from native.config.check import check
+from native.config.file import Draft
+from native.config.header import Stamped
+from native.errors import Conflict, Refused, RuntimeFailure
+from native.runtime import commands
+from native.text.document import Document
+
+log = logging.getLogger(__name__)
+Edit = Callable[[Document], Document]
+
+
+@dataclass(frozen=True)
+class Change:
+    """`version` is the one the client saw, None for any; `keeps_version` takes the text's own instead of counting.
+
+    `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. A text that is not `checked` is one that
+    HAProxy runs already.
+    """
+
+    edit: Edit
+    version: int | None = None
+    transaction_id: str | None = None
+    force_reload: bool = False
+    skip_reload: bool = False
+    keeps_version: bool = False
+    banner: bool | None = None
+    actions: str = ""
+    checked: bool = True
+
+    def compare(self, configured: int) -> None:
+        if self.version is None or self.version == configured:
+            return
+        if self.transaction_id:
+            raise Conflict(f"version mismatch, transaction version: {self.version}, configured version: {configured}")
+        raise Conflict(f"version in configuration file is {configured}, given version is {self.version}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`."""
+
+    version: int
+    reload_id: str | None = None
+    live: bool = False
+    forced: bool = False
+    reasons: Sequence[Reason] = ()
+
+
+async def commit(site: Site, change: Change) -> Outcome:
+    """Raises Conflict, Refused, CheckImpossible, WriteFailed, what the edit raises, and after the commit ReloadFailed or RuntimeFailure."""
+    work = asyncio.create_task(_commit(site, change))
+    work.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(work)
+
+
+async def _commit(site: Site, change: Change) -> Outcome:
+    async with site.lock:
+        outcome = await commit_locked(site, change)
+        if outcome.reasons and not change.force_reload:
+            return replace(outcome, reload_id=site.schedule(outcome.reasons))
+    if outcome.reasons:
+        await site.reloads.force(outcome.reasons)
+        return replace(outcome, live=True, forced=True)
+    return outcome
+
+
+async def commit_locked(site: Site, change: Change) -> Outcome:
+    """All but the reload, for who holds the lock."""
+    site.current.notice()
+    change.compare(site.current.version)
+    before = site.current.document
+    stamped = await _replace_file(site, change, change.edit(before))
+    reasons = await _carry_out(site, change, before, stamped)
+    for reason in reasons:
+        log.info("version %d needs a reload: %s", stamped.version, reason)
+    if reasons or change.skip_reload:
+        return Outcome(stamped.version, reasons=tuple(reasons))
+    return Outcome(stamped.version, site.pending, live=site.pending is None)
+
+
+async def _replace_file(site: Site, change: Change, new: Document) -> Stamped:
+    """From the new document to the published file."""
+    current, base = site.current, site.current.version
+    version = header.version_of(new) if change.keeps_version else base + 1
+    banner = current.banner if change.banner is None else change.banner
+    name = change.transaction_id or str(uuid.uuid4())
+    stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
+    try:
+        if change.checked:
+            await _check(site, change, draft, stamped, base, name)
+        await site.running.observe()
+        if current.notice() or current.version != base:
+            raise Conflict(f"version in configuration file is {current.version}, given version is {base}")
+        await asyncio.to_thread(_keep_former, site)
+        site.memory.set(pending=stamped_fingerprint(stamped))
+        await current.install(stamped, draft, banner)
+    finally:
+        draft.discard()
+    if change.transaction_id:
+        site.transactions.succeed(change.transaction_id)
+        site.transactions.outdate_older(base)
+    return stamped
+
+
+async def _check(site: Site, change: Change, draft: Draft, stamped: Stamped, base: int, name: str) -> None:
+    """A refused text stays as a failed transaction, for whoever looks for the cause."""
+    try:
+        await check(draft.path, site.check, file=site.current.path, document=stamped.document, transaction_id=name)
+    except Refused:
+        banner = site.current.banner if change.banner is None else change.banner
+        site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
+        raise
+
+
+def _keep_former(site: Site) -> None:
+    """The backup, and the copy of what runs; neither stands in the way of a commit."""
+    current = site.current
+    if site.backups.number > 0:
+        try:
+            site.backups.keep(current.version, header.with_header(current.document, current.version, banner=current.banner).data)
+        except OSError as error:
+            log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)
+    site.running.save_copy()
+
+
+async def _carry_out(site: Site, change: Change, before: Document, stamped: Stamped) -> list[Reason]:
+    """Brings the process to the new document, or says why only a reload can."""
+    unchanged = header.same_text(before, stamped.document)
+    if change.skip_reload:
+        await _skip(site, change, stamped)
+        return []
+    if unchanged and change.transaction_id:
+        return [Reason("", 0, "", "a transaction without changes was committed")]
+    if unchanged:
+        _nothing_to_do(site, before, stamped)
+        return []
+    return await _apply(site, stamped)
+
+
+def _nothing_to_do(site: Site, before: Document, stamped: Stamped) -> None:
+    if site.running.document is before and not site.running.doubt:
+        site.running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    elif site.pending is None:
+        site.memory.set(pending="")
+
+
+async def _apply(site: Site, stamped: Stamped) -> list[Reason]:
+    running = site.running
+    if running.document is None or running.doubt:
+        return running.reasons()
+    plan = site.plan(running.document, stamped.document, site.runtime.capabilities)
+    if plan.reasons:
+        return list(plan.reasons)
+    try:
+        if plan.commands:
+            await commands.apply(site.runtime, plan.commands)
+    except RuntimeFailure as error:
+        running.is_in_doubt(f"a runtime command failed: {error}")
+        return running.reasons()
+    running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    return []
+
+
+async def _skip(site: Site, change: Change, stamped: Stamped) -> None:
+    """No reload, whatever the text says; only what the client names is done."""
+    running = site.running
+    site.memory.set(pending="")
+    known = None if running.doubt else running.document
+    if change.actions:
+        plan = site.plan(known, stamped.document, site.runtime.capabilities) if known else None
+        running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
+        await actions.carry_out(site.runtime, change.actions)
+        if plan and not plan.reasons:
+            # The actions were this text's own differences: now the process does exactly what the text says.
+            await commands.apply(site.runtime, plan.commands)
+            running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    elif known and header.same_text(known, stamped.document):
+        running.is_loaded(stamped.document, stamped_fingerprint(stamped))

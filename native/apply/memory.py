@@ -1,0 +1,70 @@
+"""What must survive a restart of the server, in one small file: the version of an outside edit, and what the worker has loaded."""
+
+import json
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+from native.config.copies import write_copy
+from native.config.header import Stamped
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Texts are named by their fingerprints.
+
+    `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
+    `pending` is a text that was on its way there.
+    """
+
+    version: int = 0
+    file: str = ""
+    running: str = ""
+    pid: int = 0
+    started: int = 0
+    pending: str = ""
+
+
+class MemoryFile:
+    """`value` is what is on disk; a directory that cannot be written costs only what a restart could have known."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.value = _read(path)
+
+    def set(self, **changes: Any) -> None:
+        value = replace(self.value, **changes)
+        if value != self.value:
+            self.value = value
+            self._write()
+
+    def _write(self) -> None:
+        try:
+            self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+            write_copy(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", lasting=False)
+        except OSError as error:
+            log.warning("cannot write %s: %s; after a restart the first change will reload", self.path, error.strerror)
+
+
+def fingerprint(data: bytes) -> str:
+    """The length, and the checksum of the bytes behind the first line, which in a file of ours says the same."""
+    checksum = md5(data.partition(b"\n")[2], usedforsecurity=False).hexdigest()
+    return f"{len(data)}-{checksum}"
+
+
+def stamped_fingerprint(stamped: Stamped) -> str:
+    return f"{len(stamped.data)}-{stamped.checksum}"
+
+
+def _read(path: Path) -> Memory:
+    with suppress(OSError, ValueError, TypeError):
+        told = json.loads(path.read_bytes())
+        types: dict[str, Callable[[Any], Any]] = {"version": int, "pid": int, "started": int, "file": str, "running": str, "pending": str}
+        return Memory(**{name: kind(told[name]) for name, kind in types.items() if name in told})
+    return Memory()

@@ -1,0 +1,138 @@
+"""The running document: the text that the worker in service has loaded, plus every confirmed live change.
+
+It is known from what we loaded ourselves, remembered across restarts, or proven: a worker that started after the file was last
+written has loaded that file. Else it is not known, and the next change reloads. A copy of it (`.lkg`) is what a failed reload goes back to.
+"""
+
+import logging
+import os
+import time
+from pathlib import Path
+
+from native.apply.current import Current
+from native.apply.memory import MemoryFile, fingerprint
+from native.apply.plan import Reason
+from native.config.copies import write_copy
+from native.errors import RuntimeFailure
+from native.runtime.client import Runtime, Worker
+from native.text.document import Document
+
+log = logging.getLogger(__name__)
+# The kernel counts a process's start in ticks of 10 ms.
+_TICK = 0.02
+
+
+class Running:
+    """`document` is None while nobody knows; `doubt` says why the worker may not do what the document says."""
+
+    def __init__(self, current: Current, runtime: Runtime, memory: MemoryFile, copy: Path) -> None:
+        self._current, self._runtime, self._memory, self.copy = current, runtime, memory, copy
+        self.document: Document | None = None
+        self.doubt = ""
+        self._fingerprint = self._copied = ""
+
+    def reasons(self) -> list[Reason]:
+        """Why nothing can be changed live now."""
+        if self.document is None:
+            return [Reason("", 0, "", "it is not known what HAProxy has loaded")]
+        return [Reason("", 0, "", self.doubt)] if self.doubt else []
+
+    async def recall(self) -> None:
+        """At start: what an earlier process knew, if the same worker is still there."""
+        try:
+            data = self.copy.read_bytes()
+        except OSError:
+            data = b""
+        self._copied = fingerprint(data) if data else ""
+        known = self._memory.value.running
+        if known and known == self._current.fingerprint:
+            self._set(self._current.document, known)
+        elif known and known == self._copied:
+            self._set(Document.parse(data), known)
+        await self.observe()
+        if self.document is not None or not data:
+            self.save_copy()
+
+    async def observe(self) -> None:
+        """Asks who the worker is; one that somebody else started has loaded the file if that is older."""
+        try:
+            worker = await self._runtime.worker()
+        except RuntimeFailure:
+            return
+        remembered = self._memory.value
+        if (worker.pid, worker.started) == (remembered.pid, remembered.started):
+            return
+        self._memory.set(pid=worker.pid, started=worker.started)
+        if remembered.running or self.document is None:
+            self._started_by_others(worker)
+
+    def _started_by_others(self, worker: Worker) -> None:
+        seen = self._current.file.seen()
+        if seen and self._current.touched() is None and started_after(worker, seen.modified / 1e9):
+            self.is_loaded(self._current.document, self._current.fingerprint)
+        else:
+            self._set(None, "")
+
+    def is_loaded(self, document: Document, mark: str) -> None:
+        """The worker in service does exactly this now."""
+        self.doubt = ""
+        self._set(document, mark)
+        self._memory.set(pending="")
+
+    def is_in_doubt(self, why: str) -> None:
+        self.doubt = why
+        self._memory.set(running="")
+
+    async def verify(self, document: Document, mark: str) -> None:
+        """After a reload of ours: the new worker runs this text."""
+        try:
+            worker = await self._runtime.worker()
+            self._memory.set(pid=worker.pid, started=worker.started)
+        except RuntimeFailure:
+            self._memory.set(pid=0, started=0)
+        self.is_loaded(document, mark)
+        self.save_copy()
+
+    def save_copy(self) -> None:
+        """Brings the copy up to date; before the file gets a text that has yet to prove itself."""
+        document = self.document or self._current.document
+        mark = self._fingerprint or self._current.fingerprint
+        if mark == self._copied:
+            return
+        try:
+            write_copy(self.copy, document.text.encode("utf-8", "surrogateescape"), self._current.path, lasting=False)
+            self._copied = mark
+        except OSError as error:
+            log.warning("cannot keep a copy of the running configuration in %s: %s", self.copy, error.strerror)
+
+    def good(self) -> Document | None:
+        """What to go back to when a reload fails."""
+        if self.document is not None:
+            return self.document
+        try:
+            return Document.parse(self.copy.read_bytes())
+        except OSError:
+            return None
+
+    def _set(self, document: Document | None, mark: str) -> None:
+        self.document, self._fingerprint = document, mark
+        self._memory.set(running="" if self.doubt else mark)
+
+
+def started_after(worker: Worker, moment: float) -> bool:
+    """Whether a worker began after a moment. HAProxy tells whole seconds; where the kernel shows the process, it is more exact."""
+    if worker.started > moment:
+        return True
+    exact = _exact_start(worker)
+    return exact is not None and exact + _TICK >= moment
+
+
+def _exact_start(worker: Worker) -> float | None:
+    try:
+        ticks = int(Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    started = time.time() - age
+    # Another process may have that number in this process's view.
+    return started if -1 < started - worker.started < 2 else None

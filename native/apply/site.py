@@ -1,0 +1,58 @@
+"""All that a commit works on: the file, the process and what surrounds them, for one haproxy.cfg."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from native.apply.current import Current
+from native.apply.memory import MemoryFile
+from native.apply.plan import Plan, Reason
+from native.apply.running import Running
+from native.config.backups import Backups
+from native.config.check import CheckSettings
+from native.config.transactions import Transactions
+from native.runtime.capabilities import Capabilities
+from native.runtime.client import Runtime
+from native.text.document import Document
+
+Planner = Callable[[Document, Document, Capabilities], Plan]
+
+
+class Reloads(Protocol):
+    """What a commit wants of the reload agent."""
+
+    def schedule(self, reasons: Sequence[Reason]) -> str:
+        """The id of the pending reload, which may be an earlier one's."""
+
+    async def force(self, reasons: Sequence[Reason]) -> object:
+        """Returns after a successful reload. Raises ReloadFailed."""
+
+
+@dataclass
+class Site:
+    """`pending` is the id of a reload that was scheduled and has not begun; `lock` is held by commits and by reloads at work."""
+
+    current: Current
+    running: Running
+    transactions: Transactions
+    backups: Backups
+    check: CheckSettings
+    runtime: Runtime
+    memory: MemoryFile
+    plan: Planner
+    reloads: Reloads
+    pending: str | None = None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def schedule(self, reasons: Sequence[Reason]) -> str:
+        self.pending = self.reloads.schedule(reasons)
+        return self.pending
+
+    @asynccontextmanager
+    async def loading(self) -> AsyncIterator[tuple[Document, str, int]]:
+        """While HAProxy reads the file nobody changes it: (document, fingerprint, version) of what it reads."""
+        async with self.lock:
+            self.pending = None
+            yield self.current.document, self.current.fingerprint, self.current.version
