@@ -1,0 +1,21 @@
+"""Echoed bodies show what stands in the file."""
+
+import pytest
+
+from native.config.echo import as_it_stands
+
+ROWS = [
+    ({"name": "a"}, {"name": "a", "from": "d"}, {"name": "a"}),
+    ({"text": "two words"}, {"text": '"two words"'}, {"text": '"two words"'}),
+    ({"text": 'say "hi" now'}, {"text": '"say \\"hi\\" now"'}, {"text": '"say \\"hi\\" now"'}),
+    ({"text": "one"}, {"text": "other"}, {"text": "one"}),
+    ({"rows": [{"fmt": "a b"}]}, {"rows": [{"fmt": '"a b"'}]}, {"rows": [{"fmt": '"a b"'}]}),
+    ({"rows": ["a b"]}, {"rows": []}, {"rows": ["a b"]}),
+    ([{"text": "a#b"}], [{"text": '"a#b"'}], [{"text": '"a#b"'}]),
+    ({"number": 7}, {"number": 8}, {"number": 7}),
+]
+
+
+@pytest.mark.parametrize(("body", "stored", "shown"), ROWS)
+def test_only_quoting_is_taken_over(body: object, stored: object, shown: object) -> None:
+    assert as_it_stands(body, stored) == shown
