@@ -1,0 +1,85 @@
+"""`python -m bench [NAME=COMMAND ...]`: measures each server, started as `COMMAND -f dataplaneapi.yaml` beside a real HAProxy.
+
+Without any it measures ours. Prints medians, the ratio of each server to the first, and whether the figures hold.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+
+from bench.farm import Farm, farm
+from bench.floors import floors
+from bench.plan import Effort, effort
+from bench.report import tables
+from bench.routing import slowest_path
+from bench.rows import Run
+from bench.subject import running
+from tests.haproxy import binaries
+
+OURS = f"sidecar={Path(sys.executable).with_name('dataplaneapi')}"
+
+
+def main() -> None:
+    options = parser().parse_args()
+    servers = dict(server.split("=", 1) for server in options.servers or [OURS])
+    results = {}
+    for size in options.sizes:
+        work = effort(size, transactions=options.transactions, quick=options.quick)
+        measured = {name: measure(command, size, work) for name, command in servers.items()}
+        lowest = measure_floors(size, work)
+        if OURS in (f"{name}={command}" for name, command in servers.items()):
+            measured["sidecar"]["routing, slowest path"] = slowest_path()
+        print(tables(size, lowest, measured), flush=True)
+        results[str(size)] = {"floors": lowest, **measured}
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=2))
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m bench", description="Measures servers of the Data Plane API side by side.")
+    made.add_argument("servers", nargs="*", metavar="NAME=COMMAND", help="a server; COMMAND is run with -f dataplaneapi.yaml")
+    made.add_argument(
+        "--sizes", type=lambda text: [int(size) for size in text.split(",")], default=[100, 50_000], help="servers of the farms"
+    )
+    made.add_argument("--transactions", type=int, default=1000, help="how many are opened at once in the last row")
+    made.add_argument("--json", type=Path, help="write the results there, too")
+    made.add_argument("--quick", action="store_true", help="one pass without statistics, to see that everything runs")
+    return made
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
+def measure(command: str, size: int, work: Effort) -> dict[str, float]:
+    """All rows of one server, each on a farm that nobody has changed before."""
+    with tempfile.TemporaryDirectory(prefix="bench-") as directory:
+        site = farm(size, Path(directory), binaries.newest())
+        with site.haproxy:
+            with running(f"{command} -f {site.settings()}", site.port, site.directory) as subject:
+                rows = dict(Run(subject, site, work).all())
+            rows["start"] = median([rows["start"], *(start_time(command, site) for _ in range(work.starts - 1))])
+            with running(f"{command} -f {site.settings(validate=False)}", site.port, site.directory) as subject:
+                rows["live change, unvalidated"] = Run(subject, site, work).live_change()
+        return rows
+
+
+def start_time(command: str, site: Farm) -> float:
+    with running(f"{command} -f {site.settings()}", site.port, site.directory) as subject:
+        return subject.seconds_to_start
+
+
+def measure_floors(size: int, work: Effort) -> Mapping[str, float]:
+    with tempfile.TemporaryDirectory(prefix="bench-") as directory:
+        site = farm(size, Path(directory), binaries.newest())
+        body = json.dumps(site.server_body(0, 100)).encode()
+        with site.haproxy:
+            return floors(site, body, clients=work.clients, seconds=work.seconds)
+
+
+if __name__ == "__main__":
+    main()

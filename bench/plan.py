@@ -1,0 +1,27 @@
+"""How much is done for each row: enough for a steady median, within minutes on the large farm."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Numbers of runs; `clients` read for `seconds`, `batch` changes go into one transaction, `pushed` weights into one raw push."""
+
+    starts: int
+    reads: int
+    large_reads: int
+    changes: int
+    pushes: int
+    batch: int
+    pushed: int
+    transactions: int
+    clients: int = 16
+    seconds: float = 3.0
+
+
+def effort(size: int, *, transactions: int, quick: bool = False) -> Effort:
+    if quick:
+        return Effort(starts=1, reads=5, large_reads=1, changes=2, pushes=1, batch=10, pushed=10, transactions=5, seconds=0.2)
+    if size > 1000:
+        return Effort(starts=3, reads=500, large_reads=5, changes=7, pushes=5, batch=1000, pushed=100, transactions=transactions)
+    return Effort(starts=5, reads=1000, large_reads=30, changes=20, pushes=10, batch=1000, pushed=100, transactions=transactions)

@@ -1,0 +1,119 @@
+"""What is measured of each server: a row is a name and a median, in seconds, MiB or answers a second."""
+
+from collections.abc import Callable, Iterator
+from statistics import median
+from typing import Any
+
+from bench.connection import flood
+from bench.farm import Farm, server_line
+from bench.plan import Effort
+from bench.subject import CONFIGURATION, Subject
+
+
+class Run:
+    """One server beside one farm; every method is a row or a family of them, in the order of `all`."""
+
+    def __init__(self, subject: Subject, farm: Farm, effort: Effort) -> None:
+        self.subject, self.farm, self.effort = subject, farm, effort
+        self._weight = 100
+
+    def all(self) -> Iterator[tuple[str, float]]:
+        yield "start", self.subject.seconds_to_start
+        yield "memory at rest", self.subject.memory()
+        yield "read one server", self.median(self.effort.reads, self.read_one)
+        yield "read all backends", self.median(self.effort.large_reads, self.read_all)
+        yield "many readers", flood(self.subject.port, self.one, clients=self.effort.clients, seconds=self.effort.seconds)
+        yield "live change", self.live_change()
+        yield "open a transaction", self.median(self.effort.changes, self.open_and_drop)
+        yield "commit one change", self.median(self.effort.changes, self.commit_one)
+        yield from self.large_transaction()
+        yield "raw push of weights", self.median(self.effort.pushes, self.push)
+        yield "memory at the end", self.subject.memory()
+        yield f"{self.effort.transactions} transactions", self.open_many()
+
+    @property
+    def one(self) -> str:
+        return f"{CONFIGURATION}/backends/{self.farm.server(0)[0]}/servers/{self.farm.server(0)[1]}"
+
+    def median(self, times: int, action: Callable[[], float]) -> float:
+        action()
+        return median(action() for _ in range(times))
+
+    def read_one(self) -> float:
+        return self.ask("GET", self.one).seconds
+
+    def read_all(self) -> float:
+        return self.ask("GET", f"{CONFIGURATION}/backends").seconds
+
+    def live_change(self) -> float:
+        """Another weight for one server, by PUT, outside a transaction."""
+        return self.median(self.effort.changes, lambda: self.change(0, version=self.subject.version()))
+
+    def change(self, number: int, **parameters: object) -> float:
+        query = "&".join(f"{name}={value}" for name, value in parameters.items())
+        backend, name = self.farm.server(number)
+        return self.ask(
+            "PUT", f"{CONFIGURATION}/backends/{backend}/servers/{name}?{query}", self.farm.server_body(number, self.weight())
+        ).seconds
+
+    def weight(self) -> int:
+        """A weight that the file does not have yet."""
+        self._weight = 1 + self._weight % 200
+        return self._weight
+
+    def open_and_drop(self) -> float:
+        seconds, transaction = self.open()
+        self.ask("DELETE", f"/v3/services/haproxy/transactions/{transaction}")
+        return seconds
+
+    def open(self) -> tuple[float, str]:
+        answer = self.ask("POST", f"/v3/services/haproxy/transactions?version={self.subject.version()}")
+        return answer.seconds, str(answer.json()["id"])
+
+    def commit_one(self) -> float:
+        _, transaction = self.open()
+        self.change(0, transaction_id=transaction)
+        return self.commit(transaction)
+
+    def commit(self, transaction: str) -> float:
+        return self.ask("PUT", f"/v3/services/haproxy/transactions/{transaction}").seconds
+
+    def large_transaction(self) -> Iterator[tuple[str, float]]:
+        """Many changes, each of another server as far as there are so many."""
+        _, transaction = self.open()
+        taken = [self.change(number % self.farm.size, transaction_id=transaction) for number in range(self.effort.batch)]
+        yield "change in a transaction", median(taken)
+        yield f"commit {self.effort.batch} changes", self.commit(transaction)
+
+    def push(self) -> float:
+        """The whole file, with another weight for some servers."""
+        lines = {server_line(number, 0).split()[1] for number in range(min(self.effort.pushed, self.farm.size))}
+        weight = f"weight {self.weight()}"
+        text = "".join(_with_weight(line, weight) if _name(line) in lines else line for line in self.raw().splitlines(keepends=True))
+        return self.ask("POST", f"{CONFIGURATION}/raw?version={self.subject.version()}", text.encode()).seconds
+
+    def raw(self) -> str:
+        """The file without the header that a server writes above it."""
+        text = self.ask("GET", f"{CONFIGURATION}/raw").body.decode()
+        return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("#"))
+
+    def open_many(self) -> float:
+        """MiB that many open transactions with a change each take beyond one."""
+        self.change(0, transaction_id=self.open()[1])
+        before = self.subject.memory()
+        for number in range(self.effort.transactions):
+            self.change(number % self.farm.size, transaction_id=self.open()[1])
+        return self.subject.memory() - before
+
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        return self.subject.connection.ask(method, path, body)
+
+
+def _name(line: str) -> str:
+    words = line.split(maxsplit=2)
+    return words[1] if len(words) > 1 and words[0] == "server" else ""
+
+
+def _with_weight(line: str, weight: str) -> str:
+    before, _, after = line.partition("weight ")
+    return f"{before}{weight} {after.partition(' ')[2]}" if after else line

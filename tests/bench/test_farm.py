@@ -1,0 +1,25 @@
+"""The measured configuration: HAProxy takes it, and it says what the requests say."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bench.farm import farm, server_line, text
+
+
+@pytest.mark.parametrize("size", [1, 25])
+def test_haproxy_takes_it(size: int, tmp_path: Path, haproxy_binary: str) -> None:
+    site = farm(size, tmp_path, haproxy_binary)
+    checked = subprocess.run([haproxy_binary, "-c", "-f", str(site.haproxy.file)], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+    assert text(size).count("    server ") == size
+
+
+def test_fifty_thousand_servers_make_a_file_of_five_megabytes() -> None:
+    assert 5e6 < len(text(50_000)) < 6e6
+
+
+def test_a_server_s_body_is_its_line(tmp_path: Path, haproxy_binary: str) -> None:
+    body = farm(300, tmp_path, haproxy_binary).server_body(299, 7)
+    assert server_line(299, 7).split()[1:5] == [body["name"], f"{body['address']}:{body['port']}", "weight", "7"]
