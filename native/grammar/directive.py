@@ -4,11 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import Any
 
 from native.grammar.line_shape import LineShape
 from native.grammar.synopsis import Values
 from native.text.line import Line
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""The object that is not given at all; one that is given may be empty."""
 
 Found = Sequence[tuple[int, Line]]
 """Lines of one directive with their place in the section."""
@@ -49,7 +53,7 @@ class Directive:
     """`path` leads to the object that holds the members; `rows` is its list member where each line is one element.
 
     `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members.
-    `unwritten` maps a member to the values for which no line stands.
+    `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
     """
 
     path: tuple[str, ...]
@@ -58,6 +62,7 @@ class Directive:
     rows: str = ""
     scalar: bool = False
     unwritten: Mapping[str, tuple[Any, ...]] | None = None
+    options: bool = False
 
     # -- reading
 
@@ -86,12 +91,15 @@ class Directive:
             return {}
         return own
 
+    def stands(self, holder: Mapping[str, Any]) -> bool:
+        """Whether a line is to stand: a list of options may be empty (`default-server`), other lines say something."""
+        return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
+
     def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
         """How the lines become what the object says."""
         if self.rows:
             return change_rows(self.shape, lines, self.wanted(holder), indent, newline)
-        wanted = self.wanted(holder)
-        if not wanted:
+        if not self.stands(holder):
             return Change({place: None for place, _ in lines}, [])
         members = {name: holder[name] for name in self.shape.members if name in holder}
         if not lines:

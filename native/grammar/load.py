@@ -67,8 +67,9 @@ class Grammar:
             for key, text in _synopses(note, chosen_by)
         ]
         if toggle := note.get("toggle"):
-            alternatives = [Alternative(each.chain, {toggle: "enabled"}, each.text) for each in alternatives]
-            if note.get("no") != "none":
+            is_flag = properties[toggle].get("type") == "boolean"
+            alternatives = [Alternative(each.chain, {toggle: is_flag or "enabled"}, each.text) for each in alternatives]
+            if not is_flag and note.get("no") != "none":
                 negated = "no " + " ".join(alternatives[0].literals)
                 alternatives.append(Alternative(compiler.chain(negated), {toggle: "disabled"}, negated))
         return LineShape(
@@ -138,8 +139,10 @@ class Grammar:
         if kind == "object" or "allOf" in schema:
             shape = self.shape(self.schemas.properties(schema), note, no="dash")
             silent = {note["toggle"]: ("disabled",)} if note.get("no") == "none" and "toggle" in note else None
-            return Directive((*path, name), shape, note.get("repeat", "last"), unwritten=silent)
-        return Directive(path, self.shape(siblings, note, no="prefix"), note.get("repeat", "last"))
+            options = shape.free and not shape.required()
+            return Directive((*path, name), shape, note.get("repeat", "last"), unwritten=silent, options=options)
+        unwritten = {note["toggle"]: (None, False)} if "toggle" in note else None
+        return Directive(path, self.shape(siblings, note, no="prefix"), note.get("repeat", "last"), unwritten=unwritten)
 
     def _implied(self, path: tuple[str, ...], name: str, schema: Schema) -> list[Directive]:
         note = self.schemas.note(schema)
@@ -168,7 +171,8 @@ class Grammar:
         return Directive(path, LineShape(alternatives, [name]), unwritten={name: silent})
 
     def _family(self, path: tuple[str, ...], properties: Mapping[str, Schema], note: Mapping[str, Any]) -> Directive:
-        return Directive(path, self.shape(properties, note, no="prefix"), note.get("repeat", "last"))
+        shape = self.shape(properties, note, no="prefix")
+        return Directive(path, shape, note.get("repeat", "last"), unwritten=dict.fromkeys(shape.chosen_by, (None,)))
 
 
 def _single(chain: Chain, name: str, note: Mapping[str, Any], text: str) -> LineShape:

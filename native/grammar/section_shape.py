@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from native.grammar.directive import Change, Directive, canonical
+from native.grammar.directive import NOTHING, Change, Directive, canonical
 from native.grammar.line_shape import LineShape
 from native.grammar.synopsis import Values
 from native.text.line import Line
@@ -95,7 +95,7 @@ class SectionShape:
         changes = [
             (directive, directive.change(reading.lines.get(number, ()), holder, indent_of(section), section.newline))
             for number, directive in enumerate(self.directives)
-            if (holder := holder_of(wanted, directive.path)) or number in reading.lines
+            if (holder := holder_of(wanted, directive.path)) is not NOTHING or number in reading.lines
             if not self._same(directive, reading, number, holder)
         ]
         lines: list[Line | None] = list(section.lines)
@@ -105,8 +105,9 @@ class SectionShape:
 
     def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
         lines = reading.lines.get(number, ())
-        old = directive.wanted(directive.read(lines)) if lines else ([] if directive.rows else {})
-        return canonical(old) == canonical(directive.wanted(holder))
+        if not lines:
+            return not directive.stands(holder)
+        return canonical(directive.wanted(directive.read(lines))) == canonical(directive.wanted(holder))
 
     def _changed(
         self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, Change]], reading: SectionReading
@@ -156,7 +157,7 @@ def changed(section: Section, change: Change) -> Section:
 def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
     for name in path:
         inner = values.get(name)
-        values = inner if isinstance(inner, Mapping) else {}
+        values = inner if isinstance(inner, Mapping) else NOTHING
     return values
 
 

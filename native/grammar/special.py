@@ -18,7 +18,7 @@ class AddressPort:
     """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
 
     def __init__(self, member: str) -> None:
-        self.member, self.port = member, re.sub(r"address$", "port", member)
+        self.member, self.port = member, re.sub("address|fqdn", "port", member)
         self.members: tuple[str, ...] = (self.member, self.port)
         self.needs = (self.member,)
 
@@ -82,7 +82,44 @@ class Payload:
         return list(PAYLOADS)
 
 
+class ClientSource:
+    """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`. Reason: the word, not a member, tells the kind;
+    the kind `address` says nothing without an address, and an address tells the kind."""
+
+    _HEADER = re.compile(r"hdr_ip\(([^,]*)(?:,(.*))?\)")
+
+    def __init__(self, member: str) -> None:
+        self.kind, self.address = member, AddressPort("address_second")
+        self.members: tuple[str, ...] = (member, *self.address.members, "hdr", "occ")
+        self.needs = ()
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if len(words) < at + 2 or words[at] != "usesrc":
+            return None
+        word = words[at + 1]
+        if found := self._HEADER.fullmatch(word):
+            parts = {name: text for name, text in zip(("hdr", "occ"), found.groups(), strict=True) if text}
+            return at + 2, {self.kind: "hdr_ip", **parts}
+        if word in ("client", "clientip"):
+            return at + 2, {self.kind: word}
+        _, values = self.address.match(words, at + 1) or (0, {})
+        return at + 2, {self.kind: "address", **values}
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        kind = values.get(self.kind, "address")
+        if kind == "hdr_ip":
+            occurrence = f",{values['occ']}" if "occ" in values else ""
+            return ["usesrc", one_word(f"hdr_ip({values.get('hdr', '')}{occurrence})")]
+        if kind != "address":
+            return ["usesrc", kind]
+        return ["usesrc", *self.address.write(values)] if self.address.member in values else []
+
+    def starts(self) -> list[str] | None:
+        return ["usesrc"]
+
+
 CODECS: dict[str, Callable[[str], Node]] = {
     "address_port": AddressPort,
+    "client_source": ClientSource,
     "payload": Payload,
 }
