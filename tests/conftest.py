@@ -1,8 +1,33 @@
-"""Fixtures for every test: HAProxy binaries by version."""
+"""Fixtures for every test: HAProxy binaries by version, and the server beside a running HAProxy."""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+from tests.haproxy.sidecar import Sidecar
+
+CONFIG = """\
+global
+    stats socket {{stats}} level admin
+
+defaults http
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+
+frontend site from http
+    bind 127.0.0.1:{site}
+    default_backend app
+
+backend app from http
+    balance roundrobin
+    server one 127.0.0.1:{one} weight 10   # the first
+    server two 127.0.0.1:{two} weight 20
+"""
 
 
 @pytest.fixture(scope="session")
@@ -15,3 +40,18 @@ def haproxy_binary() -> str:
 def haproxy_binaries(request: pytest.FixtureRequest) -> str:
     """One binary after the other, each supported version; a test that takes this runs once for each."""
     return binaries.exactly(request.param)
+
+
+@pytest.fixture
+def haproxy(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
+    """A running HAProxy with a frontend `site` and a backend `app` of two servers, `one` and `two`."""
+    config = CONFIG.format(site=free_port(), one=free_port(), two=free_port())
+    with HAProxy(tmp_path, config, binary=haproxy_binary) as running:
+        yield running
+
+
+@pytest.fixture
+def sidecar(haproxy: HAProxy) -> Iterator[Sidecar]:
+    """The server beside that HAProxy, answering."""
+    with Sidecar(haproxy) as running:
+        yield running

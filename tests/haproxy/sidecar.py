@@ -1,0 +1,132 @@
+"""The server as its users run it: the command, beside a real HAProxy, on a port of 127.0.0.1, with a small client.
+
+`with HAProxy(tmp_path, CONFIG) as haproxy, Sidecar(haproxy) as sidecar: sidecar.get("backends")`.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+from ruamel.yaml import YAML
+
+from demo.children import start, stop
+from tests.haproxy.process import HAProxy, free_port
+
+COMMAND = Path(sys.executable).with_name("dataplaneapi")
+CONFIGURATION = "/v3/services/haproxy/configuration"
+USER = ("admin", "adminpwd")
+
+
+class Sidecar:
+    """`dataplaneapi`, `settings` (below `haproxy`) and `reload` add to the settings file, which else is a first user's.
+
+    The client's methods take a path below `/v3/services/haproxy/configuration/`, or a whole one that begins with `/`.
+    """
+
+    def __init__(
+        self,
+        haproxy: HAProxy,
+        *,
+        dataplaneapi: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        reload: Mapping[str, Any] | None = None,
+        arguments: tuple[str, ...] = (),
+    ) -> None:
+        self.haproxy = haproxy
+        self.directory = haproxy.directory
+        self.port = free_port()
+        self.file = self.directory / "dataplaneapi.yaml"
+        self.log = self.directory / "dataplaneapi.log"
+        self._arguments = arguments
+        self._write(dataplaneapi or {}, settings or {}, reload or {})
+
+    def _write(self, ours: Mapping[str, Any], below: Mapping[str, Any], reload: Mapping[str, Any]) -> None:
+        haproxy = {"config_file": str(self.haproxy.file), "haproxy_bin": self.haproxy.binary, **below}
+        if self.haproxy.master:
+            haproxy = {"master_runtime": str(self.haproxy.master), "master_worker_mode": True, **haproxy}
+        haproxy["reload"] = {"reload_delay": 1, "reload_cmd": "true", "restart_cmd": "true", "reload_strategy": "custom", **reload}
+        directories = {name: str(self.directory / name) for name in ("maps_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir")}
+        api = {
+            "host": "127.0.0.1",
+            "port": self.port,
+            "user": [{"name": USER[0], "password": USER[1], "insecure": True}],
+            "transaction": {"transaction_dir": str(self.directory / "transactions")},
+            "resources": {**directories, "dataplane_storage_dir": str(self.directory / "dataplane")},
+            **ours,
+        }
+        with self.file.open("w") as file:
+            YAML().dump({"config_version": 2, "name": "test", "dataplaneapi": api, "haproxy": haproxy}, file)
+
+    def start(self) -> Self:
+        """Starts the command and waits for its first answer."""
+        self.process = start([str(COMMAND), "-f", str(self.file), *self._arguments], self.log)
+        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", auth=USER, timeout=60)
+        deadline = time.monotonic() + 60
+        while not self._answers():
+            assert self.process.poll() is None, f"the server ended:\n{self.log.read_text()}"
+            assert time.monotonic() < deadline, f"the server does not answer:\n{self.log.read_text()}"
+            time.sleep(0.01)
+        return self
+
+    def stop(self) -> None:
+        """Ends the server; the files stay, so that another `start` finds them."""
+        self.client.close()
+        stop(self.process, 20)
+
+    def kill(self) -> None:
+        """As a crash would."""
+        self.client.close()
+        self.process.kill()
+        self.process.wait()
+
+    def get(self, path: str, **parameters: Any) -> httpx2.Response:
+        return self.ask("GET", path, **parameters)
+
+    def post(self, path: str, body: Any = None, **parameters: Any) -> httpx2.Response:
+        return self.ask("POST", path, body, **parameters)
+
+    def put(self, path: str, body: Any = None, **parameters: Any) -> httpx2.Response:
+        return self.ask("PUT", path, body, **parameters)
+
+    def delete(self, path: str, **parameters: Any) -> httpx2.Response:
+        return self.ask("DELETE", path, **parameters)
+
+    def ask(self, method: str, path: str, body: Any = None, **parameters: Any) -> httpx2.Response:
+        """A body of text goes as text/plain, any other as JSON; parameters go into the query, `True` as `true`."""
+        url = path if path.startswith("/") else f"{CONFIGURATION}/{path}"
+        query = {name: str(value).lower() if isinstance(value, bool) else value for name, value in parameters.items()}
+        if isinstance(body, str):
+            return self.client.request(method, url, params=query, content=body, headers={"Content-Type": "text/plain"})
+        return self.client.request(method, url, params=query, **({} if body is None else {"json": body}))
+
+    def version(self) -> int:
+        return int(self.get("version").json())
+
+    def transaction(self) -> str:
+        """The id of a new one, from the version that is current."""
+        answer = self.post("/v3/services/haproxy/transactions", version=self.version())
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def commit(self, transaction: str, **parameters: Any) -> httpx2.Response:
+        return self.put(f"/v3/services/haproxy/transactions/{transaction}", **parameters)
+
+    def _answers(self) -> bool:
+        try:
+            return self.get("version").status_code == 200
+        except httpx2.TransportError:
+            return False
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            stop(self.process)
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
