@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-from bench.connection import flood
+from bench.connection import Answer, flood
 from bench.farm import Farm, server_line
 from bench.plan import Effort
 from bench.subject import CONFIGURATION, Subject
@@ -105,7 +105,7 @@ class Run:
             self.change(number % self.farm.size, transaction_id=self.open()[1])
         return self.subject.memory() - before
 
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
+    def ask(self, method: str, path: str, body: Any = None) -> Answer:
         return self.subject.connection.ask(method, path, body)
 
 

@@ -54,7 +54,7 @@ def _first_answer(process: subprocess.Popen[bytes], port: int, path: str, log: P
             return connection
         except (TimeoutError, ConnectionError, Refused):
             time.sleep(0.001)
-    raise SystemExit(f"{process.args} does not answer:\n{log.read_text()[-2000:]}")
+    raise SystemExit(f"{process.args!r} does not answer:\n{log.read_text()[-2000:]}")
 
 
 def family(pid: int) -> list[int]:
