@@ -21,7 +21,7 @@ class Compiler:
         self.schemas, self.properties, self.no, self.time_suffix = schemas, properties, no, time_suffix
 
     def chain(self, synopsis: str) -> Chain:
-        """One synopsis; `<other...>` with the name of a schema stands for all its properties, in any order."""
+        """One synopsis; `<other...>` with the name of a schema stands for all its properties not named beside it, in any order."""
         elements, _ = self._elements(_TOKEN.findall(synopsis), 0, stops=self._has_condition(synopsis))
         return Chain(elements)
 
@@ -42,7 +42,7 @@ class Compiler:
             if tokens[at] == "[":
                 inner, at = self._elements(tokens, at + 1, stops=stops)
                 groups.append(self._group(inner, repeated=tokens[at] == "]*"))
-            elif (params := self._params(tokens[at])) is not None:
+            elif (params := self._params(tokens[at], tokens)) is not None:
                 groups.extend(params)
             else:
                 close()
@@ -60,11 +60,12 @@ class Compiler:
             rows = next((m.split(".")[0] for m in chain.members if self.properties[m.split(".")[0]].get("type") == "array"), "")
         return Group([chain], rows=rows, repeated=repeated)
 
-    def _params(self, token: str) -> list[Group] | None:
+    def _params(self, token: str, tokens: Sequence[str]) -> list[Group] | None:
         name = token[1:-4] if token.startswith("<") and token.endswith("...>") else ""
         if name not in self.schemas.by_name or name in self.properties:
             return None
-        return self.option_groups(self.schemas.properties(self.schemas.named(name)))
+        named = {place.removesuffix("...") for each in tokens for place in _PLACE.findall(each)}
+        return self.option_groups({n: each for n, each in self.schemas.properties(self.schemas.named(name)).items() if n not in named})
 
     def option_groups(self, properties: Mapping[str, Schema]) -> list[Group]:
         """A group for each property that is no alias and no part of another's synopsis."""
@@ -91,6 +92,9 @@ class Compiler:
             return Group([Chain([*words, CODECS[note["codec"]](name)])])
         if stands_alone(schema, note):
             return Group([Chain([self.toggle(name, schema, note)])])
+        if note.get("repeat") == "append":
+            element = self.schemas.resolve(schema["items"])
+            return Group([self.argument(name, element, note)], rows=name, repeated=True)
         return Group([self.argument(name, schema, note)])
 
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
