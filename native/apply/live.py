@@ -3,9 +3,9 @@
 Pure. A change that no declared command can express is None: it needs a reload.
 """
 
-import ipaddress
 import re
 from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
 from native.grammar.schema import Schema, Schemas
@@ -78,9 +78,9 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
         if member not in new:
             raise Unsayable(member)
         word = plain(new[member])
-        if kind and not all(_is_ip(plain(side[member])) == (kind == "ip") for side in (old, new) if member in side):
+        if kind and not all((ip_of(plain(side[member])) is not None) == (kind == "ip") for side in (old, new) if member in side):
             raise Unsayable(member)
-        return argument(word)
+        return argument(str(ip_of(word)) if kind == "ip" else word)
 
     return _PLACE.sub(fill, template)
 
@@ -102,13 +102,13 @@ def _expected(told: Any, template: str, member: str, new: Values) -> object | No
         return str(told)
     if place[2] and f"<{place[1]}:{place[2]}>" not in template:
         return None
-    word = plain(new[place[1]])
-    return ipaddress.ip_address(word) if _is_ip(word) else new[place[1]] if isinstance(new[place[1]], int) else word
+    value = new[place[1]]
+    return value if isinstance(value, int) else ip_of(plain(value)) or plain(value)
 
 
-def _is_ip(text: str) -> bool:
+def ip_of(text: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that a word stands for, its brackets aside."""
     try:
-        ipaddress.ip_address(text)
+        return ip_address(text[1:-1] if text.startswith("[") and text.endswith("]") else text)
     except ValueError:
-        return False
-    return True
+        return None

@@ -8,11 +8,15 @@ from itertools import zip_longest
 from native.apply.live import Live
 from native.apply.outcome import Plan, Reason
 from native.apply.server_plan import ServerPlanner
-from native.apply.servers import Servers
+from native.apply.servers import Servers, opaque_words
+from native.config.editor import Editor
+from native.config.resources import resources
 from native.grammar.load import Grammar, grammar
+from native.grammar.section_shape import SectionShape
 from native.runtime.capabilities import Capabilities
 from native.runtime.commands import Command
 from native.text.document import Document
+from native.text.line import Line
 from native.text.section import CONDITIONALS, Section
 
 __all__ = ["Plan", "Reason", "plan"]
@@ -36,7 +40,7 @@ def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
 class _Planner:
     def __init__(self, running: Document, new: Document, capabilities: Capabilities, language: Grammar) -> None:
         self.running, self.new, self.capabilities, self.grammar = running, new, capabilities, language
-        self.servers = Servers(language)
+        self.servers, self.editor = Servers(language), Editor(language)
         self.result = Plan()
 
     def plan(self) -> Plan:
@@ -89,20 +93,36 @@ class _Planner:
 
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
         """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
+        resource = next((each for each in resources().by_name.values() if each.section == new.kind), None)
+        if resource is None or len(old.lines) != len(new.lines):
+            return None
         schemas = self.grammar.schemas
-        if f"{new.kind}_base" not in schemas.by_name or len(old.lines) != len(new.lines):
+        live = Live(schemas, schemas.properties(schemas.named(resource.schema)))
+        shape = self.editor.shape(resource)
+        said: list[Command] = []
+        for was, line in zip(old.lines, new.lines, strict=True):
+            if was.words == line.words:
+                continue
+            found = self._own_line(live, shape, was, line, new)
+            if found is None:
+                return None
+            said += found
+        return said
+
+    @staticmethod
+    def _own_line(live: Live, shape: SectionShape, was: Line, line: Line, section: Section) -> list[Command] | None:
+        """What one line's change takes: nothing where it says the same otherwise; None where there is no command."""
+        number = shape.directive_of(line) if line.words and was.words else None
+        if number is None or number != shape.directive_of(was):
             return None
-        base = schemas.properties(schemas.named(f"{new.kind}_base"))
-        live = Live(schemas, base)
-        if not live.notes:
+        directive = shape.directives[number].shape
+        before, after = directive.take(was.words), directive.take(line.words)
+        if before is None or after is None or opaque_words(was, before) != opaque_words(line, after):
             return None
-        shape = self.grammar.section(new.kind, [name for name in schemas.properties(schemas.named(new.kind)) if name not in base])
-        before, after = shape.read(old), shape.read(new)
-        changed = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != "metadata"]
-        differing = [line for was, line in zip(old.lines, new.lines, strict=True) if was.words != line.words]
-        if len(differing) != len(changed) or any(shape.directive_of(line) is None for line in differing):
+        changed = [member for member in {**before.values, **after.values} if before.values.get(member) != after.values.get(member)]
+        if changed and len(shape.reading(section).lines[number]) > 1:
             return None
-        said, left = live.commands("", new.name, before, after, changed)
+        said, left = live.commands("", section.name, before.values, after.values, changed)
         return None if left else said
 
 

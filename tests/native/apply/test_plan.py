@@ -1,0 +1,117 @@
+"""The one decision between live and reload, as rows: an edit of a file, and the commands or the reason it leads to."""
+
+import pytest
+
+from native.apply.plan import plan
+from native.runtime.capabilities import Capabilities
+from native.text.document import Document
+
+COMMANDS = frozenset({"set server", "add server", "del server", "set maxconn", "enable agent"})
+MODERN = Capabilities((3, 2), COMMANDS, "admin")
+BASE = """\
+global
+  maxconn 100
+
+defaults base
+  mode http
+  default-server inter 5s
+
+frontend web
+  maxconn 50
+  bind 127.0.0.1:8080
+  default_backend app
+
+backend app
+  balance roundrobin
+  server s1 192.0.2.1:80 weight 10 check   # first
+  server s2 192.0.2.2:80 maxconn 7
+
+backend guarded
+  .if feature(OPENSSL)
+  server c1 192.0.2.7:80 weight 1
+  .endif
+"""
+LAST = "server s2 192.0.2.2:80 maxconn 7\n"
+LIVE = [
+    ("nothing", "weight 10", "weight 10", []),
+    ("layout", "server s1 192.0.2.1:80 weight", "server   s1\t192.0.2.1:80    weight", []),
+    ("comment", "# first", "# the first", []),
+    ("units", "inter 5s", "inter 5000", []),
+    ("blank lines", "\nbackend app", "\n\n\nbackend app", []),
+    ("weight", "weight 10", "weight 20", ["set server app/s1 weight 20"]),
+    ("no weight is weight 1", " weight 10", "", ["set server app/s1 weight 1"]),
+    ("address", "192.0.2.1:80", "192.0.2.9:80", ["set server app/s1 addr 192.0.2.9 port 80"]),
+    ("port", "192.0.2.1:80", "192.0.2.1:81", ["set server app/s1 addr 192.0.2.1 port 81"]),
+    ("address and port are one command", "192.0.2.1:80", "[2001:db8::1]:81", ["set server app/s1 addr 2001:db8::1 port 81"]),
+    ("maintenance", "check   #", "check disabled #", ["set server app/s1 state maint"]),
+    ("limit of a server", "maxconn 7", "maxconn 8", ["set maxconn server app/s2 8"]),
+    ("no limit", " maxconn 7", "", ["set maxconn server app/s2 0"]),
+    ("check port", "check   #", "check port 9000 #", ["set server app/s1 check-port 9000"]),
+    ("limit of a frontend", "maxconn 50", "maxconn 60", ["set maxconn frontend web 60"]),
+    ("several servers", "weight 10 check   # first\n  server s2", "weight 3 check\n  server s2", ["set server app/s1 weight 3"]),
+    ("deleted", "  " + LAST, "", ["set server app/s2 state maint", "del server app/s2"]),
+    (
+        "added, with what the defaults say",
+        LAST,
+        LAST + "  server s3 192.0.2.3:80 check\n",
+        [
+            "add server app/s3 192.0.2.3:80 check inter 5s",
+            "enable health app/s3",
+            "set server app/s3 state ready",
+        ],
+    ),
+    ("added out of service", LAST, LAST + "  server s3 192.0.2.3:80 disabled\n", ["add server app/s3 192.0.2.3:80 inter 5s"]),
+]
+RELOADS = [
+    ("a global line", "maxconn 100", "maxconn 101", "global", 2, "maxconn"),
+    ("a line of a backend", "roundrobin", "leastconn", "backend app", 14, "balance"),
+    ("a member no command changes", "weight 10", "weight 10 rise 3", "backend app", 15, "server"),
+    ("a host name", "192.0.2.1:80", "app.example.com:80", "backend app", 15, "server"),
+    ("the port taken away", "192.0.2.1:80", "192.0.2.1", "backend app", 15, "server"),
+    ("a renamed server", "server s1", "server s0", "backend app", 15, "server"),
+    ("a renamed section", "backend guarded", "backend other", "backend other", 18, "backend"),
+    ("a value only HAProxy knows", "weight 10", 'weight "${W}"', "backend app", 15, "server"),
+    ("a word nothing knows", "weight 10", "weight 10 fancy", "backend app", 15, "server"),
+    ("a bind", ":8080", ":8081", "frontend web", 10, "bind"),
+    ("a server under a condition", "weight 1\n", "weight 2\n", "backend guarded", 20, "server"),
+    ("the condition", "OPENSSL", "QUIC", "backend guarded", 19, ".if"),
+    ("the defaults", "inter 5s", "inter 6s", "defaults base", 6, "default-server"),
+    ("text in front", "global\n", '.notice "x"\nglobal\n', "", 1, ""),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "commands"), [row[1:] for row in LIVE], ids=[row[0] for row in LIVE])
+def test_live(old: str, new: str, commands: list[str]) -> None:
+    said = plan(Document.parse(BASE), Document.parse(BASE.replace(old, new, 1)), MODERN)
+    assert said.reasons == []
+    assert [each.text for each in said.commands] == commands
+
+
+@pytest.mark.parametrize(("old", "new", "section", "line", "keyword"), [row[1:] for row in RELOADS], ids=[row[0] for row in RELOADS])
+def test_reload(old: str, new: str, section: str, line: int, keyword: str) -> None:
+    said = plan(Document.parse(BASE), Document.parse(BASE.replace(old, new, 1)), MODERN)
+    assert not said.is_live
+    assert [(each.section, each.line, each.keyword) for each in said.reasons][:1] == [(section, line, keyword)]
+
+
+def test_order_of_servers_counts() -> None:
+    lines = BASE.splitlines(keepends=True)
+    lines[14], lines[15] = lines[15], lines[14]
+    assert "order" in plan(Document.parse(BASE), Document.parse("".join(lines)), MODERN).reasons[0].why
+
+
+@pytest.mark.parametrize("cannot", ["set server", "add server", "del server"])
+def test_what_the_socket_does_not_permit_is_a_reload(cannot: str) -> None:
+    weak = Capabilities((3, 2), COMMANDS - {cannot}, "admin")
+    edits = {
+        "set server": ("weight 10", "weight 20"),
+        "add server": (LAST, LAST + "  server s3 192.0.2.3:80\n"),
+        "del server": ("  " + LAST, ""),
+    }
+    assert not plan(Document.parse(BASE), Document.parse(BASE.replace(*edits[cannot], 1)), weak).is_live
+
+
+def test_a_keyword_that_added_servers_do_not_take_is_a_reload() -> None:
+    capabilities = Capabilities((3, 2), COMMANDS, "admin", frozenset({"check", "inter"}))
+    new = BASE.replace(LAST, LAST + "  server s3 192.0.2.3:80 cookie x\n")
+    assert "cookie" in plan(Document.parse(BASE), Document.parse(new), capabilities).reasons[0].why
