@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from native.errors import BadValue, Place
-from native.grammar.merge import onto
+from native.grammar.merge import Written, onto
 from native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
 from native.text.line import Line
 from native.text.words import BLANKS, Split
@@ -73,11 +73,12 @@ class LineShape:
         together: Sequence[Sequence[str]] = (),
         exclusive: Sequence[Sequence[str]] = (),
         unsaid: Mapping[str, Any] | None = None,
+        implied: Mapping[str, int] | None = None,
     ) -> None:
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
         self.together = tuple(tuple(each) for each in together)
-        self.exclusive, self.unsaid = tuple(tuple(each) for each in exclusive), unsaid or {}
+        self.exclusive, self.unsaid, self.implied = tuple(tuple(each) for each in exclusive), unsaid or {}, implied or {}
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         self._flags = frozenset(
@@ -118,7 +119,8 @@ class LineShape:
             if parts is None:
                 continue
             unsaid = {member: self.unsaid[member] for member in alternative.chain.members if member in self.unsaid}
-            values = {**unsaid, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
+            told = {member: words[place] for member, place in self.implied.items() if place < len(words)}
+            values = {**unsaid, **told, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
             reading = Reading(alternative, parts, values)
             if not reading.unknown:
                 return reading
@@ -195,7 +197,7 @@ class LineShape:
         flat = self.given(values)
         return [word for _, words, _ in self._written(self.choose(flat), flat) for word in words]
 
-    def _written(self, alternative: Alternative, flat: Values) -> list[tuple[tuple[int, ...], list[str], Values]]:
+    def _written(self, alternative: Alternative, flat: Values) -> list[Written]:
         try:
             return list(alternative.chain.written(flat))
         except Missing as error:
@@ -211,7 +213,7 @@ class LineShape:
         """The old line saying the new values, every word that need not change unchanged."""
         flat = self.given(values)
         reading, alternative = self.take(line.words), self.choose(flat)
-        written = self._written(alternative, flat)
+        written = self._unimplied(reading, self._written(alternative, flat))
         old = line.split
         if reading is not None and reading.alternative is alternative:
             new = onto(old, reading.parts, written, alternative.chain, free=self.free)
@@ -222,6 +224,15 @@ class LineShape:
         tail = self._tail(line, values) if self.metadata else new.tail
         text = Split(new.gaps, new.words, tail).join()
         return line if text == line.text else Line(text)
+
+    def _unimplied(self, reading: Reading | None, written: list[Written]) -> list[Written]:
+        """Without the members that a word of the old line told and a word of the new one tells again."""
+        if not self.implied or reading is None:
+            return written
+        said = {member for part in reading.parts for member in part.values}
+        words = [word for _, each, _ in written for word in each]
+        again = {member: words[place] for member, place in self.implied.items() if member not in said and place < len(words)}
+        return [each for each in written if not (each[2] and all(again.get(name) == value for name, value in each[2].items()))]
 
     def _tail(self, line: Line, values: Mapping[str, Any]) -> str:
         old, wanted = read_metadata(line.comment), values.get(METADATA)

@@ -81,6 +81,7 @@ class Grammar:
             metadata=METADATA in properties and not self.schemas.note(properties[METADATA]).get("ignored"),
             together=note.get("together", ()),
             exclusive=note.get("exclusive", ()),
+            implied=note.get("implied", {}),
             unsaid={name: found["unsaid"] for name, each in properties.items() if "unsaid" in (found := self.schemas.note(each))},
         )
 

@@ -20,7 +20,7 @@ class AddressPort:
     def __init__(self, member: str) -> None:
         self.member, self.port = member, re.sub("address|fqdn", "port", member)
         self.members: tuple[str, ...] = (self.member, self.port)
-        self.needs = (self.member,)
+        self.needs: tuple[str, ...] = (self.member,)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
@@ -49,6 +49,34 @@ def split_address(word: str) -> tuple[str, str | None]:
     if ":" in bare and not bare.endswith("]"):
         return word, None
     return address, port
+
+
+class BindAddress(AddressPort):
+    """`[address][:port[-end]]` in one word. Reason: as address_port, with a range; several addresses with commas are one address."""
+
+    _PORTS = re.compile(r"(.*):(\d+)(?:-(\d+))?", re.DOTALL)
+
+    def __init__(self, member: str) -> None:
+        super().__init__(member)
+        self.end = f"{self.port}-range-end"
+        self.members, self.needs = (self.member, self.port, self.end), ()
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words):
+            return None
+        found = None if words[at].startswith(_FAMILY_WITH_PATH) or "," in words[at] else self._PORTS.fullmatch(words[at])
+        if not found:
+            return at + 1, {self.member: words[at]}
+        numbers = {name: int(text) for name, text in zip((self.port, self.end), found.groups()[1:], strict=True) if text}
+        return at + 1, ({self.member: found[1]} if found[1] else {}) | numbers
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values and self.port not in values:
+            raise Missing(self.member)
+        address = one_word(str(values[self.member])) if self.member in values else ""
+        if self.port not in values:
+            return [address]
+        return [f"{address}:{values[self.port]}" + (f"-{values[self.end]}" if self.end in values else "")]
 
 
 class Payload:
@@ -108,8 +136,8 @@ class ClientSource:
     def write(self, values: Mapping[str, Any]) -> list[str]:
         kind = values.get(self.kind, "address")
         if kind == "hdr_ip":
-            occurrence = f",{values['occ']}" if "occ" in values else ""
-            return ["usesrc", one_word(f"hdr_ip({values.get('hdr', '')}{occurrence})")]
+            header, occurrence = (one_word(str(values[name])) if name in values else "" for name in ("hdr", "occ"))
+            return ["usesrc", f"hdr_ip({header},{occurrence})" if occurrence else f"hdr_ip({header})"]
         if kind != "address":
             return ["usesrc", kind]
         return ["usesrc", *self.address.write(values)] if self.address.member in values else []
@@ -120,6 +148,7 @@ class ClientSource:
 
 CODECS: dict[str, Callable[[str], Node]] = {
     "address_port": AddressPort,
+    "bind_address": BindAddress,
     "client_source": ClientSource,
     "payload": Payload,
 }

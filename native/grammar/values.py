@@ -119,21 +119,23 @@ class Duration(ValueType):
 
 @dataclass
 class Size(ValueType):
-    """Bytes; `suffixed` tells whether new ones are written with the largest suffix that divides them."""
+    """Bytes, or multiples of `unit` bytes; `suffixed`: new ones are written with the largest suffix that divides them."""
 
     suffixed: bool = True
+    unit: int = 1
 
     def read(self, word: str) -> int:
         match = _NUMBER_AND_UNIT.fullmatch(word)
         if not match or match[2].lower() not in _SIZE_UNITS:
             raise Unknowable if _VARIABLE.fullmatch(word) and not match else ValueError(word)
-        return int(match[1]) * _SIZE_UNITS[match[2].lower()]
+        return int(match[1]) * (_SIZE_UNITS[match[2].lower()] if match[2] else self.unit) // self.unit
 
     def write(self, value: Any) -> str:
         if not self.suffixed or value == 0:
             return str(value)
-        unit = next(name for name in reversed(_SIZE_UNITS) if value % _SIZE_UNITS[name] == 0)
-        return f"{value // _SIZE_UNITS[unit]}{unit}"
+        size = value * self.unit
+        unit = next(name for name in reversed(_SIZE_UNITS) if size % _SIZE_UNITS[name] == 0)
+        return f"{size // _SIZE_UNITS[unit]}{unit}"
 
     def samples(self) -> list[Any]:
         return [2048, 1000]
@@ -201,7 +203,7 @@ def type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str
     if schema.get("x-duration"):
         return Duration(schema.get("x-default-unit", "ms"), time_suffix)
     if schema.get("x-size"):
-        return Size(note.get("suffixed", True))
+        return Size(note.get("suffixed", True), _SIZE_UNITS[schema.get("x-default-unit", "")])
     if kind == "boolean" and words:
         return Choice({True: words.get("true", ""), False: words.get("false", "")})
     if schema.get("enum"):
