@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from native.apply import actions
 from native.apply.memory import stamped_fingerprint
 from native.apply.plan import Reason
 from native.apply.site import Site
@@ -18,7 +17,7 @@ from native.config.check import check
 from native.config.file import Draft
 from native.config.header import Stamped
 from native.errors import Conflict, Refused, RuntimeFailure
-from native.runtime import commands
+from native.runtime import actions, commands
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -85,8 +84,9 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     site.current.notice()
     change.compare(site.current.version)
     before = site.current.document
-    stamped = await _replace_file(site, change, change.edit(before))
-    reasons = await _carry_out(site, change, before, stamped)
+    new = change.edit(before)
+    stamped = await _replace_file(site, change, before, new)
+    reasons = await _carry_out(site, change, stamped, before, new)
     for reason in reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
     if reasons or change.skip_reload:
@@ -94,7 +94,7 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     return Outcome(stamped.version, site.pending, live=site.pending is None)
 
 
-async def _replace_file(site: Site, change: Change, new: Document) -> Stamped:
+async def _replace_file(site: Site, change: Change, before: Document, new: Document) -> Stamped:
     """From the new document to the published file."""
     current, base = site.current, site.current.version
     version = header.version_of(new) if change.keeps_version else base + 1
@@ -105,7 +105,7 @@ async def _replace_file(site: Site, change: Change, new: Document) -> Stamped:
         if change.checked:
             await _check(site, change, draft, stamped, base, name)
         await site.running.observe()
-        if current.notice() or current.version != base:
+        if current.notice() or current.document is not before:
             raise Conflict(f"version in configuration file is {current.version}, given version is {base}")
         await asyncio.to_thread(_keep_former, site)
         site.memory.set(pending=stamped_fingerprint(stamped))
@@ -139,11 +139,11 @@ def _keep_former(site: Site) -> None:
     site.running.save_copy()
 
 
-async def _carry_out(site: Site, change: Change, before: Document, stamped: Stamped) -> list[Reason]:
+async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
     """Brings the process to the new document, or says why only a reload can."""
-    unchanged = header.same_text(before, stamped.document)
+    unchanged = header.same_text(before, new)
     if change.skip_reload:
-        await _skip(site, change, stamped)
+        await _skip(site, change, stamped, new)
         return []
     if unchanged and change.transaction_id:
         return [Reason("", 0, "", "a transaction without changes was committed")]
@@ -177,7 +177,7 @@ async def _apply(site: Site, stamped: Stamped) -> list[Reason]:
     return []
 
 
-async def _skip(site: Site, change: Change, stamped: Stamped) -> None:
+async def _skip(site: Site, change: Change, stamped: Stamped, new: Document) -> None:
     """No reload, whatever the text says; only what the client names is done."""
     running = site.running
     site.memory.set(pending="")
@@ -185,10 +185,10 @@ async def _skip(site: Site, change: Change, stamped: Stamped) -> None:
     if change.actions:
         plan = site.plan(known, stamped.document, site.runtime.capabilities) if known else None
         running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
-        await actions.carry_out(site.runtime, change.actions)
+        await actions.run(site.runtime, change.actions)
         if plan and not plan.reasons:
             # The actions were this text's own differences: now the process does exactly what the text says.
             await commands.apply(site.runtime, plan.commands)
             running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    elif known and header.same_text(known, stamped.document):
+    elif known and header.same_text(known, new):
         running.is_loaded(stamped.document, stamped_fingerprint(stamped))

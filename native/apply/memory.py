@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from native.config.copies import write_copy
-from native.config.header import Stamped
+from native.config.header import Stamped, checksum_of
 
 log = logging.getLogger(__name__)
 
@@ -53,9 +53,9 @@ class MemoryFile:
 
 
 def fingerprint(data: bytes) -> str:
-    """The length, and the checksum of the bytes behind the first line, which in a file of ours says the same."""
-    checksum = md5(data.partition(b"\n")[2], usedforsecurity=False).hexdigest()
-    return f"{len(data)}-{checksum}"
+    """The length and a checksum; in a file with a checksum line that of all behind it, which then is the same."""
+    checked = data.partition(b"\n")[2] if checksum_of(data) else data
+    return f"{len(data)}-{md5(checked, usedforsecurity=False).hexdigest()}"
 
 
 def stamped_fingerprint(stamped: Stamped) -> str:

@@ -30,6 +30,15 @@ class Reloads(Protocol):
         """Returns after a successful reload. Raises ReloadFailed."""
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """What HAProxy was made to read."""
+
+    document: Document
+    fingerprint: str
+    version: int
+
+
 @dataclass
 class Site:
     """`pending` is the id of a reload that was scheduled and has not begun; `lock` is held by commits and by reloads at work."""
@@ -51,8 +60,8 @@ class Site:
         return self.pending
 
     @asynccontextmanager
-    async def loading(self) -> AsyncIterator[tuple[Document, str, int]]:
-        """While HAProxy reads the file nobody changes it: (document, fingerprint, version) of what it reads."""
+    async def loading(self) -> AsyncIterator[Loaded]:
+        """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
         async with self.lock:
             self.pending = None
-            yield self.current.document, self.current.fingerprint, self.current.version
+            yield Loaded(self.current.document, self.current.fingerprint, self.current.version)

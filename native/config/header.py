@@ -75,6 +75,13 @@ def without_versions(document: Document) -> Document:
     return document.with_preamble(_VERSION.sub("", document.preamble)) if _VERSION.search(document.preamble) else document
 
 
+def under_header_of(document: Document, other: Document) -> Document:
+    """The document with another one's checksum and version lines, for comparing what people wrote."""
+    lines = [line for line in (_CHECKSUM.search(other.preamble), _VERSION.search(other.preamble)) if line]
+    bare = _bare(document)
+    return bare.with_preamble("".join(line[0] for line in lines) + bare.preamble)
+
+
 def same_text(one: Document, other: Document) -> bool:
     """Whether two documents differ in nothing but the header."""
     one, other = _bare(one), _bare(other)

@@ -32,7 +32,10 @@ _MARK = b'{"base": '
 
 @dataclass
 class Transaction:
-    """`version` is the version it started from; `banner` whether its text is to have the banner lines."""
+    """`version` is the version it started from; `banner` whether its text is to have the banner lines.
+
+    While it is being committed it is `closed`: a change would come too late and be lost.
+    """
 
     id: str
     status: str
@@ -40,6 +43,7 @@ class Transaction:
     base: str | None = None
     banner: bool = True
     document: Document | None = field(default=None, repr=False)
+    closed: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
@@ -107,6 +111,8 @@ class Transactions:
     def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
         """The new state. Nothing comes between reading and storing it, so parallel changes lose nothing. Raises WriteFailed."""
         transaction = self.in_progress(id_)
+        if transaction.closed:
+            raise NoTransaction(f"{id_}, which is being committed")
         before = self._document(transaction)
         after = edit(before)
         patch = patches.patch(before, after)

@@ -1,0 +1,40 @@
+"""What follows a reload: the running document is what was loaded, or the file goes back to what still runs.
+
+Called while the lock of `Site.loading` is held, so that file, memory and version change together.
+"""
+
+import logging
+from contextlib import suppress
+
+from native.apply.commit import Change, commit_locked
+from native.apply.site import Loaded, Site
+from native.config import header
+from native.errors import NativeError, RuntimeFailure
+
+log = logging.getLogger(__name__)
+
+
+async def succeeded(site: Site, loaded: Loaded) -> None:
+    """A new worker may be reached elsewhere and be able to do other things."""
+    with suppress(RuntimeFailure):
+        await site.runtime.refresh()
+    await site.running.verify(loaded.document, loaded.fingerprint)
+
+
+async def failed(site: Site, loaded: Loaded) -> int | None:
+    """The version under which the file is again what runs; None where it was not changed."""
+    site.memory.set(pending="")
+    good = site.running.good()
+    if good is None or header.same_text(good, loaded.document):
+        return None
+    if site.current.notice():
+        log.warning("the reload failed, and the file has been edited by somebody else since; it is left as it is")
+        return None
+    back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False)
+    try:
+        outcome = await commit_locked(site, back)
+    except NativeError as error:
+        log.error("the reload failed, and the file could not be put back to what runs: %s", error)
+        return None
+    log.warning("the reload failed; version %d is what HAProxy runs, version %d was refused", outcome.version, loaded.version)
+    return outcome.version

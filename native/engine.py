@@ -1,0 +1,293 @@
+"""`Engine`: the parts put together for one haproxy.cfg; what the server, and any other program, holds.
+
+Reads are synchronous and never wait. Every change goes through one commit (native/apply/commit.py).
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from native.apply import plan as planning
+from native.apply.commit import Change, Edit, Outcome, commit
+from native.apply.current import Current
+from native.apply.memory import MemoryFile
+from native.apply.plan import Reason
+from native.apply.preview import Preview, difference
+from native.apply.running import Running
+from native.apply.site import Planner, Reloads, Site
+from native.config import header, patches
+from native.config.backups import Backups
+from native.config.check import CheckSettings, check
+from native.config.file import ConfigFile
+from native.config.messages import Message
+from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
+from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
+from native.runtime.client import Runtime
+from native.text.document import Document
+
+log = logging.getLogger(__name__)
+POLL_SECONDS = 1.0
+SETTLING_SECONDS = 0.1
+_ONLY_ONE = "both version and transaction specified, specify only one"
+_NEITHER = "version or transaction not specified: version or transaction not specified, specify only one"
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file."""
+
+    file: Path
+    storage: Path
+    transactions: Path = Path("/tmp/haproxy")
+    max_open_transactions: int = 0
+    backups: Path | None = None
+    backups_number: int = 0
+    check: CheckSettings = field(default_factory=CheckSettings)
+    watch: bool = True
+
+    @property
+    def copy(self) -> Path:
+        """The last known good text."""
+        return (self.backups or self.file.parent) / f"{self.file.name}.lkg"
+
+
+class Engine:
+    """`start` before anything else. `reloads` makes the reload agent for the engine, whose hooks it calls."""
+
+    def __init__(
+        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], Reloads], plan: Planner = planning.plan
+    ) -> None:
+        self.settings, self.runtime = settings, runtime
+        memory = MemoryFile(settings.storage / "engine.json")
+        current = Current(ConfigFile(settings.file, settings.storage), memory)
+        self.site = Site(
+            current=current,
+            running=Running(current, runtime, memory, settings.copy),
+            transactions=Transactions(settings.transactions, settings.file, settings.max_open_transactions),
+            backups=Backups(settings.file, settings.backups_number, settings.backups),
+            check=settings.check,
+            runtime=runtime,
+            memory=memory,
+            plan=plan,
+            reloads=reloads(self),
+        )
+        self._watching: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Finishes what a crash cut off and reads everything. Raises Unreadable."""
+        with suppress(OSError):
+            self.settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
+        try:
+            if self.site.current.file.recover():
+                log.warning("%s was half written and has been completed", self.settings.file)
+        except OSError as error:
+            log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
+        self.site.current.open()
+        self.site.transactions.load()
+        await self.site.running.recall()
+        self._resume()
+        if self.settings.watch:
+            self._watching = asyncio.create_task(self._watch())
+
+    async def close(self) -> None:
+        if self._watching:
+            self._watching.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._watching
+
+    # -- reading
+
+    @property
+    def document(self) -> Document:
+        return self.site.current.document
+
+    @property
+    def running(self) -> Document | None:
+        """None while it is not known what HAProxy has loaded."""
+        return self.site.running.document
+
+    def version(self, transaction_id: str | None = None) -> int:
+        """The current one, or that which a transaction started from; 0 for a transaction that is not in progress."""
+        if not transaction_id:
+            return self.site.current.version
+        with suppress(NoTransaction):
+            return self.site.transactions.in_progress(transaction_id).version
+        return 0
+
+    def read(self, transaction_id: str | None = None) -> Document:
+        """Raises NoTransaction."""
+        return self.site.transactions.read(transaction_id) if transaction_id else self.document
+
+    def raw(self, version: int | None = None, transaction_id: str | None = None) -> bytes:
+        """The file as it is on disk, a transaction's text, or a backup. Raises BadRequest, NotThere, NoTransaction, Unreadable."""
+        if version and transaction_id:
+            raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
+        if transaction_id:
+            return self.site.transactions.text(transaction_id)
+        return self.site.backups.read(version) if version else self.site.current.file.read()
+
+    # -- writing
+
+    async def write(
+        self, edit: Edit, *, version: int | None = None, transaction_id: str | None = None, force_reload: bool = False
+    ) -> Outcome:
+        """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
+        if transaction_id:
+            if force_reload:
+                raise BadRequest("Both force_reload and transaction specified, specify only one")
+            if version:
+                raise BadRequest(_ONLY_ONE)
+            self.site.transactions.change(transaction_id, edit)
+            return Outcome(self.version(transaction_id))
+        return await commit(self.site, self._early(Change(edit, self._stated(version), force_reload=force_reload)))
+
+    async def push_raw(
+        self,
+        body: bytes,
+        *,
+        version: int | None = None,
+        skip_version: bool = False,
+        skip_reload: bool = False,
+        force_reload: bool = False,
+        actions: str = "",
+    ) -> Outcome:
+        """The whole text anew. With `skip_version` no version is compared, and the text's own is the next one."""
+        if b"\n" not in body:
+            raise BadRequest("invalid configuration: no newline character found")
+        document = Document.parse(body)
+        if not skip_version:
+            document = header.without_versions(document)
+        change = Change(
+            edit=lambda current: patches.sharing(document, current),
+            version=None if skip_version else self._stated(version),
+            keeps_version=skip_version,
+            force_reload=force_reload and not skip_reload,
+            skip_reload=skip_reload,
+            banner=header.has_banner(document),
+            actions=actions if skip_reload else "",
+        )
+        return await commit(self.site, self._early(change))
+
+    async def validate(self, body: bytes) -> list[Message]:
+        """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
+        return await self._check(body, Document.parse(body))
+
+    async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None) -> Preview:
+        """What a text or a transaction would change."""
+        document = Document.parse(body) if body is not None else self.read(transaction_id)
+        new = patches.sharing(document, self.document)
+        valid, messages = True, []
+        try:
+            messages = list(await self._check(new.data, new))
+        except Refused as error:
+            valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
+        await self.site.running.observe()
+        reasons, commands = self.site.running.reasons(), []
+        if self.running is not None and not reasons:
+            plan = self.site.plan(self.running, new, self.runtime.capabilities)
+            reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
+        diff = await asyncio.to_thread(difference, self.document, new, self.settings.file.name)
+        return Preview(diff, commands, reasons, valid, messages)
+
+    # -- transactions
+
+    def start_transaction(self, version: int | None) -> Transaction:
+        """Raises BadRequest, TooManyTransactions, Conflict and WriteFailed."""
+        if version is None:
+            raise BadRequest("Query argument version is required, but not found")
+        self.site.transactions.check_limit()
+        current = self.site.current
+        current.notice()
+        Change(lambda document: document, version).compare(current.version)
+        return self.site.transactions.start(current.document, version, banner=current.banner)
+
+    def transactions(self, status: str | None = None) -> list[Transaction]:
+        return self.site.transactions.list(status)
+
+    def transaction(self, id_: str) -> Transaction:
+        return self.site.transactions.get(id_)
+
+    def delete_transaction(self, id_: str) -> None:
+        self.site.transactions.delete(id_)
+
+    async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
+        """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
+        transaction = self.transaction(id_)
+        if transaction.status in (FAILED, OUTDATED):
+            raise NotCommittable(f"transaction {id_} is {transaction.status} and cannot be committed")
+        with self._closed(transaction):
+            change = Change(
+                lambda _: self.site.transactions.read(id_), transaction.version, transaction_id=id_, force_reload=force_reload
+            )
+            return transaction, await commit(self.site, change)
+
+    @contextmanager
+    def _closed(self, transaction: Transaction) -> Iterator[None]:
+        if transaction.closed:
+            raise NoTransaction(f"transaction {transaction.id} does not exist")
+        transaction.closed = True
+        try:
+            yield
+        except Conflict:
+            if transaction.status == IN_PROGRESS:
+                self.site.transactions.outdate(transaction.id)
+            raise
+        finally:
+            transaction.closed = False
+
+    # -- edits by others
+
+    def notice(self) -> bool:
+        """Takes over what somebody else wrote, as the next version."""
+        if noticed := self.site.current.notice():
+            log.warning("%s was edited by somebody else; it now is version %d", self.settings.file, self.version())
+        return noticed
+
+    def reread(self) -> None:
+        """Takes the file as it is, without counting, and the transactions. Raises Unreadable."""
+        self.site.current.open()
+        self.site.transactions.load()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            touched = self.site.current.touched()
+            if touched is None:
+                continue
+            await asyncio.sleep(SETTLING_SECONDS)
+            if self.site.current.touched() == touched:
+                with suppress(Unreadable):
+                    self.notice()
+
+    # -- helpers of the above
+
+    def _stated(self, version: int | None) -> int:
+        if not version:
+            raise BadRequest(_NEITHER)
+        return version
+
+    def _early(self, change: Change) -> Change:
+        """Nobody shall wait for other commits to learn that his version is stale."""
+        with suppress(Unreadable):
+            self.notice()
+        change.compare(self.version())
+        return change
+
+    async def _check(self, data: bytes, document: Document) -> list[Message]:
+        draft = await asyncio.to_thread(self.site.current.file.draft, data, str(uuid.uuid4()))
+        try:
+            return await check(draft.path, self.site.check, file=self.settings.file, document=document)
+        finally:
+            draft.discard()
+
+    def _resume(self) -> None:
+        """A reload that was promised before a restart is still owed, unless HAProxy has loaded the text since."""
+        pending = self.site.memory.value.pending
+        if pending and pending == self.site.current.fingerprint and self.running is not self.document:
+            self.site.schedule([Reason("", 0, "", "the server was restarted while this reload was pending")])
+
+
