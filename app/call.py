@@ -56,8 +56,11 @@ async def _written(request: Request) -> Call:
         return call
     settings = sidecar.settings
     data = await body.read(request.receive, scope["headers"], settings.max_body_size, settings.read_timeout)
-    if not data and declared.required:
-        raise ApiError(400, "value is required but missing")
+    if not data:
+        if declared.required:
+            raise ApiError(400, "value is required but missing")
+        _check_force(call)
+        return call
     check_content_type(header(scope["headers"], b"content-type"), declared.media_types)
     if JSON not in declared.media_types:
         call.body = data

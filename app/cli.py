@@ -14,8 +14,13 @@ from app.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 
 SETTINGS_FILE = "/etc/haproxy/dataplaneapi.yaml"
 # Flags that older documentation names; they are accepted and mean nothing.
-FORMER = ("--log-to", "--log-file", "--log-level", "--log-format", "--apache-common-log-format", "--fid", "--cluster-tls-dir", "--api-address",
-          "--api-port", "--syslog-address", "--syslog-protocol", "--syslog-tag", "--syslog-level", "--syslog-facility")  # fmt: skip
+FORMER = tuple(
+    f"--{name}"
+    for name in (
+        "log-to log-file log-level log-format apache-common-log-format fid cluster-tls-dir api-address api-port "
+        "syslog-address syslog-protocol syslog-tag syslog-level syslog-facility"
+    ).split()
+)
 FORMER_HELP = "accepted for old unit files, without effect"
 
 
@@ -142,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         found = settings(argv, os.environ)
     except SettingsError as error:
         refuse(f"configuration error: {error}")
-    from app.main import serve
+    from app.program import serve
 
     sys.exit(serve(found, lambda: settings(argv, os.environ)))
 

@@ -6,11 +6,7 @@ Everything is worked out from the paths and names that the document declares.
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, quote
-
-if TYPE_CHECKING:
-    from app.routes import RouteIndex
 
 BASE, OLD_BASES = "v3", ("v1", "v2", "v3")
 
@@ -32,7 +28,7 @@ class Guide:
         self._words = {word for path in self._paths for word in path if not word.startswith("{")}
         self._nearest = lru_cache(256)(lambda word: nearest(word, self._words))
 
-    def __call__(self, index: "RouteIndex", path: str, query: bytes) -> str:
+    def __call__(self, path: str, query: bytes) -> str:
         """A question that names what was meant, or nothing."""
         meant = self.meant(path, dict(parse_qsl(query.decode("latin-1"))))
         return f"did you mean {' or '.join(meant)}?" if meant else ""

@@ -42,7 +42,7 @@ class Node:
 class RouteIndex(BaseRoute):
     """`guide` writes the help behind a 404: from (path, query) to a sentence, or nothing."""
 
-    def __init__(self, operations: Iterable[Operation], guide: Callable[["RouteIndex", str, bytes], str] | None = None) -> None:
+    def __init__(self, operations: Iterable[Operation], guide: Callable[[str, bytes], str] | None = None) -> None:
         self.root = Node()
         self.operations = tuple(operations)
         self._guide = guide
@@ -92,7 +92,7 @@ class RouteIndex(BaseRoute):
         path = scope["path"]
         if path in (BASE, BASE + "/"):
             return ApiError(404, "no matching operation was found")
-        advice = self._guide(self, path, scope["query_string"]) if self._guide else ""
+        advice = self._guide(path, scope["query_string"]) if self._guide else ""
         return ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

@@ -12,12 +12,14 @@ from app.shape import Schemas
 from app.users import Users
 from native.config.editor import Editor
 from native.engine import Engine
+from native.reload.records import Records
 
 
 @dataclass
 class Sidecar:
     settings: Settings
     engine: Engine
+    records: Records
     editor: Editor
     users: Users
     gate: Gate

@@ -1,6 +1,6 @@
 """Holds a shaped body against the generated model of its schema and says what is wrong in the API's own texts.
 
-All violations are told at once, one a line, in member order; of a list or map only those of its first wrong element.
+All violations are told at once, one a line, members in alphabetical order; of a list or map only those of its first wrong element.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -80,7 +80,7 @@ def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], sche
         collections = [(path[:place], path[place]) for place in range(len(prefix), len(path)) if "properties" not in passed[place]]
         if all(first.setdefault(where, element) == element for where, element in collections):
             kept.append(each)
-    return kept
+    return sorted(kept, key=lambda each: [str(step) for step in each["loc"]])
 
 
 def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: Schemas, shaped: Shaped) -> str:

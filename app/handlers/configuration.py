@@ -1,5 +1,6 @@
 """What the four kinds of configuration resources share: whom a call means, how a read is answered, how a change is made and answered."""
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from app.answer import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_an
 from app.call import Call, Written
 from app.errors import ApiError
 from app.guidance import nearest
+from native.config.echo import as_it_stands
 from native.config.editor import Editor
 from native.config.resources import Resource
 
@@ -35,6 +37,16 @@ class Target:
 
     def object(self, document: Document) -> dict[str, Any]:
         return self.editor.get_object(document, self.resource, self.parent, self.key, full=self.full)
+
+    def named(self, key: Any) -> "Target":
+        return dataclasses.replace(self, key=key)
+
+    def create(self, document: Document, body: Any) -> Document:
+        return self.editor.create(document, self.resource, self.parent, body, index=self.key, full=self.full)
+
+    def replace_all(self, document: Document, bodies: Any) -> Document:
+        assert self.parent is not None
+        return self.editor.replace_all(document, self.resource, self.parent, bodies)
 
     def replace(self, document: Document, body: Any) -> Document:
         return self.editor.replace(document, self.resource, self.parent, self.key, body, full=self.full)
@@ -78,7 +90,8 @@ async def replace_one(call: Written) -> Answer:
     asked = target(call, one=True)
     if asked.resource.name in EXISTENCE_FIRST:
         asked.object(call.sidecar.engine.read(call.get("transaction_id")))
-    return await change(call, lambda document: asked.replace(document, call.body), 200)
+    renamed = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
+    return await change(call, lambda document: asked.replace(document, call.body), 200, renamed.object)
 
 
 async def delete_one(call: Written) -> Answer:
@@ -86,16 +99,26 @@ async def delete_one(call: Written) -> Answer:
     return await change(call, asked.delete, 204)
 
 
-async def change(call: Call, edit: Callable[[Document], Document], done: int) -> Answer:
-    """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so."""
+async def change(call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None) -> Answer:
+    """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
+
+    The body of the answer is the request's, with what was quoted for the client as it is `stored` in the edited document.
+    """
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
     check_version_or_transaction(call, transaction_id, version)
+    edited: list[Document] = []
+
+    def remembering(document: Document) -> Document:
+        edited[:] = [edit(document)]
+        return edited[0]
+
     outcome = await call.sidecar.engine.write(
-        edit, version=None if transaction_id else version, transaction_id=transaction_id, force_reload=bool(call.get("force_reload", False))
+        remembering, version=version or None, transaction_id=transaction_id, force_reload=bool(call.get("force_reload", False))
     )
-    status = 202 if transaction_id or outcome.reload_id else done
-    told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
-    return json_answer(status, call.body, told) if call.body is not None else empty(status, told)
+    scheduled = not outcome.live and outcome.reload_id
+    told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())] if scheduled else []
+    status = 202 if transaction_id or scheduled else done
+    return empty(status, told) if stored is None else json_answer(status, as_it_stands(call.body, stored(edited[0])), told)
 
 
 def check_version_or_transaction(call: Call, transaction_id: str | None, version: int) -> None:

@@ -7,7 +7,8 @@ from app.handlers.configuration import change, delete_one, read_all, read_one, r
 
 async def create(call: Written) -> Answer:
     asked = target(call, one=False)
-    return await change(call, lambda document: asked.editor.create(document, asked.resource, None, call.body, full=asked.full), 201)
+    made = asked.named(call.body.get(asked.resource.key))
+    return await change(call, lambda document: asked.create(document, call.body), 201, made.object)
 
 
 ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "delete": delete_one}

@@ -1,0 +1,144 @@
+"""The process: starts, serves until it is told to stop, and does what signals ask for."""
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import uvloop
+
+from app import listeners, log, settings_file
+from app.engine import open_engine, use_sockets
+from app.main import create_app
+from app.process import drop_privileges, write_pid_file
+from app.settings import Settings, SettingsError, table
+from app.users import NoUsers
+from app.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
+from native.errors import NativeError, RuntimeFailure
+
+logger = logging.getLogger(__name__)
+Reread = Callable[[], Settings]
+# What SIGHUP changes in a running process; all else belongs to its listeners or its engine.
+TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "read_timeout", "status_cmd"))
+
+
+def serve(settings: Settings, reread: Reread) -> int:
+    """Runs until SIGTERM or SIGINT; the exit status."""
+    try:
+        drop_privileges(settings.uid, settings.gid)
+        if settings.pid_file:
+            write_pid_file(settings.pid_file)
+        log.setup(settings.log_targets)
+        greet(settings)
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(Program(settings, reread).run())
+    except (SettingsError, NoUsers, NativeError, OSError) as error:
+        # A fatal error is told even where no log target takes it.
+        logger.error("%s", error)
+        print(f"dataplaneapi: {error}", file=sys.stderr)
+        return 1
+
+
+def greet(settings: Settings) -> None:
+    logger.info("HAProxy Data Plane API %s %s", VERSION, COMMIT)
+    logger.info("Build from: %s", REPOSITORY)
+    logger.info("Build date: %s", BUILD_DATE)
+    logger.info("Reload strategy: %s", settings.reload_strategy)
+    for warning in settings.warnings:
+        logger.warning("%s", warning)
+    if settings.file:
+        try:
+            settings_file.write_back(settings)
+        except OSError as error:
+            logger.warning("%s cannot be written, and stays as it is: %s", settings.file, error.strerror)
+
+
+def _started_with(before: Settings, after: Settings) -> list[str]:
+    """The settings that differ and that a running process does not take over."""
+    return [source.yaml for name, source, _ in table() if name not in TAKEN_OVER and getattr(before, name) != getattr(after, name)]
+
+
+class Program:
+    """The running server and what signals do to it."""
+
+    def __init__(self, settings: Settings, reread: Reread) -> None:
+        self.settings, self._reread = settings, reread
+        self._stopping = asyncio.Event()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> int:
+        opened = listeners.open_all(self.settings)
+        try:
+            async with open_engine(self.settings) as self.engine:
+                self.app = create_app(self.settings, self.engine)
+                self._take_signals()
+                await self._serve(opened)
+        finally:
+            for each in opened:
+                each.close()
+        return 0
+
+    async def _serve(self, opened: list[listeners.Listener]) -> None:
+        servers = [listeners.server(self.app, self.settings) for _ in opened]
+        running = [asyncio.ensure_future(each.serve(sockets=[listener.socket])) for each, listener in zip(servers, opened, strict=True)]
+        for listener in opened:
+            logger.info("Serving data plane at %s", listener.address)
+        await self._stopping.wait()
+        logger.info("HAProxy Data Plane API shutting down")
+        addresses = [listener.address for listener in opened]
+        for each in servers:
+            each.should_exit = True
+        await asyncio.gather(*running)
+        for address in addresses:
+            logger.info("Stopped serving data plane at %s", address)
+
+    def _take_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stopping.set)
+        actions: dict[signal.Signals, Callable[[], Awaitable[None]]] = {
+            signal.SIGHUP: self.restart,
+            signal.SIGUSR1: self.renew_runtime,
+            signal.SIGUSR2: self.reread_configuration,
+        }
+        for number, action in actions.items():
+            loop.add_signal_handler(number, lambda action=action: self._start(self._survive(action)))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
+        """What a signal asks for may fail, and the server goes on as it was."""
+        try:
+            await action()
+        except (SettingsError, NoUsers, NativeError, OSError, SystemExit) as error:
+            logger.error("%s", error)
+
+    async def restart(self) -> None:
+        """SIGHUP: settings, users, log targets and the configuration anew; listeners and engine keep what they were started with."""
+        settings = self._reread()
+        self.app.sidecar.users.read(settings)
+        log.setup(settings.log_targets)
+        greet(settings)
+        if kept := _started_with(self.settings, settings):
+            logger.warning("to take effect these settings need a new process: %s", ", ".join(kept))
+        self.settings = self.app.sidecar.settings = settings
+        self.engine.reread()
+
+    async def renew_runtime(self) -> None:
+        """SIGUSR1."""
+        use_sockets(self.engine, self.settings, self.engine.document)
+        with contextlib.suppress(RuntimeFailure):
+            await self.engine.runtime.refresh()
+        logger.info("Reloaded Data Plane API")
+
+    async def reread_configuration(self) -> None:
+        """SIGUSR2."""
+        self.engine.reread()
+        self.app.sidecar.users.read(self.settings)
+        logger.info("Rereading Configuration Files")

@@ -1,0 +1,40 @@
+"""Operations as a document declares them."""
+
+from app.operations import operations
+from app.parameters import Parameter
+
+BUNDLE = {
+    "paths": {
+        "/things/{id}": {
+            "parameters": [{"$ref": "#/components/parameters/id"}],
+            "put": {
+                "x-operation": {"resource": "things", "parent": "boxes", "action": "replace"},
+                "parameters": [{"name": "version", "in": "query", "schema": {"type": "integer"}}],
+                "requestBody": {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/thing"}}}},
+                "responses": {"200": {"description": "", "content": {"text/plain": {}}}, "404": {"$ref": "#/components/responses/error"}},
+            },
+            "get": {"x-operation": {"handler": "things.read"}, "responses": {}},
+        }
+    },
+    "components": {
+        "parameters": {"id": {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}},
+        "responses": {"error": {"content": {"application/problem+json": {}}}},
+    },
+}
+
+
+def test_what_an_operation_knows() -> None:
+    read, replace = operations(BUNDLE)
+    assert (read.method, read.handler_name, read.resource, read.body) == ("GET", "things.read", None, None)
+    assert (replace.method, replace.resource, replace.parent, replace.action, replace.names) == (
+        "PUT",
+        "things",
+        "boxes",
+        "replace",
+        ("id",),
+    )
+    assert replace.parameters == (Parameter("id", "path", required=True), Parameter("version", "query", kind="integer"))
+    assert replace.body is not None
+    assert (replace.body.media_types, replace.body.required) == (("application/json",), True)
+    assert replace.media_types == {"text/plain", "application/json", "application/problem+json"}
+    assert read.media_types == {"application/json"}

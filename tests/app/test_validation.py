@@ -1,0 +1,94 @@
+"""The API's own texts for what is wrong with a body, by the shipped document and models."""
+
+from typing import Any
+
+import pytest
+
+from app.errors import ApiError
+from app.shape import Schemas
+from app.validation import check_outermost, validated
+from native.grammar.load import bundle
+from native.models import model
+
+SCHEMAS = Schemas(bundle()["components"]["schemas"])
+
+
+def reference(name: str) -> dict[str, str]:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def refusal(schema: str, body: Any) -> tuple[int, str]:
+    with pytest.raises(ApiError) as error:
+        validated(body, reference(schema), SCHEMAS, model)
+    return error.value.status, error.value.message
+
+
+@pytest.mark.parametrize(
+    ("schema", "body", "said"),
+    [
+        ("backend", {}, "name in body is required"),
+        ("backend", {"name": ""}, "name in body is required"),
+        ("backend", {"name": "a b"}, "name in body should match '^[A-Za-z0-9-_.:]+$'"),
+        ("backend", {"name": "be1", "mode": "udp"}, "mode in body should be one of [http tcp log]"),
+        ("backend", {"name": "be1", "mode": "HTTP"}, "mode in body should be one of [http tcp log]"),
+        ("backend", {"name": "be1", "server_timeout": -1}, "server_timeout in body should be greater than or equal to 0"),
+        ("backend", {"name": "be1", "balance": {}}, "balance.algorithm in body is required"),
+        (
+            "backend",
+            {"name": "b@d", "mode": "udp", "balance": {"algorithm": "best"}},
+            "balance.algorithm in body should be one of [first hash hdr leastconn random rdp-cookie roundrobin source static-rr uri "
+            "url_param]\nmode in body should be one of [http tcp log]\nname in body should match '^[A-Za-z0-9-_.:]+$'",
+        ),
+        ("server", {"name": "s1"}, "address in body is required"),
+        ("server", {"name": "s1", "address": "10.0.0.1", "port": 70000}, "port in body should be less than or equal to 65535"),
+        ("server", {"name": "s1", "address": "10.0.0.1", "port": 0}, "port in body should be greater than or equal to 1"),
+        ("server", {"name": "s1", "address": "10.0.0.1", "check": "yes"}, "check in body should be one of [enabled disabled]"),
+        ("http_request_rule", {"type": "deny", "deny_status": 700}, "deny_status in body should be less than or equal to 599"),
+        ("acls", [{"acl_name": "a", "criterion": "src"}, {"criterion": "src"}, {"acl_name": "b"}], "1.acl_name in body is required"),
+        ("backend", {"name": "b", "servers": {"web1": {"name": "web1"}}}, "servers.web1.address in body is required"),
+        ("backend", {"name": "b", "acl_list": [{"criterion": "src"}, {"acl_name": "x"}]}, "acl_list.0.acl_name in body is required"),
+        ("backend", {"name": "b", "description": "a\nb"}, "description in body must not hold a line break"),
+    ],
+)
+def test_violations(schema: str, body: Any, said: str) -> None:
+    assert refusal(schema, body) == (422, said)
+
+
+def test_a_misnamed_member_is_named_behind_the_standard_text() -> None:
+    status, said = refusal("server", {"name": "s1", "adress": "10.0.0.1"})
+    assert status == 422
+    assert said == 'address in body is required (there is "adress", which is not known; did you mean "address"?)'
+    assert refusal("backend", {"name": "b", "servers": {"s": {"name": "s", "Address": "x"}}})[1].endswith('did you mean "address"?)')
+
+
+def test_wrong_types_come_first() -> None:
+    assert refusal("backend", {"name": 7, "mode": "udp"}) == (
+        400,
+        "failed to decode request body: name in body must be a string, not a number",
+    )
+
+
+def test_what_is_fine() -> None:
+    body = {"name": "s1", "address": "127.0.0.1", "port": 80, "check": None, "weight": None, "index": 0, "metadata": {"a": [1]}}
+    assert validated(body, reference("server"), SCHEMAS, model) == {
+        "name": "s1",
+        "address": "127.0.0.1",
+        "port": 80,
+        "metadata": {"a": [1]},
+    }
+    assert validated([], reference("acls"), SCHEMAS, model) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "body", "said"),
+    [
+        ("backend", [], "value must be an object"),
+        ("backend", "text", "value must be an object"),
+        ("acls", {}, "value must be an array"),
+        ("backend", None, "Value is not nullable"),
+    ],
+)
+def test_the_outermost_type(schema: str, body: Any, said: str) -> None:
+    with pytest.raises(ApiError, match=said) as error:
+        check_outermost(body, reference(schema), SCHEMAS)
+    assert error.value.status == 422
