@@ -65,6 +65,11 @@ class Runtime:
         return bool(self._master or self._stats)
 
     @property
+    def configured_master(self) -> Master | None:
+        """The master, whichever socket is in use."""
+        return Master(self._master, timeout=self._timeout) if self._master else None
+
+    @property
     def master(self) -> Master | None:
         """The master, where its socket is the one in use."""
         in_use = self._socket and self._socket.address == self._master

@@ -1,0 +1,96 @@
+"""When to reload: events with their time in, actions out. It has no clock and does nothing itself.
+
+A request waits until `quiet` seconds have brought no other, but never longer than `delay`, and no two scheduled reloads begin
+within `delay` of one another. So one change is live soon, and a stream of them costs one reload in each period.
+"""
+
+from dataclasses import dataclass
+
+QUIET_SHARE = 0.2
+
+
+@dataclass(frozen=True)
+class Requested:
+    """A change that needs a reload. `id` is used where none is pending; `forced` ends all waiting."""
+
+    id: str
+    at: float
+    forced: bool = False
+
+
+@dataclass(frozen=True)
+class Tick:
+    at: float
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The running reload is over, however it went."""
+
+    at: float
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Reload now; it covers every request up to this moment."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Wake:
+    """Send a Tick at this time."""
+
+    at: float
+
+
+Event = Requested | Tick | Finished
+Action = Begin | Wake
+
+
+@dataclass(frozen=True)
+class _Pending:
+    id: str
+    first: float
+    last: float
+    forced: bool
+
+
+class Debounce:
+    """One pending and one running reload at most; what is requested while one runs goes into the next."""
+
+    def __init__(self, delay: float) -> None:
+        self.delay, self.quiet = delay, delay * QUIET_SHARE
+        self.running: str | None = None
+        self._pending: _Pending | None = None
+        self._began: float | None = None
+
+    @property
+    def pending(self) -> str | None:
+        """The id that a further request would share."""
+        return self._pending.id if self._pending else None
+
+    def handle(self, event: Event) -> list[Action]:
+        if isinstance(event, Requested):
+            former = self._pending or _Pending(event.id, event.at, event.at, False)
+            self._pending = _Pending(former.id, former.first, event.at, former.forced or event.forced)
+        elif isinstance(event, Finished):
+            self.running = None
+        return self._next(event.at)
+
+    def _next(self, now: float) -> list[Action]:
+        if self._pending is None or self.running is not None:
+            return []
+        due = self._due(self._pending)
+        if now < due:
+            return [Wake(due)]
+        self.running, self._pending, self._began = self._pending.id, None, now
+        return [Begin(self.running)]
+
+    def _due(self, pending: _Pending) -> float:
+        if pending.forced:
+            return pending.last
+        soonest = pending.last + self.quiet
+        if self._began is not None:
+            soonest = max(soonest, self._began + self.delay)
+        return min(soonest, pending.first + self.delay)

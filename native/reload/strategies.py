@@ -1,0 +1,110 @@
+"""How HAProxy is asked to reload: through its master's socket, or by a command of the operator's.
+
+What a strategy says is a claim; the agent looks whether a new worker answers.
+"""
+
+import asyncio
+import contextlib
+import os
+import shlex
+import signal
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Protocol
+
+from native.errors import BadRequest, RuntimeAbsent
+from native.runtime.master import Master
+
+NOT_TAKEN = "failed to reload configuration"
+# They address our process: a child that speaks to them would speak for us.
+_OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`ok` is None where nothing was claimed. `response` is what was said, `error` the short reason of a failure."""
+
+    ok: bool | None
+    response: str = ""
+    error: str = ""
+
+
+class Strategy(Protocol):
+    async def run(self) -> Outcome:
+        """Never raises."""
+
+
+class MasterSocket:
+    def __init__(self, master: Master) -> None:
+        self.master = master
+
+    async def run(self) -> Outcome:
+        try:
+            answer = await self.master.reload()
+        except RuntimeAbsent as error:
+            return Outcome(False, error=f"cannot reload: {error.detail}")
+        return Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "")
+
+
+class CustomCommand:
+    """Runs a program with its words, without a shell; ended with its children when it takes too long."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None, *, limit: float = 30.0) -> None:
+        self.words, self.limit = list(words), limit
+        self.environment = scrubbed(os.environ if environment is None else environment)
+
+    async def run(self) -> Outcome:
+        # Files, not pipes: a HAProxy that the command starts in the background keeps them open.
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            try:
+                failure = await self._run(out, err)
+            except OSError as error:
+                return Outcome(False, error=self._failed(_cannot_start(self.words[0], error)))
+            said, complained = _text(out), _text(err)
+        return Outcome(False, complained, self._failed(failure)) if failure else Outcome(True, said)
+
+    async def _run(self, out: IO[bytes], err: IO[bytes]) -> str | None:
+        process = await asyncio.create_subprocess_exec(
+            *self.words, env=self.environment, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
+        )
+        try:
+            async with asyncio.timeout(self.limit):
+                code = await process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
+            return f"no end within {self.limit:g} s"
+        if code < 0:
+            return f"signal: {signal.strsignal(-code)}".lower()
+        return f"exit status {code}" if code else None
+
+    def _failed(self, why: str) -> str:
+        return f"executing {' '.join(self.words)} failed: {why}"
+
+
+def split_command(text: str) -> list[str]:
+    """The words of a command, with quotes as in a shell. Raises BadRequest for an open quote or nothing at all."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadRequest(f"cannot be split into words: {text!r}: {error}") from error
+    if not words:
+        raise BadRequest("a command without a word")
+    return words
+
+
+def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a child may inherit of our environment."""
+    return {name: value for name, value in environment.items() if not name.startswith(_OURS)}
+
+
+def _cannot_start(program: str, error: OSError) -> str:
+    missing = isinstance(error, FileNotFoundError) and "/" not in program
+    return f'exec: "{program}": executable file not found in $PATH' if missing else f"{error.strerror}: {program}"
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")

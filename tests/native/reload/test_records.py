@@ -1,0 +1,165 @@
+"""Records on a real disk: ids, views, forgetting, restarts."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from native.errors import NotThere
+from native.reload.records import FAILED, INTERRUPTED, MOST_REASONS, SUCCEEDED, Records
+
+
+@dataclass
+class Why:
+    section: str = "backend app"
+    line: int = 7
+    keyword: str = "balance"
+    why: str = "HAProxy cannot change it live"
+
+
+TOLD = {"section": "backend app", "line": 7, "keyword": "balance", "reason": "HAProxy cannot change it live"}
+
+
+@dataclass
+class Clock:
+    now: datetime = datetime(2026, 11, 21, 23, 59, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def records(tmp_path: Path, clock: Clock) -> Records:
+    return Records(tmp_path / "reloads", now=clock)
+
+
+def done(records: Records, status: str, *, listed: bool = True, response: str = "", refused: bytes | None = None) -> str:
+    record = records.issue(listed=listed)
+    return records.finish(replace(record, status=status, response=response), refused).id
+
+
+def test_ids_count_on_over_midnight_and_restarts(records: Records, clock: Clock) -> None:
+    assert [records.issue().id, records.issue().id] == ["2026-11-21-0", "2026-11-21-1"]
+    clock.now += timedelta(minutes=2)
+    assert records.issue().id == "2026-11-22-2"
+    again = Records(records.directory, now=clock)
+    assert again.issue().id == "2026-11-22-3"
+
+
+def test_no_id_is_used_twice_even_when_its_file_is_broken(records: Records, clock: Clock) -> None:
+    path = records.directory / f"{records.issue().id}.json"
+    path.write_bytes(b"")
+    (records.directory / "2026-11-21-9x.json").write_text("{}")
+    again = Records(records.directory, now=clock)
+    assert again.issue().id == "2026-11-21-1"
+    with pytest.raises(NotThere):
+        again.get("2026-11-21-0")
+
+
+@pytest.mark.parametrize("identity", ["2026-11-21-1", "2001-01-01-0", "2099-01-01-5", "nonsense", "", "../2026-11-21-0"])
+def test_an_id_never_given_out_is_not_there(records: Records, identity: str) -> None:
+    records.issue()
+    with pytest.raises(NotThere, match=f"Reload with ID {identity} does not exist"):
+        records.get(identity)
+
+
+def test_the_views_of_a_reload_in_progress(records: Records) -> None:
+    identity = records.issue([Why()]).id
+    assert records.api(identity) == {"id": identity, "status": "in_progress"}
+    full = records.full(identity)
+    assert full["reasons"] == (TOLD,) and full["verified"] is False and "ended" not in full and "reload_timestamp" not in full
+
+
+def test_the_views_of_a_failed_one(records: Records, clock: Clock) -> None:
+    record = replace(records.issue([Why()]), status=FAILED, response="[ALERT] no\n", error="failed", version=7, restored_version=8)
+    records.finish(replace(record, verified=True, pid_before=11, pid_after=11), b"broken \xff text")
+    stamp = int(clock.now.timestamp())
+    assert records.api(record.id) == {"id": record.id, "status": "failed", "response": "[ALERT] no\n", "reload_timestamp": stamp}
+    full = records.full(record.id)
+    assert full["refused"] == "broken � text" and records.refused(record.id) == b"broken \xff text"
+    assert (full["version"], full["restored_version"], full["pid_before"], full["verified"]) == (7, 8, 11, True)
+    json.dumps(full)
+
+
+def test_a_response_is_there_after_a_success_and_left_out_when_a_failure_said_nothing(records: Records) -> None:
+    assert records.api(done(records, SUCCEEDED))["response"] == ""
+    assert "response" not in records.api(done(records, FAILED))
+
+
+def test_the_list_has_failures_the_last_success_and_the_pending_one(records: Records) -> None:
+    first, failed, last = done(records, SUCCEEDED), done(records, FAILED, response="no"), done(records, SUCCEEDED)
+    pending = records.issue().id
+    assert [shown["id"] for shown in records.api_list()] == [failed, last, pending]
+    assert records.api(first) == {"id": first, "status": "succeeded"}
+    assert records.api(last)["reload_timestamp"]
+
+
+def test_a_forced_reload_is_not_listed_but_known(records: Records) -> None:
+    listed = done(records, SUCCEEDED)
+    forced = done(records, SUCCEEDED, listed=False)
+    assert [shown["id"] for shown in records.api_list()] == [listed]
+    assert records.full(forced)["status"] == "succeeded" and "listed" not in records.full(forced)
+
+
+def test_joining_adds_reasons_once_and_makes_it_listed(records: Records) -> None:
+    identity = records.issue([Why()], listed=False).id
+    records.join(identity, [Why(), Why(keyword="option")])
+    record = records.join(identity, [Why()], listed=False)
+    assert [told["keyword"] for told in record.reasons] == ["balance", "option"] and record.listed
+
+
+def test_many_reasons_are_cut(records: Records) -> None:
+    identity = records.issue([Why(line=line) for line in range(1, 500)]).id
+    assert len(records.join(identity, [Why(line=1000)]).reasons) == MOST_REASONS
+
+
+def test_all_is_remembered_across_a_restart(records: Records, clock: Clock) -> None:
+    identity = done(records, FAILED, response="no", refused=b"text")
+    again = Records(records.directory, now=clock)
+    assert again.full(identity) == records.full(identity) and again.api_list() == records.api_list()
+    assert not again.interrupted
+
+
+def test_what_a_former_process_left_unfinished_has_failed(records: Records, clock: Clock) -> None:
+    identity = records.issue([Why()]).id
+    again = Records(records.directory, now=clock)
+    assert [record.id for record in again.interrupted] == [identity]
+    shown = again.api(identity)
+    assert shown["status"] == "failed" and shown["response"] == INTERRUPTED
+    assert again.get(identity).verified is False
+    assert not Records(records.directory, now=clock).interrupted
+
+
+def test_forgetting(records: Records, clock: Clock) -> None:
+    success, failure = done(records, SUCCEEDED), done(records, FAILED, refused=b"secret")
+    clock.now += timedelta(days=2)
+    newest = done(records, FAILED)
+    assert [shown["id"] for shown in records.api_list()] == [success, newest]
+    with pytest.raises(NotThere):
+        records.get(failure)
+    assert sorted(path.name for path in records.directory.iterdir()) == [f"{success}.json", f"{newest}.json"]
+
+
+def test_only_the_owner_can_read_them(records: Records) -> None:
+    done(records, FAILED, refused=b"password")
+    assert {path.stat().st_mode & 0o077 for path in (records.directory, *records.directory.iterdir())} == {0}
+
+
+def test_a_disk_that_takes_nothing_does_not_stop_a_reload(records: Records, caplog: pytest.LogCaptureFixture) -> None:
+    records.directory.rmdir()
+    records.directory.touch()
+    identity = done(records, FAILED, refused=b"text")
+    assert records.api(identity)["status"] == "failed" and "cannot remember reload" in caplog.text
+
+
+def test_the_clock_is_the_local_one(tmp_path: Path) -> None:
+    make: Callable[[], str] = lambda: Records(tmp_path / "other").issue().id  # noqa: E731
+    assert make().startswith(str(datetime.now().astimezone().year))

@@ -1,0 +1,98 @@
+"""Commands that succeed, fail, hang and lie about their children; and a master's socket."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from native.errors import BadRequest
+from native.reload.strategies import CustomCommand, MasterSocket, Outcome, scrubbed, split_command
+from native.runtime.master import Master
+from tests.haproxy.process import HAProxy
+
+
+def script(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "reload"
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def run(*words: str, **arguments: object) -> Outcome:
+    return asyncio.run(CustomCommand(words, **arguments).run())  # type: ignore[arg-type]
+
+
+def test_success_gives_what_it_said(tmp_path: Path) -> None:
+    program = script(tmp_path, 'echo "called with $#: $*"; echo complaint >&2')
+    assert run(program, "with", "two words") == Outcome(True, "called with 2: with two words\n", "")
+
+
+def test_failure_gives_status_and_complaint(tmp_path: Path) -> None:
+    program = script(tmp_path, "echo fine; echo 'to stderr' >&2; exit 3")
+    assert run(program, "x") == Outcome(False, "to stderr\n", f"executing {program} x failed: exit status 3")
+
+
+def test_a_signal_is_told(tmp_path: Path) -> None:
+    program = script(tmp_path, "kill -KILL $$")
+    assert run(program) == Outcome(False, "", f"executing {program} failed: signal: killed")
+
+
+def test_too_long_ends_it_with_its_children(tmp_path: Path) -> None:
+    program = script(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 600 & echo begun >&2; wait")
+    assert run(program, limit=0.5) == Outcome(False, "begun\n", f"executing {program} failed: no end within 0.5 s")
+
+
+def test_a_background_child_that_keeps_the_output_open_does_not_hold_it_up(tmp_path: Path) -> None:
+    program = script(tmp_path, f"sleep 600 & echo $! > {tmp_path}/pid; echo done")
+    try:
+        assert run(program, limit=20) == Outcome(True, "done\n", "")
+    finally:
+        pid = int((tmp_path / "pid").read_text())
+        assert Path(f"/proc/{pid}").exists()
+        asyncio.run(CustomCommand(["/bin/kill", str(pid)]).run())
+
+
+@pytest.mark.parametrize(
+    ("word", "why"),
+    [("no-such-program", "executable file not found"), ("/no/such/file", "No such file"), ("/etc/passwd", "Permission denied")],
+)
+def test_what_cannot_be_started(word: str, why: str) -> None:
+    outcome = run(word)
+    assert outcome.ok is False and why in outcome.error
+
+
+def test_the_environment(tmp_path: Path) -> None:
+    inherited = {"PATH": "/usr/bin:/bin", "NOTIFY_SOCKET": "/x", "WATCHDOG_USEC": "1", "WATCHDOG_PID": "2", "LISTEN_FDS": "3", "HOME": "/h"}
+    assert scrubbed(inherited) == {"PATH": "/usr/bin:/bin", "HOME": "/h"}
+    said = run(sys.executable, "-c", "import os; print(sorted(set(os.environ) - {'LC_CTYPE'}))", environment=inherited)
+    assert said.response == "['HOME', 'PATH']\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("systemctl reload haproxy", ["systemctl", "reload", "haproxy"]),
+        ("sh -c 'kill -USR2 1'", ["sh", "-c", "kill -USR2 1"]),
+        ("a  b", ["a", "b"]),
+    ],
+)
+def test_splitting(text: str, words: list[str]) -> None:
+    assert split_command(text) == words
+
+
+@pytest.mark.parametrize("text", ["", "  ", "sh -c 'open"])
+def test_what_cannot_be_split(text: str) -> None:
+    with pytest.raises(BadRequest):
+        split_command(text)
+
+
+def test_the_masters_socket(haproxy: HAProxy, tmp_path: Path) -> None:
+    strategy = MasterSocket(Master(str(haproxy.master)))
+    assert asyncio.run(strategy.run()).ok is True
+    haproxy.file.write_text(haproxy.file.read_text() + "  nonsense\n")
+    outcome = asyncio.run(strategy.run())
+    assert (outcome.ok, outcome.error) == (False, "failed to reload configuration")
+    assert haproxy.version < (2, 7) or "unknown keyword 'nonsense'" in outcome.response
+    absent = asyncio.run(MasterSocket(Master(str(tmp_path / "none.sock"))).run())
+    assert absent.ok is False and absent.error == f"cannot reload: {tmp_path}/none.sock: no such file"
