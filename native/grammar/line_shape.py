@@ -170,7 +170,12 @@ class LineShape:
         if not whole:
             member = fitting[0].lacking(values) or ""
             raise BadValue(f"{member} in body is required by `{fitting[0].text}`", place=Place(member=member))
-        return max(whole, key=lambda each: sum(member in values for member in each.chain.members))
+        chosen = max(whole, key=lambda each: sum(member in values for member in each.chain.members))
+        for other in fitting:
+            left = next((member for member in other.chain.members if member in values and member not in chosen.chain.members), None)
+            if left and (lacking := other.lacking(values)):
+                raise BadValue(f"{left} set without {lacking}", place=Place(member=lacking))
+        return chosen
 
     def _check_together(self, values: Values) -> None:
         for members in self.together:

@@ -148,7 +148,7 @@ class Compiler:
         if schema.get("type") == "array":
             inner = self.schemas.resolve(schema.get("items", {}))
             item = type_of(inner, self.schemas.note(inner), self.time_suffix)
-        return Rest(member, item, stops)
+        return Rest(member, item, stops, (schema["example"],) if "example" in schema else ())
 
     def property(self, path: str) -> Schema:
         """The schema of a member by dotted path; the elements of a list are addressed through it."""

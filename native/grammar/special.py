@@ -17,6 +17,8 @@ _FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "u
 class AddressPort:
     """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
 
+    examples = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
+
     def __init__(self, member: str) -> None:
         self.member, self.port = member, re.sub("address|fqdn", "port", member)
         self.members: tuple[str, ...] = (self.member, self.port)
@@ -54,6 +56,8 @@ def split_address(word: str) -> tuple[str, str | None]:
 class BindAddress(AddressPort):
     """`[address][:port[-end]]` in one word. Reason: as address_port, with a range; several addresses with commas are one address."""
 
+    examples = ("192.0.2.1:80", ":443", "*:8000-8010", "/run/app.sock")
+
     _PORTS = re.compile(r"(.*):(\d+)(?:-(\d+))?", re.DOTALL)
 
     def __init__(self, member: str) -> None:
@@ -81,6 +85,8 @@ class BindAddress(AddressPort):
 
 class Payload:
     """`<format> <content>`, one word each. Reason: default-errorfiles stands alone, and a content of several words must come quoted."""
+
+    examples = ("default-errorfiles", "string hello", "lf-string hello")
 
     ALONE = "default-errorfiles"
 
@@ -113,6 +119,8 @@ class Payload:
 class ClientSource:
     """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`. Reason: the word, not a member, tells the kind;
     the kind `address` says nothing without an address, and an address tells the kind."""
+
+    examples = ("usesrc clientip", "usesrc hdr_ip(x-forwarded-for,-1)", "usesrc 192.0.2.1:80")
 
     _HEADER = re.compile(r"hdr_ip\(([^,]*)(?:,(.*))?\)")
 

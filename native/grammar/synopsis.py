@@ -150,6 +150,7 @@ class Rest:
     member: str
     item: ValueType | None = None
     stops: bool = False
+    examples: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.members: tuple[str, ...] = (self.member,)
@@ -314,22 +315,30 @@ class Options:
         """Take as many groups as there are from `at` on; append their parts; the index behind them."""
         used: dict[int, int] = {}
         while at < len(words):
-            for group in [*self.keyed.get(words[at], ()), *self.loose]:
-                if group in self.loose and group in used and not self.groups[group].repeated:
-                    continue
-                if found := self.groups[group].match(words, at):
-                    used[group] = used.get(group, -1) + 1
-                    end, values = found
-                    hidden = bool(self.groups[group].members) and not values
-                    parts.append(Part((number, group, used[group]), at, end, values, hidden))
-                    at = end
-                    break
-            else:
-                if not swallow:
-                    break
+            if found := self._next(words, at, used):
+                group, end, values = found
+                used[group] = used.get(group, -1) + 1
+                hidden = bool(self.groups[group].members) and not values
+                parts.append(Part((number, group, used[group]), at, end, values, hidden))
+                at = end
+            elif swallow:
                 parts.append(Part(None, at, at + 1, {}))
                 at += 1
+            else:
+                break
         return at
+
+    def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, int, Values] | None:
+        """(group, index behind it, its values): the first group that reads a value, else the first that matches."""
+        hidden: tuple[int, int, Values] | None = None
+        for group in [*self.keyed.get(words[at], ()), *self.loose]:
+            if group in self.loose and group in used and not self.groups[group].repeated:
+                continue
+            if found := self.groups[group].match(words, at):
+                if found[1] or not self.groups[group].members:
+                    return group, *found
+                hidden = hidden or (group, *found)
+        return hidden
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         return [word for _, words, _ in self.written(values, 0) for word in words]

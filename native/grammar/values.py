@@ -25,7 +25,9 @@ class Unknowable(Exception):
 
 
 class ValueType:
-    """Base: any one word."""
+    """Base: any one word. `examples` are what a property's declaration gives."""
+
+    examples: tuple[Any, ...] = ()
 
     def read(self, word: str) -> Any:
         return word
@@ -196,10 +198,19 @@ def _split_outside_parentheses(word: str, separator: str) -> list[str]:
 
 def type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str = "nearest") -> ValueType:
     """The value type that a property's schema and note declare."""
+    found = _type_of(schema, note, time_suffix)
+    if "example" in schema:
+        found.examples = (schema["example"],)
+    elif isinstance(found, Integer):
+        found.examples = tuple(schema[bound] for bound in ("minimum", "maximum") if bound in schema)
+    return found
+
+
+def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str) -> ValueType:
     kind, words = schema.get("type", "string"), note.get("values", {})
     if kind == "array":
         separator = note.get("split") or note.get("separator") or " "
-        return Listed(type_of(schema.get("items", {}), {}, time_suffix), separator)
+        return Listed(type_of(schema.get("items", {}), {"values": words}, time_suffix), separator)
     if schema.get("x-duration"):
         return Duration(schema.get("x-default-unit", "ms"), time_suffix)
     if schema.get("x-size"):
