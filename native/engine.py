@@ -5,9 +5,10 @@ Reads are synchronous and never wait. Every change goes through one commit (nati
 
 import asyncio
 import logging
+import tempfile
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.plan import Reason
 from native.apply.preview import Preview, difference
+from native.apply.retreat import go_back
 from native.apply.running import Running
-from native.apply.site import Planner, Reloads, Site
+from native.apply.site import Loaded, Planner, Site
 from native.config import header, patches
 from native.config.backups import Backups
 from native.config.check import CheckSettings, check
@@ -26,6 +28,9 @@ from native.config.file import ConfigFile
 from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
 from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
+from native.reload.agent import ReloadAgent
+from native.reload.records import Record, Records
+from native.reload.strategies import Strategy
 from native.runtime.client import Runtime
 from native.text.document import Document
 
@@ -38,7 +43,10 @@ _NEITHER = "version or transaction not specified: version or transaction not spe
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file."""
+    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
+
+    `reload_delay` is in seconds; records of reloads are kept for `reload_retention` days.
+    """
 
     file: Path
     storage: Path
@@ -48,6 +56,8 @@ class EngineSettings:
     backups_number: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
+    reload_delay: float = 5.0
+    reload_retention: float = 1.0
 
     @property
     def copy(self) -> Path:
@@ -56,14 +66,13 @@ class EngineSettings:
 
 
 class Engine:
-    """`start` before anything else. `reloads` makes the reload agent for the engine, whose hooks it calls."""
+    """`start` before anything else, `close` at the end. It is the host of its reload agent."""
 
-    def __init__(
-        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], Reloads], plan: Planner = planning.plan
-    ) -> None:
+    def __init__(self, settings: EngineSettings, runtime: Runtime, strategy: Strategy, *, plan: Planner = planning.plan) -> None:
         self.settings, self.runtime = settings, runtime
         memory = MemoryFile(settings.storage / "engine.json")
         current = Current(ConfigFile(settings.file, settings.storage), memory)
+        self.reloads = ReloadAgent(strategy, runtime, settings.reload_delay, _records(settings), self)
         self.site = Site(
             current=current,
             running=Running(current, runtime, memory, settings.copy),
@@ -73,14 +82,12 @@ class Engine:
             runtime=runtime,
             memory=memory,
             plan=plan,
-            reloads=reloads(self),
+            reloads=self.reloads,
         )
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Finishes what a crash cut off and reads everything. Raises Unreadable."""
-        with suppress(OSError):
-            self.settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
         try:
             if self.site.current.file.recover():
                 log.warning("%s was half written and has been completed", self.settings.file)
@@ -94,6 +101,8 @@ class Engine:
             self._watching = asyncio.create_task(self._watch())
 
     async def close(self) -> None:
+        """What is pending is carried out first."""
+        await self.reloads.close()
         if self._watching:
             self._watching.cancel()
             with suppress(asyncio.CancelledError):
@@ -239,6 +248,18 @@ class Engine:
         finally:
             transaction.closed = False
 
+    # -- the host of the reload agent
+
+    def loading(self) -> AbstractAsyncContextManager[Loaded]:
+        """While it is entered nobody changes the file."""
+        return self.site.loading()
+
+    async def loaded(self, document: Document, mark: str) -> None:
+        await self.site.running.verify(document, mark)
+
+    async def refused(self, record: Record) -> int | None:
+        return await go_back(self.site)
+
     # -- edits by others
 
     def notice(self) -> bool:
@@ -291,3 +312,11 @@ class Engine:
             self.site.schedule([Reason("", 0, "", "the server was restarted while this reload was pending")])
 
 
+def _records(settings: EngineSettings) -> Records:
+    """Kept in the storage; where that cannot be, until the server ends."""
+    try:
+        settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
+        return Records(settings.storage / "reloads", settings.reload_retention)
+    except OSError as error:
+        log.warning("%s cannot be used (%s): reloads and their ids will be forgotten at the end", settings.storage, error.strerror)
+        return Records(Path(tempfile.mkdtemp(prefix="dataplane-reloads-")), settings.reload_retention)

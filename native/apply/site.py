@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple
 
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
@@ -13,6 +13,7 @@ from native.apply.running import Running
 from native.config.backups import Backups
 from native.config.check import CheckSettings
 from native.config.transactions import Transactions
+from native.reload.agent import ReloadAgent
 from native.runtime.capabilities import Capabilities
 from native.runtime.client import Runtime
 from native.text.document import Document
@@ -20,19 +21,8 @@ from native.text.document import Document
 Planner = Callable[[Document, Document, Capabilities], Plan]
 
 
-class Reloads(Protocol):
-    """What a commit wants of the reload agent."""
-
-    def schedule(self, reasons: Sequence[Reason]) -> str:
-        """The id of the pending reload, which may be an earlier one's."""
-
-    async def force(self, reasons: Sequence[Reason]) -> object:
-        """Returns after a successful reload. Raises ReloadFailed."""
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """What HAProxy was made to read."""
+class Loaded(NamedTuple):
+    """What HAProxy is made to read."""
 
     document: Document
     fingerprint: str
@@ -41,7 +31,10 @@ class Loaded:
 
 @dataclass
 class Site:
-    """`pending` is the id of a reload that was scheduled and has not begun; `lock` is held by commits and by reloads at work."""
+    """`pending` is the id of a reload that was scheduled and has not begun, `loaded` what one that has begun makes HAProxy read.
+
+    `lock` is held by commits and by reloads at work.
+    """
 
     current: Current
     running: Running
@@ -51,8 +44,9 @@ class Site:
     runtime: Runtime
     memory: MemoryFile
     plan: Planner
-    reloads: Reloads
+    reloads: ReloadAgent
     pending: str | None = None
+    loaded: Loaded | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def schedule(self, reasons: Sequence[Reason]) -> str:
@@ -64,4 +58,5 @@ class Site:
         """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
         async with self.lock:
             self.pending = None
-            yield Loaded(self.current.document, self.current.fingerprint, self.current.version)
+            self.loaded = Loaded(self.current.document, self.current.fingerprint, self.current.version)
+            yield self.loaded

@@ -1,15 +1,15 @@
 """An engine beside a real HAProxy, with reloads through the master that run when a test lets them."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from native.apply import aftermath
-from native.apply.plan import Reason
 from native.config.check import CheckSettings
 from native.engine import Engine, EngineSettings
 from native.errors import ReloadFailed
+from native.reload.records import Record
+from native.reload.strategies import MasterSocket, Outcome
 from native.runtime.client import Runtime
 from native.text.document import Document
 from native.text.section import Section
@@ -36,38 +36,11 @@ backend app from base
 """
 
 
-class Reloads:
-    """Reloads through the master; one that is scheduled runs at `now`."""
+class Unasked:
+    """The strategy of an engine without HAProxy: it always has succeeded."""
 
-    def __init__(self, engine: Engine, master: Path | None) -> None:
-        self.engine, self.master = engine, master
-        self.reasons: list[list[Reason]] = []
-        self.restored: list[int | None] = []
-        self.scheduled: str | None = None
-
-    def schedule(self, reasons: Sequence[Reason]) -> str:
-        if self.scheduled is None:
-            self.scheduled = f"2026-01-01-{len(self.reasons)}"
-        self.reasons.append(list(reasons))
-        return self.scheduled
-
-    async def force(self, reasons: Sequence[Reason]) -> None:
-        self.reasons.append(list(reasons))
-        if not await self.now():
-            raise ReloadFailed("Reload failed: ")
-
-    async def now(self) -> bool:
-        self.scheduled = None
-        site = self.engine.site
-        async with site.loading() as loaded:
-            master = site.runtime.master
-            assert master
-            answer = await master.reload()
-            if answer.success:
-                await aftermath.succeeded(site, loaded)
-            else:
-                self.restored.append(await aftermath.failed(site, loaded))
-            return bool(answer.success)
+    async def run(self) -> Outcome:
+        return Outcome(True)
 
 
 @asynccontextmanager
@@ -79,16 +52,28 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
         "transactions": directory / "transactions",
         "check": CheckSettings(haproxy.binary if haproxy else "true"),
         "watch": False,
+        "reload_delay": 3600,
     } | changes
     runtime = Runtime(timeout=5)
     if haproxy:
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5, 0.02)
-    engine = Engine(EngineSettings(**settings), runtime, lambda engine: Reloads(engine, haproxy and haproxy.master))
+    strategy = MasterSocket(runtime.master) if runtime.master else Unasked()
+    engine = Engine(EngineSettings(**settings), runtime, strategy)
     await engine.start()
     try:
         yield engine
     finally:
-        await engine.close()
+        # what is pending stays so, as after a crash
+        if engine.reloads.pending is None:
+            await engine.close()
+
+
+async def reload(engine: Engine) -> Record:
+    """Carries out what is pending without waiting for its time; the record, whatever became of it."""
+    identity = engine.reloads.schedule(())
+    with suppress(ReloadFailed):
+        await engine.reloads.force(())
+    return engine.reloads.records.get(identity)
 
 
 def adding(name: str) -> Callable[[Document], Document]:

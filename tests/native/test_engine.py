@@ -29,7 +29,7 @@ from native.errors import (
 )
 from native.text.document import Document
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import CONFIG, adding, run, running_engine, substituting
+from tests.native.engines import CONFIG, adding, reload, run, running_engine, substituting
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 
@@ -93,11 +93,11 @@ class TestChanges:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 first = await engine.write(adding("b"), version=1)
                 second = await engine.write(substituting("weight 10", "weight 20"), version=2)
-                assert first.reload_id == second.reload_id == "2026-01-01-0"
+                assert first.reload_id == second.reload_id == engine.reloads.pending
                 assert not first.live and not second.live
                 assert first.reasons[0].section == "backend b"
                 assert (backends(haproxy), weight(haproxy)) == (["app"], "10")
-                assert await engine.site.reloads.now()
+                assert (await reload(engine)).status == "succeeded"
                 assert (backends(haproxy), weight(haproxy)) == (["app", "b"], "20")
                 assert haproxy.worker_pid() != pid
                 assert engine.running is engine.document
@@ -334,7 +334,7 @@ class TestRaw:
                 assert weight(haproxy) == "5"
                 back = await engine.push_raw(text.encode(), version=4)
                 assert back.reload_id, "what the process does is not known any more"
-                assert await engine.site.reloads.now()
+                assert (await reload(engine)).status == "succeeded"
                 assert weight(haproxy) == "10"
                 with pytest.raises(RuntimeFailure, match="cannot execute SetServerWeight"):
                     await engine.push_raw(text.encode(), version=5, skip_reload=True, actions="SetServerWeight app ghost 5")
@@ -395,7 +395,7 @@ class TestTransactions:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 _, outcome = await engine.commit_transaction(engine.start_transaction(1).id, force_reload=force)
                 assert (outcome.version, outcome.forced, outcome.reload_id is None) == (2, force, force)
-                assert force or await engine.site.reloads.now()
+                assert force or (await reload(engine)).status == "succeeded"
                 assert haproxy.worker_pid() != pid
 
         run(work())
@@ -504,7 +504,7 @@ class TestOthersEdits:
                 outcome = await engine.write(substituting("weight 11", "weight 12"), version=3)
                 assert outcome.reload_id, "the edit by hand is not in the process"
                 assert header.version_of(Document.parse(engine.raw())) == 4
-                assert await engine.site.reloads.now()
+                assert (await reload(engine)).status == "succeeded"
                 assert backends(haproxy) == ["app", "by-hand"]
 
         run(work())
@@ -612,8 +612,10 @@ class TestFailedReloads:
                 bad = substituting("  default_backend", "  bind 203.0.113.7:8099\n  default_backend")
                 assert (await engine.write(bad, version=2)).reload_id
                 assert (await engine.write(adding("b"), version=3)).reload_id
-                assert not await engine.site.reloads.now()
-                assert engine.site.reloads.restored == [5]
+                record = await reload(engine)
+                assert (record.status, record.version, record.restored_version, record.verified) == ("failed", 4, 5, True)
+                assert "203.0.113.7:8099" in record.response
+                assert b"203.0.113.7:8099" in (engine.reloads.records.refused(record.id) or b"")
                 assert engine.version() == 5 == header.version_of(engine.document)
                 assert engine.document.data == haproxy.file.read_bytes()
                 assert body(haproxy.file) == text.replace("weight 10", "weight 20")
@@ -638,7 +640,7 @@ class TestFailedReloads:
                 assert "a runtime command failed" in outcome.reasons[0].why
                 again = await engine.write(substituting("weight 30", "weight 40"), version=3)
                 assert again.reload_id == outcome.reload_id
-                assert await engine.site.reloads.now()
+                assert (await reload(engine)).status == "succeeded"
                 assert weight(haproxy) == "40"
                 assert (await engine.write(substituting("weight 40", "weight 50"), version=4)).live
 
@@ -661,7 +663,7 @@ class TestRestarts:
                 assert engine.site.pending, "a reload that was promised is still owed"
                 assert engine.running is not engine.document
                 assert (await engine.write(substituting("weight 30", "weight 40"), version=4)).reload_id
-                assert await engine.site.reloads.now()
+                assert (await reload(engine)).status == "succeeded"
                 assert (weight(haproxy), backends(haproxy)) == ("40", ["app", "b"])
             async with running_engine(haproxy.directory, haproxy) as engine:
                 assert engine.site.pending is None
@@ -679,7 +681,7 @@ class TestRestarts:
                         await asyncio.sleep(0.02)
                 outcome = await engine.write(substituting("weight 10", "weight 20"), version=2)
                 assert outcome.reload_id or weight(haproxy) == "20"
-                assert await engine.site.reloads.now()
+                assert (await reload(engine)).status == "succeeded"
                 assert weight(haproxy) == "20"
 
         run(work())
@@ -691,7 +693,7 @@ class TestRestarts:
                 assert engine.running is None
                 outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
                 assert outcome.reasons[0].why == "it is not known what HAProxy has loaded"
-                assert await engine.site.reloads.now()
+                assert (await reload(engine)).status == "succeeded"
                 assert engine.running is engine.document
                 assert weight(haproxy) == "20"
 
