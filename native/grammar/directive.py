@@ -54,6 +54,7 @@ class Directive:
 
     `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members.
     `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
+    `ahead_of` are the first words of the lines that a new line has to stand before.
     """
 
     path: tuple[str, ...]
@@ -63,6 +64,7 @@ class Directive:
     scalar: bool = False
     unwritten: Mapping[str, tuple[Any, ...]] | None = None
     options: bool = False
+    ahead_of: Sequence[str] = ()
 
     # -- reading
 

@@ -140,8 +140,14 @@ class Grammar:
         if kind == "object" or "allOf" in schema:
             shape = self.shape(self.schemas.properties(schema), note, no="dash")
             silent = {note["toggle"]: ("disabled",)} if note.get("no") == "none" and "toggle" in note else None
-            options = shape.free and not shape.required()
-            return Directive((*path, name), shape, note.get("repeat", "last"), unwritten=silent, options=options)
+            return Directive(
+                (*path, name),
+                shape,
+                note.get("repeat", "last"),
+                unwritten=silent,
+                options=shape.free and not shape.required(),
+                ahead_of=note.get("ahead_of", ()),
+            )
         unwritten = {note["toggle"]: (None, False)} if "toggle" in note else None
         return Directive(path, self.shape(siblings, note, no="prefix"), note.get("repeat", "last"), unwritten=unwritten)
 

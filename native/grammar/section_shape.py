@@ -114,15 +114,17 @@ class SectionShape:
     ) -> Section:
         own = sorted(place for each in reading.lines.values() for place, _ in each)
         whole = Change({0: lines[0]}, [])
-        for _, change in changes:
+        for directive, change in changes:
             whole.replaced |= change.replaced
-            whole.added += [(self._place(section, line, own) if place is None else place, line) for place, line in change.added]
+            for place, line in change.added:
+                whole.added.append((self._place(section, line, own, directive.ahead_of) if place is None else place, line))
         return changed(section, whole)
 
-    def _place(self, section: Section, line: Line, own: Sequence[int]) -> int:
+    def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
         """The line behind which a new one goes: the last of its first word, else the last of the section's own, else the header."""
         kin = [place for place in own if section.lines[place].words[:1] == line.words[:1]]
-        return section.outside_blocks((kin or own or [0])[-1])
+        end = next((place for place, other in enumerate(section.lines) if other.words and other.words[0] in ahead_of), len(section.lines))
+        return section.outside_blocks((kin or [place for place in own if place < end] or [0])[-1])
 
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
         """A new section with the object's own lines."""
