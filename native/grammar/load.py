@@ -11,7 +11,7 @@ from native.grammar.directive import Directive
 from native.grammar.line_shape import METADATA, Alias, Alternative, LineShape
 from native.grammar.notation import Compiler
 from native.grammar.schema import Schema, Schemas, keyword_of, stands_alone
-from native.grammar.section_shape import ListAlias, SectionShape
+from native.grammar.section_shape import Default, ListAlias, SectionShape
 from native.grammar.synopsis import Chain
 
 BUNDLE = Path(__file__).resolve().parents[2] / "openapi" / "generated" / "dataplane.json"
@@ -36,7 +36,7 @@ class Grammar:
         """The shape of a schema whose objects are lines: `server`, `acl`, `http_request_rule`, ..."""
         if name not in self._lines:
             schema = self.schemas.named(name)
-            self._lines[name] = self.shape(self.schemas.properties(schema), self.schemas.note(schema), no="dash")
+            self._lines[name] = self.shape(self.schemas.properties(schema), self.schemas.note(schema))
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
@@ -45,21 +45,26 @@ class Grammar:
             schema = self.schemas.named(name)
             properties = {n: s for n, s in self.schemas.properties(schema).items() if n not in set(embedded)}
             note = self.schemas.note(schema)
-            header = self.shape(properties, {"line": note["header"]}, no="dash")
+            header = self.shape(properties, {"line": note["header"]})
             inner = {n: s for n, s in properties.items() if n not in (*header.members, METADATA)}
             families = [self._family((), properties, family) for family in note.get("families", ())]
             claimed = {member for family in families for member in family.shape.members}
             directives = [*self._directives((), inner, claimed), *families]
             self._sections[name] = SectionShape(
-                note["header"].split()[0], header, directives, list(properties), self._list_aliases(properties)
+                note["header"].split()[0],
+                header,
+                directives,
+                list(properties),
+                self._list_aliases(properties),
+                list(self._defaults((), properties)),
             )
         return self._sections[name]
 
     # -- lines
 
-    def shape(self, properties: Mapping[str, Schema], note: Mapping[str, Any], *, no: str) -> LineShape:
+    def shape(self, properties: Mapping[str, Schema], note: Mapping[str, Any]) -> LineShape:
         """A line shape from its members and the note that spells it."""
-        compiler = Compiler(self.schemas, properties, no=no, time_suffix=self.time_suffix)
+        compiler = Compiler(self.schemas, properties, time_suffix=self.time_suffix)
         chosen_by = note.get("chosen_by", ())
         chosen_by = (chosen_by,) if isinstance(chosen_by, str) else tuple(chosen_by)
         alternatives = [
@@ -109,6 +114,13 @@ class Grammar:
         notes = {name: self.schemas.note(schema) for name, schema in properties.items() if schema.get("type") == "object"}
         return [ListAlias(name, note["alias_of"]) for name, note in notes.items() if "alias_of" in note]
 
+    def _defaults(self, path: tuple[str, ...], properties: Mapping[str, Schema]) -> Iterable[Default]:
+        for name, schema in properties.items():
+            if schema.get("type") == "object":
+                yield from self._defaults((*path, name), self.schemas.properties(schema))
+            elif "default" in schema:
+                yield Default(path, name, schema["default"])
+
     # -- sections
 
     def _directives(self, path: tuple[str, ...], properties: Mapping[str, Schema], claimed: set[str]) -> list[Directive]:
@@ -135,10 +147,10 @@ class Grammar:
         kind = schema.get("type")
         if kind == "array":
             items = self.schemas.resolve(schema["items"])
-            shape = self.shape(self.schemas.properties(items), {**self.schemas.note(items), **note}, no="prefix")
+            shape = self.shape(self.schemas.properties(items), {**self.schemas.note(items), **note})
             return Directive(path, shape, "append", rows=name)
         if kind == "object" or "allOf" in schema:
-            shape = self.shape(self.schemas.properties(schema), note, no="dash")
+            shape = self.shape(self.schemas.properties(schema), note)
             silent = {note["toggle"]: ("disabled",)} if note.get("no") == "none" and "toggle" in note else None
             return Directive(
                 (*path, name),
@@ -149,12 +161,15 @@ class Grammar:
                 ahead_of=note.get("ahead_of", ()),
             )
         unwritten = {note["toggle"]: (None, False)} if "toggle" in note else None
-        return Directive(path, self.shape(siblings, note, no="prefix"), note.get("repeat", "last"), unwritten=unwritten)
+        return Directive(path, self.shape(siblings, note), note.get("repeat", "last"), unwritten=unwritten)
 
     def _implied(self, path: tuple[str, ...], name: str, schema: Schema) -> list[Directive]:
         note = self.schemas.note(schema)
         if note.get("ignored") or "alias_of" in note:
             return []
+        if "codec" in note:
+            node = Compiler(self.schemas, {name: schema}).coded(name, note)
+            return [Directive(path, _single(node, name, note, keyword_of(name, note)))]
         if schema.get("type") == "object":
             return self._directives((*path, name), self.schemas.properties(schema), set())
         if stands_alone(schema, note):
@@ -178,7 +193,7 @@ class Grammar:
         return Directive(path, LineShape(alternatives, [name]), unwritten={name: silent})
 
     def _family(self, path: tuple[str, ...], properties: Mapping[str, Schema], note: Mapping[str, Any]) -> Directive:
-        shape = self.shape(properties, note, no="prefix")
+        shape = self.shape(properties, note)
         return Directive(path, shape, note.get("repeat", "last"), unwritten=dict.fromkeys(shape.chosen_by, (None,)))
 
 
