@@ -34,72 +34,70 @@ class Command:
 
 
 def weight(backend: str, server: str, value: int) -> Command:
-    return _set(backend, server, f"weight {_number(value, 0, 256)}", uweight=value)
+    return _set("set server {} weight {}", backend, server, _number(value, 0, 256), uweight=value)
 
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
     """IPv4 or IPv6 only; without a port the server keeps its own."""
-    shown = {"address": _ip(ip)} if port is None else {"address": _ip(ip), "port": port}
-    words = f"addr {argument(ip)}" if port is None else f"addr {argument(ip)} port {_number(port, 0, 65535)}"
-    return _set(backend, server, words, **shown)
+    if port is None:
+        return _set("set server {} addr {}", backend, server, ip, address=_ip(ip))
+    return _set("set server {} addr {} port {}", backend, server, ip, _number(port, 0, 65535), address=_ip(ip), port=port)
 
 
 def state(backend: str, server: str, value: str) -> Command:
     if value not in STATES:
         raise BadValue(f"a server's state is one of {', '.join(STATES)}, not {value!r}")
-    return _set(backend, server, f"state {value}", forced_state=value)
+    return _set("set server {} state {}", backend, server, value, forced_state=value)
 
 
 def health(backend: str, server: str, value: str) -> Command:
     """up, stopping or down: until the next check says otherwise, so a re-read proves nothing."""
-    return Command(f"set server {_path(backend, server)} health {argument(value)}")
+    return _set("set server {} health {}", backend, server, value)
 
 
 def check_port(backend: str, server: str, port: int) -> Command:
-    return _set(backend, server, f"check-port {_number(port, 1, 65535)}", check_port=port)
+    return _set("set server {} check-port {}", backend, server, _number(port, 1, 65535), check_port=port)
 
 
 def check_address(backend: str, server: str, ip: str) -> Command:
-    return _set(backend, server, f"check-addr {argument(ip)}", check_addr=_ip(ip))
-
-
-def agent(backend: str, server: str, enabled: bool) -> Command:
-    word = "enable" if enabled else "disable"
-    return Command(f"{word} agent {_path(backend, server)}", Shows(backend, server, (("agent_enabled", enabled),)))
+    return _set("set server {} check-addr {}", backend, server, ip, check_addr=_ip(ip))
 
 
 def checks(backend: str, server: str, enabled: bool) -> Command:
-    word = "enable" if enabled else "disable"
-    return Command(f"{word} health {_path(backend, server)}", Shows(backend, server, (("check_enabled", enabled),)))
+    return _set("enable health {}" if enabled else "disable health {}", backend, server, check_enabled=enabled)
+
+
+def agent(backend: str, server: str, enabled: bool) -> Command:
+    return _set("enable agent {}" if enabled else "disable agent {}", backend, server, agent_enabled=enabled)
 
 
 def agent_address(backend: str, server: str, host: str) -> Command:
-    try:
-        return _set(backend, server, f"agent-addr {argument(host)}", agent_addr=_ip(host))
-    except BadValue:
-        return Command(f"set server {_path(backend, server)} agent-addr {argument(host)}")
+    """While the agent is enabled, as all of its settings. A name is resolved by HAProxy, so only an IP address can be proven."""
+    shown = {} if _not_ip(host) else {"agent_addr": _ip(host)}
+    return _set("set server {} agent-addr {}", backend, server, host, **shown)
 
 
 def agent_port(backend: str, server: str, port: int) -> Command:
-    return _set(backend, server, f"agent-port {_number(port, 1, 65535)}", agent_port=port)
+    return _set("set server {} agent-port {}", backend, server, _number(port, 1, 65535), agent_port=port)
 
 
 def agent_send(backend: str, server: str, text: str) -> Command:
     """HAProxy shows the string nowhere."""
-    return Command(f"set server {_path(backend, server)} agent-send {argument(text)}")
+    return _set("set server {} agent-send {}", backend, server, text)
 
 
 def fqdn(backend: str, server: str, name: str) -> Command:
-    return _set(backend, server, f"fqdn {argument(name)}", fqdn=name)
+    return _set("set server {} fqdn {}", backend, server, name, fqdn=name)
 
 
 def ssl(backend: str, server: str, enabled: bool) -> Command:
-    return _set(backend, server, f"ssl {'on' if enabled else 'off'}", use_ssl=enabled)
+    return _set("set server {} ssl {}", backend, server, "on" if enabled else "off", use_ssl=enabled)
 
 
 def server_maxconn(backend: str, server: str, value: int) -> Command:
     """HAProxy takes any number, negative ones too."""
-    return Command(f"set maxconn server {_path(backend, server)} {_number(value, 0, 2**31 - 1)}", Limit(backend, server, value))
+    text = f"set maxconn server {_path(backend, server)} {_number(value, 0, 2**31 - 1)}"
+    return Command(text, Limit(backend, server, value))
 
 
 def frontend_maxconn(frontend: str, value: int) -> Command:
@@ -165,8 +163,10 @@ async def _undo(runtime: Runtime, done: Iterable[Command]) -> None:
                 return
 
 
-def _set(backend: str, server: str, words: str, **shown: object) -> Command:
-    return Command(f"set server {_path(backend, server)} {words}", Shows(backend, server, tuple(shown.items())))
+def _set(template: str, backend: str, server: str, *words: str | int, **shown: object) -> Command:
+    """A change of one server; without anything shown its answer alone has to do."""
+    text = template.format(_path(backend, server), *map(argument, words))
+    return Command(text, Shows(backend, server, tuple(shown.items())) if shown else None)
 
 
 def _path(backend: str, server: str) -> str:
@@ -177,6 +177,14 @@ def _number(value: int, least: int, most: int) -> int:
     if isinstance(value, bool) or not least <= value <= most:
         raise BadValue(f"{value} is outside {least}..{most}")
     return value
+
+
+def _not_ip(text: str) -> bool:
+    try:
+        _ip(text)
+    except BadValue:
+        return True
+    return False
 
 
 def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
