@@ -5,20 +5,19 @@ Reads are synchronous and never wait. Every change goes through one commit (nati
 
 import asyncio
 import logging
-import tempfile
 import uuid
-from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from native.apply import aftermath
 from native.apply import plan as planning
 from native.apply.commit import Change, Edit, Outcome, commit
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.plan import Reason
 from native.apply.preview import Preview, difference
-from native.apply.retreat import go_back
 from native.apply.running import Running
 from native.apply.site import Loaded, Planner, Site
 from native.config import header, patches
@@ -29,8 +28,7 @@ from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
 from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
 from native.reload.agent import ReloadAgent
-from native.reload.records import Record, Records
-from native.reload.strategies import Strategy
+from native.reload.records import Record
 from native.runtime.client import Runtime
 from native.text.document import Document
 
@@ -43,10 +41,7 @@ _NEITHER = "version or transaction not specified: version or transaction not spe
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
-
-    `reload_delay` is in seconds; records of reloads are kept for `reload_retention` days.
-    """
+    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file."""
 
     file: Path
     storage: Path
@@ -56,8 +51,6 @@ class EngineSettings:
     backups_number: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
-    reload_delay: float = 5.0
-    reload_retention: float = 1.0
 
     @property
     def copy(self) -> Path:
@@ -66,13 +59,15 @@ class EngineSettings:
 
 
 class Engine:
-    """`start` before anything else, `close` at the end. It is the host of its reload agent."""
+    """`start` before anything else, `close` at the end. `reloads` makes the agent, whose host the engine can be."""
 
-    def __init__(self, settings: EngineSettings, runtime: Runtime, strategy: Strategy, *, plan: Planner = planning.plan) -> None:
+    def __init__(
+        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner = planning.plan
+    ) -> None:
         self.settings, self.runtime = settings, runtime
         memory = MemoryFile(settings.storage / "engine.json")
         current = Current(ConfigFile(settings.file, settings.storage), memory)
-        self.reloads = ReloadAgent(strategy, runtime, settings.reload_delay, _records(settings), self)
+        self.reloads = reloads(self)
         self.site = Site(
             current=current,
             running=Running(current, runtime, memory, settings.copy),
@@ -84,10 +79,13 @@ class Engine:
             plan=plan,
             reloads=self.reloads,
         )
+        self._loaded: Loaded | None = None
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Finishes what a crash cut off and reads everything. Raises Unreadable."""
+        with suppress(OSError):
+            self.settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
         try:
             if self.site.current.file.recover():
                 log.warning("%s was half written and has been completed", self.settings.file)
@@ -250,15 +248,19 @@ class Engine:
 
     # -- the host of the reload agent
 
-    def loading(self) -> AbstractAsyncContextManager[Loaded]:
+    @asynccontextmanager
+    async def loading(self) -> AsyncIterator[Loaded]:
         """While it is entered nobody changes the file."""
-        return self.site.loading()
+        async with self.site.loading() as self._loaded:
+            yield self._loaded
 
     async def loaded(self, document: Document, mark: str) -> None:
-        await self.site.running.verify(document, mark)
+        assert self._loaded
+        await aftermath.succeeded(self.site, self._loaded)
 
     async def refused(self, record: Record) -> int | None:
-        return await go_back(self.site)
+        assert self._loaded
+        return await aftermath.failed(self.site, self._loaded)
 
     # -- edits by others
 
@@ -311,12 +313,3 @@ class Engine:
         if pending and pending == self.site.current.fingerprint and self.running is not self.document:
             self.site.schedule([Reason("", 0, "", "the server was restarted while this reload was pending")])
 
-
-def _records(settings: EngineSettings) -> Records:
-    """Kept in the storage; where that cannot be, until the server ends."""
-    try:
-        settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
-        return Records(settings.storage / "reloads", settings.reload_retention)
-    except OSError as error:
-        log.warning("%s cannot be used (%s): reloads and their ids will be forgotten at the end", settings.storage, error.strerror)
-        return Records(Path(tempfile.mkdtemp(prefix="dataplane-reloads-")), settings.reload_retention)

@@ -31,10 +31,7 @@ class Loaded(NamedTuple):
 
 @dataclass
 class Site:
-    """`pending` is the id of a reload that was scheduled and has not begun, `loaded` what one that has begun makes HAProxy read.
-
-    `lock` is held by commits and by reloads at work.
-    """
+    """`pending` is the id of a reload that was scheduled and has not begun; `lock` is held by commits and by reloads at work."""
 
     current: Current
     running: Running
@@ -46,7 +43,6 @@ class Site:
     plan: Planner
     reloads: ReloadAgent
     pending: str | None = None
-    loaded: Loaded | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def schedule(self, reasons: Sequence[Reason]) -> str:
@@ -58,5 +54,4 @@ class Site:
         """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
         async with self.lock:
             self.pending = None
-            self.loaded = Loaded(self.current.document, self.current.fingerprint, self.current.version)
-            yield self.loaded
+            yield Loaded(self.current.document, self.current.fingerprint, self.current.version)

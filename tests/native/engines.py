@@ -8,7 +8,8 @@ from pathlib import Path
 from native.config.check import CheckSettings
 from native.engine import Engine, EngineSettings
 from native.errors import ReloadFailed
-from native.reload.records import Record
+from native.reload.agent import ReloadAgent
+from native.reload.records import Record, Records
 from native.reload.strategies import MasterSocket, Outcome
 from native.runtime.client import Runtime
 from native.text.document import Document
@@ -52,13 +53,13 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
         "transactions": directory / "transactions",
         "check": CheckSettings(haproxy.binary if haproxy else "true"),
         "watch": False,
-        "reload_delay": 3600,
     } | changes
     runtime = Runtime(timeout=5)
     if haproxy:
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5, 0.02)
     strategy = MasterSocket(runtime.master) if runtime.master else Unasked()
-    engine = Engine(EngineSettings(**settings), runtime, strategy)
+    records = Records(directory / "reloads")
+    engine = Engine(EngineSettings(**settings), runtime, lambda engine: ReloadAgent(strategy, runtime, 3600, records, engine))
     await engine.start()
     try:
         yield engine

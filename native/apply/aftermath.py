@@ -1,22 +1,28 @@
-"""The way back after a reload that HAProxy refused: the file becomes again what still runs, under a higher version.
+"""What follows a reload: the running document is what was loaded, or the file goes back to what still runs.
 
-Taken while the lock of `Site.loading` is held, so that file, memory and version change together.
+Called while `Site.loading` is entered, so that file, memory and version change together.
 """
 
 import logging
+from contextlib import suppress
 
 from native.apply.commit import Change, commit_locked
-from native.apply.site import Site
+from native.apply.site import Loaded, Site
 from native.config import header
-from native.errors import NativeError
+from native.errors import NativeError, RuntimeFailure
 
 log = logging.getLogger(__name__)
 
 
-async def go_back(site: Site) -> int | None:
+async def succeeded(site: Site, loaded: Loaded) -> None:
+    """A new worker may be reached elsewhere and be able to do other things."""
+    with suppress(RuntimeFailure):
+        await site.runtime.refresh()
+    await site.running.verify(loaded.document, loaded.fingerprint)
+
+
+async def failed(site: Site, loaded: Loaded) -> int | None:
     """The version under which the file is again what runs; None where it was not changed."""
-    loaded = site.loaded
-    assert loaded
     site.memory.set(pending="")
     good = site.running.good()
     if good is None or header.same_text(good, loaded.document):
