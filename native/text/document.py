@@ -13,11 +13,13 @@ from native.text.words import unquoted
 
 SECTION_KINDS = frozenset(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
-    "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app".split()
+    "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app namespace_list "
+    # HAProxy Enterprise's
+    "udp-lb dynamic-update waf-global waf-profile botmgmt-profile captcha".split()
 )
 # A section keyword as first word, or a first word whose quotes or escapes may hide one.
 _HEADER = re.compile(
-    r"^[ \t\v\f]*(?:(?:" + "|".join(sorted(SECTION_KINDS)) + r")(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]*[\"'\\])", re.MULTILINE
+    r"^[ \t\r\v\f]*(?:(?:" + "|".join(sorted(SECTION_KINDS)) + r")(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]*[\"'\\])", re.MULTILINE
 )
 
 

@@ -1,6 +1,6 @@
 """One line of a configuration: its original text, taken apart on demand."""
 
-from native.text.words import Split, split, words_of
+from native.text.words import BLANKS, Split, split, words_of
 
 
 class Line:
@@ -32,11 +32,11 @@ class Line:
 
     @property
     def is_blank(self) -> bool:
-        return not self.text.strip()
+        return not self.text.strip(BLANKS + "\n")
 
     @property
     def is_comment(self) -> bool:
-        return self.text.lstrip().startswith("#")
+        return self.text.lstrip(BLANKS).startswith("#")
 
     @property
     def indent(self) -> str:

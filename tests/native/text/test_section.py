@@ -1,0 +1,68 @@
+"""A section's lines, its conditionals, and new lines in it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from native.text.line import Line
+from native.text.section import Section, split_lines
+from tests.laws.settings import law
+
+
+def section(*lines: str, newline: str = "\n") -> Section:
+    return Section("backend", "b", "".join(line + newline for line in ("backend b", *lines)))
+
+
+@law(300)
+@given(some.text(some.sampled_from("a \n\r\v\f\x1c\x85\u2028#")))
+def test_only_a_line_feed_ends_a_line(text: str) -> None:
+    lines = split_lines(text)
+    assert "".join(lines) == text
+    assert all(line.endswith("\n") for line in lines[:-1])
+    assert not any("\n" in line[:-1] for line in lines)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_line_behind_a_last_one_without_end_gives_it_one(newline: str) -> None:
+    old = Section("backend", "b", f"backend b{newline}  server a :1")
+    new = old.with_lines([*old.lines, Line("  server b :2")])
+    assert new.text == f"backend b{newline}  server a :1{newline}  server b :2"
+
+
+def test_lines_and_text_are_two_views_of_one_thing() -> None:
+    old = section("  mode http", "", "  # last")
+    assert Section("backend", "b", lines=old.lines).text == old.text
+    assert old.header.words == ("backend", "b")
+
+
+@pytest.mark.parametrize(
+    ("lines", "place", "outside"),
+    [
+        (["a", "b"], 1, 1),
+        ([".if x", "a", ".endif", "b"], 2, 3),
+        ([".if x", "a", ".else", "b", ".endif", "c"], 2, 5),
+        ([".if x", ".if y", "a", ".endif", ".endif"], 3, 5),
+        ([".if x", "a", ".endif"], 0, 0),
+        ([".if x", "a", ".endif"], 1, 3),
+        ([".if x", "a", ".endif"], 3, 3),
+        # Not closed within the section: there is no place outside.
+        ([".if x", "a", "b"], 2, 2),
+        (["a", ".endif", "b"], 1, 1),
+    ],
+)
+def test_outside_blocks(lines: list[str], place: int, outside: int) -> None:
+    assert section(*lines).outside_blocks(place) == outside
+
+
+@pytest.mark.parametrize(
+    ("lines", "open_"),
+    [
+        ([".if x", "a", ".endif"], []),
+        (["a", ".endif"], [".endif"]),
+        (["a", ".if x"], [".if x"]),
+        ([".else", "a", ".if x", "b", ".endif", ".endif", ".if y"], [".else", ".endif", ".if y"]),
+        ([".if x", ".elif y", "a"], [".if x", ".elif y"]),
+    ],
+)
+def test_open_conditionals(lines: list[str], open_: list[str]) -> None:
+    assert [line.text.strip() for line in section(*lines).open_conditionals()] == open_

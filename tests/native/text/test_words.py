@@ -1,0 +1,108 @@
+"""Splitting: nothing is lost, and the words are those that HAProxy itself sees."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from native.text.words import has_open_quote, is_word, quoted, split, unquoted, words_of
+from tests.haproxy import binaries
+from tests.laws.settings import law
+from tests.native.text.splitting import Oracle, up_to_empty
+
+BLANKS = [" ", "  ", "\t", "\v", "\f", "\r"]
+ESCAPES = ["\\ ", "\\#", '\\"', "\\'", "\\\\", "\\t", "\\n", "\\x41", "\\q", "\\$", "\\"]
+QUOTED = ['"', "'", '"a b"', "'a b'", '"${X}"', '"$Y"', '"${Z-a"b}"', '"', "'"]
+OTHERS = ["a", "b", "-", "z", "#", "{", "}", "(", ",", "é", "\xa0", "\x1c", "\x85", "\udcff", "${X}", "if"]
+LINES = some.lists(some.sampled_from([*BLANKS, *ESCAPES, *QUOTED, *OTHERS]), max_size=9).map("".join)
+
+
+@pytest.fixture(params=binaries.WANTED, scope="module")
+def oracle(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Oracle:
+    return Oracle(request.param, tmp_path_factory.mktemp("split"))
+
+
+@law(25)
+@given(some.lists(LINES, min_size=1, max_size=35))
+def test_words_are_those_of_haproxy(oracle: Oracle, lines: list[str]) -> None:
+    faults = oracle.faults(lines)
+    whole = [line for i, line in enumerate(lines) if i not in faults and oracle.can_tell(line)]
+    expected = [up_to_empty([unquoted(word) for word in split(f"x {line}\n").words[1:]]) for line in whole]
+    assert oracle.words(whole) == expected
+
+
+@law(25)
+@given(some.lists(LINES, min_size=1, max_size=35))
+def test_open_quotes_are_those_that_haproxy_refuses(oracle: Oracle, lines: list[str]) -> None:
+    faults = oracle.faults(lines)
+    for i, line in enumerate(lines):
+        words = " ".join(split(f"zork {line}\n").words)
+        if i not in faults or "quote" in faults[i]:
+            assert has_open_quote(words) == (i in faults), line
+
+
+@given(some.text(some.characters(exclude_categories=())))
+@law(500)
+def test_any_line_joins_to_itself(line: str) -> None:
+    assert split(line).join() == line
+    assert words_of(line) == split(line).words
+
+
+@given(LINES)
+@law(500)
+def test_awkward_lines_join_to_themselves(line: str) -> None:
+    for end in ("", "\n", "\r\n"):
+        assert split(line + end).join() == line + end
+        assert words_of(line + end) == split(line + end).words
+
+
+@given(LINES)
+@law(500)
+def test_word_stands_as_one_word_between_others(text: str) -> None:
+    if is_word(text):
+        assert split(f"a {text} b # c").words == ("a", text, "b")
+
+
+@given(LINES)
+@law(500)
+def test_quoted_text_is_one_word_that_means_the_text(text: str) -> None:
+    text = text.replace("\r", "").replace("${", "$")
+    assert is_word(quoted(text))
+    assert unquoted(quoted(text)) == text
+
+
+def test_variable_stays_live_in_quotes() -> None:
+    assert quoted("a ${B} $1") == '"a ${B} \\$1"'
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "tail"),
+    [
+        ("a#b c\n", ["a"], "#b c\n"),
+        ("a \\# b", ["a", "\\#", "b"], ""),
+        ("a\\ b\t\\\tc", ["a\\ b", "\\", "c"], ""),
+        ('a "b # c" d # e\r\n', ["a", '"b # c"', "d"], " # e\r\n"),
+        ("a\rb c\n", ["a"], "\rb c\n"),
+        ("a \rb\n", ["a", "b"], "\n"),
+        ("a\u00a0b\u2003c", ["a\u00a0b\u2003c"], ""),
+        ('a "b c\n', ["a", '"b c'], "\n"),
+        ("", [], ""),
+        ("   # only", [], "   # only"),
+    ],
+)
+def test_split(line: str, words: list[str], tail: str) -> None:
+    assert (list(split(line).words), split(line).tail) == (words, tail)
+
+
+@pytest.mark.parametrize(
+    ("line", "comment"),
+    [("a # b ", "b"), ("a #", ""), ("a", None), ("a#b", "b"), ('"#"', None), ("a # b # c\r\n", "b # c"), ("a\r# dead", None)],
+)
+def test_comment(line: str, comment: str | None) -> None:
+    assert split(line).comment == comment
+
+
+def test_long_line_is_split_in_linear_time() -> None:
+    words = ['"' + "x" * 60 + '"', "plain", "\\ "] * 4000
+    line = " ".join(words) + " # " + "c" * 200_000
+    assert list(split(line).words) == words
+    assert has_open_quote("a" * 200_000 + '"')
