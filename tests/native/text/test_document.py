@@ -11,11 +11,12 @@ from native.text.section import Section
 from tests.laws.settings import law
 
 LINES = [
-    "global", "defaults", "defaults d1", "defaults from d1", "frontend f1", "frontend f1 # {\"a\":1}", "backend b1", "backend b1", "  backend  b2",
-    "listen l1 :80", '"front"end f2', "back\\end b", "frontend'", "program p", "namespace_list", "traces",
-    "", " ", "# at column 0", "#", "  # indented", "\t# tab", ".if defined(X)", ".elif 1", ".else", ".endif", ".notice x",
-    "  mode http", '  server s "a b":80 check', "  acl a path \\", "  frontends x", '  log-format "${X}"', "x" * 5000, "\0", "\udcff\udcfe", "é\x85\u2028",
-]  # fmt: skip
+    *("global", "defaults", "defaults d1", "defaults from d1", "frontend f1", 'frontend f1 # {"a":1}', "backend b1", "backend b1"),
+    *("  backend  b2", "listen l1 :80", '"front"end f2', "back\\end b", "frontend'", "program p", "namespace_list", "traces"),
+    *("", " ", "# at column 0", "#", "  # indented", "\t# tab", ".if defined(X)", ".elif 1", ".else", ".endif", ".notice x"),
+    *("  mode http", '  server s "a b":80 check', "  acl a path \\", "  frontends x", '  log-format "${X}"', "x" * 5000),
+    *("\0", "\udcff\udcfe", "é\x85\u2028"),
+]
 TEXTS = some.lists(some.tuples(some.sampled_from(LINES), some.sampled_from(["\n", "\n", "\n", "\r\n", "\r\r\n"])), max_size=25).map(
     lambda rows: "".join(line + end for line, end in rows)
 )
