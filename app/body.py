@@ -44,9 +44,10 @@ def _too_large(limit: int) -> ApiError:
 
 
 def decode(data: bytes) -> Any:
-    """The JSON value; of a member that is given twice the last counts, as with the reference."""
+    """The first JSON value; what follows it is ignored, and of a member given twice the last counts, as with the reference."""
     try:
-        value = json.loads(data, parse_constant=_no_constant)
+        text = data.decode("utf-8").lstrip(" \t\r\n")
+        value, _ = _DECODER.raw_decode(text)
     except RecursionError:
         raise _undecodable(f"nested deeper than {DEEPEST} levels") from None
     except ValueError as error:
@@ -62,6 +63,9 @@ def _undecodable(reason: str) -> ApiError:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _deeper_than(value: Any, depth: int) -> bool:

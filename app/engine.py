@@ -1,20 +1,17 @@
-"""From settings to a running engine: its runtime client, its reload agent, and what the agent tells the engine."""
+"""From settings to a running engine, with its runtime client and its way to reload."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from app.settings import Settings, SettingsError
-from native.apply import aftermath
-from native.apply.site import Loaded
 from native.config import stats_sockets
 from native.config.check import CheckSettings
 from native.engine import Engine, EngineSettings
 from native.errors import BadRequest
 from native.reload.agent import ReloadAgent
-from native.reload.records import Record, Records
+from native.reload.records import Records
 from native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy, split_command
 from native.runtime.client import Runtime
 
@@ -24,43 +21,26 @@ DELAY_SECONDS = 5.0
 
 
 class Reloading:
-    """Through the master's socket where it answers, else by the operator's command."""
+    """Through the master's socket where it answers, else by the operator's command.
 
-    def __init__(self, runtime: Runtime, command: list[str], *, master_worker_mode: bool) -> None:
-        self._runtime, self._master_worker_mode = runtime, master_worker_mode
+    The new worker may listen elsewhere: `sockets` tells, once HAProxy was made to read the file, where it may be met.
+    """
+
+    def __init__(self, runtime: Runtime, command: list[str], sockets: Callable[[], None], *, master_worker_mode: bool) -> None:
+        self._runtime, self._sockets, self._master_worker_mode = runtime, sockets, master_worker_mode
         self._command = CustomCommand(command) if command else None
 
     async def run(self) -> Outcome:
-        return await self._strategy().run()
+        outcome = await self._strategy().run()
+        self._sockets()
+        return outcome
 
     def _strategy(self) -> Strategy:
         master = self._runtime.master if self._command else self._runtime.configured_master
         if self._master_worker_mode and master is not None:
             return MasterSocket(master)
-        assert self._command is not None
+        assert self._command is not None, "reload_command sees to it"
         return self._command
-
-
-class Host:
-    """What the agent needs of an engine while HAProxy reads the file, and after."""
-
-    def __init__(self, engine: Engine, settings: Settings) -> None:
-        self._engine, self._settings = engine, settings
-        self._now: Loaded | None = None
-
-    @asynccontextmanager
-    async def loading(self) -> AsyncIterator[tuple[Any, str, int]]:
-        async with self._engine.site.loading() as self._now:
-            yield self._now.document, self._now.fingerprint, self._now.version
-
-    async def loaded(self, document: Any, mark: str) -> None:
-        assert self._now is not None
-        use_sockets(self._engine, self._settings, document)
-        await aftermath.succeeded(self._engine.site, self._now)
-
-    async def refused(self, record: Record) -> int | None:
-        assert self._now is not None
-        return await aftermath.failed(self._engine.site, self._now)
 
 
 def engine_settings(settings: Settings) -> EngineSettings:
@@ -81,19 +61,14 @@ def engine_settings(settings: Settings) -> EngineSettings:
     )
 
 
-def use_sockets(engine: Engine, settings: Settings, document: Any) -> None:
-    """From now on the runtime client chooses among the sockets that this document opens."""
-    engine.runtime.use(settings.master_runtime or None, stats_sockets.addresses(document))
-
-
 def reload_command(settings: Settings) -> list[str]:
     """The words of the reload command; none where only the master's socket is left. Raises SettingsError."""
     text = settings.reload_cmd
+    if settings.reload_strategy not in ("custom", *COMMANDS):
+        raise SettingsError(f"invalid reload strategy: '{settings.reload_strategy}'")
     if not text and settings.reload_strategy in COMMANDS:
         words, service = COMMANDS[settings.reload_strategy]
         text = f"{words} {settings.service_name or service}"
-    if settings.reload_strategy not in ("custom", *COMMANDS):
-        raise SettingsError(f"invalid reload strategy: '{settings.reload_strategy}'")
     if text:
         try:
             return split_command(text)
@@ -112,26 +87,29 @@ def reload_delay(settings: Settings, override: str | None) -> float:
     return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
 
 
+def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
+    """From now on the runtime client chooses among the sockets that the file opens."""
+    runtime.use(settings.master_runtime or None, stats_sockets.addresses_in(Path(settings.config_file)))
+
+
 @asynccontextmanager
 async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
     """A started engine; at the end what is pending is carried out."""
     runtime = Runtime()
-    strategy = Reloading(runtime, reload_command(settings), master_worker_mode=settings.master_worker_mode)
-    records = Records(Path(settings.dataplane_storage_dir) / "reloads", settings.reload_retention)
+
+    def sockets() -> None:
+        look_for_sockets(runtime, settings)
+
+    strategy = Reloading(runtime, reload_command(settings), sockets, master_worker_mode=settings.master_worker_mode)
+    # The engine asks the worker at once what it has loaded. Nobody waits here for a HAProxy that is not there yet: every
+    # later use of the socket looks for it again.
+    sockets()
     delay = reload_delay(settings, os.environ.get("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE"))
-    agents: list[ReloadAgent] = []
-
-    def agent(engine: Engine) -> ReloadAgent:
-        agents.append(ReloadAgent(strategy, runtime, delay, records, Host(engine, settings)))
-        return agents[0]
-
-    # The engine asks the worker at once what it has loaded, so the sockets are looked for first; one attempt, no waiting.
-    await runtime.connect(settings.master_runtime or None, stats_sockets.addresses_in(Path(settings.config_file)), 0)
-    engine = Engine(engine_settings(settings), runtime, agent)
+    records = Records(Path(settings.dataplane_storage_dir) / "reloads", settings.reload_retention)
+    engine = Engine(engine_settings(settings), runtime, lambda engine: ReloadAgent(strategy, runtime, delay, records, engine))
     await engine.start()
-    use_sockets(engine, settings, engine.document)
+    sockets()
     try:
         yield engine
     finally:
-        await agents[0].close()
         await engine.close()

@@ -81,8 +81,8 @@ def _plain(value: Any) -> Any:
 
 
 def install(app: FastAPI) -> None:
-    """Makes FastAPI answer every failure in our shape; the last resort for anything else is the pipeline."""
-    for kind in (ApiError, native.NativeError):
+    """Makes FastAPI answer every failure in our shape; it passes unexpected ones on, and the pipeline logs them."""
+    for kind in (ApiError, native.NativeError, Exception):
         app.add_exception_handler(kind, _known)
     app.add_exception_handler(HTTPException, _of_starlette)
     app.add_exception_handler(RequestValidationError, _of_fastapi)

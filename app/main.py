@@ -1,7 +1,5 @@
 """`create_app`: the one place where the parts of the server meet."""
 
-from typing import cast
-
 from fastapi import FastAPI
 
 from app import errors
@@ -19,7 +17,6 @@ from native.config.editor import Editor
 from native.engine import Engine
 from native.grammar.load import Grammar, bundle, grammar
 from native.models import model
-from native.reload.agent import ReloadAgent
 
 
 def create_app(settings: Settings, engine: Engine) -> Pipeline:
@@ -31,7 +28,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
     sidecar = Sidecar(
         settings=settings,
         engine=engine,
-        records=cast(ReloadAgent, engine.site.reloads).records,
+        records=engine.reloads.records,
         editor=Editor(grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)),
         users=users,
         gate=Gate(users),

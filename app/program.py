@@ -11,7 +11,7 @@ from typing import Any
 import uvloop
 
 from app import listeners, log, settings_file
-from app.engine import open_engine, use_sockets
+from app.engine import look_for_sockets, open_engine
 from app.main import create_app
 from app.process import drop_privileges, write_pid_file
 from app.settings import Settings, SettingsError, table
@@ -132,7 +132,7 @@ class Program:
 
     async def renew_runtime(self) -> None:
         """SIGUSR1."""
-        use_sockets(self.engine, self.settings, self.engine.document)
+        look_for_sockets(self.engine.runtime, self.settings)
         with contextlib.suppress(RuntimeFailure):
             await self.engine.runtime.refresh()
         logger.info("Reloaded Data Plane API")

@@ -35,6 +35,8 @@ def is_settings_file(path: str) -> bool:
 
 def read(path: str) -> Any:
     """The round-trip data of the file, an empty map when there is nothing in it; None when it does not exist."""
+    from ruamel.yaml.error import YAMLError
+
     try:
         text = Path(path).read_bytes()
     except FileNotFoundError:
@@ -43,7 +45,7 @@ def read(path: str) -> Any:
         raise SettingsError(f"configuration file {path} cannot be read: {error.strerror}") from None
     try:
         data = _yaml("").load(text)
-    except Exception as error:  # ruamel raises errors of many kinds, ValueError and its own
+    except (ValueError, YAMLError) as error:
         detail = " ".join(str(error).split())
         raise SettingsError(f"configuration file {path} not valid (only yaml format is supported): {detail}") from None
     data = {} if data is None else data

@@ -1,7 +1,7 @@
 """Brings a JSON body into the shape its schema declares: right types, known members only, nothing that means "absent".
 
 `null`, unknown members and empty optional values (`""`, `[]`, `{}`, and 0 or false where the schema is not nullable) are dropped,
-as the reference does; clients send them freely.
+as the reference does; clients send them freely. A member spelt in another case is taken for the known one.
 """
 
 from collections.abc import Iterator, Mapping
@@ -95,14 +95,15 @@ class Schemas:
         members = schema.get("properties")
         if members is None:
             return self._map(value, schema, path, shaped)
+        given = value if value.keys() <= members.keys() else _respelt(value, members)
         taken = {}
         for name, inner in members.items():
-            if name in value:
+            if name in given:
                 resolved = self.resolve(inner)
-                each = self._take(value[name], resolved, _below(path, name), shaped)
+                each = self._take(given[name], resolved, _below(path, name), shaped)
                 if not _means_absent(each, {**resolved, **inner}):
                     taken[name] = each
-        if unknown := value.keys() - members.keys():
+        if unknown := given.keys() - members.keys():
             shaped.unknown[path] = unknown
         return taken
 
@@ -128,6 +129,13 @@ def schema_name(schema: Mapping[str, Any]) -> str | None:
 
 def _below(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
+
+
+def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, Any]:
+    """With members that differ from a known one in case alone under its name, where that is not sent as well."""
+    lowered = {name.lower(): name for name in members}
+    meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}
+    return {meant[name] if name in members or meant[name] not in value else name: each for name, each in value.items()}
 
 
 def _means_absent(value: Any, schema: Mapping[str, Any]) -> bool:

@@ -52,6 +52,8 @@ BACKEND = {"$ref": "#/components/schemas/backend"}
         ({"acl_list": [{"acl_name": "a", "index": 3}, None]}, {"acl_list": [{"acl_name": "a"}, {}]}),
         ({"servers": {"s": {"name": "s", "port": 0, "x": 1}}}, {"servers": {"s": {"name": "s", "port": 0}}}),
         ({"mode": "http", "name": "b"}, {"name": "b", "mode": "http"}),
+        ({"Name": "b", "MODE": "tcp"}, {"name": "b", "mode": "tcp"}),
+        ({"Name": "b", "name": "c"}, {"name": "c"}),
     ],
 )
 def test_what_is_kept(sent: Any, taken: Any) -> None:

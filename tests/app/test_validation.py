@@ -58,7 +58,7 @@ def test_a_misnamed_member_is_named_behind_the_standard_text() -> None:
     status, said = refusal("server", {"name": "s1", "adress": "10.0.0.1"})
     assert status == 422
     assert said == 'address in body is required (there is "adress", which is not known; did you mean "address"?)'
-    assert refusal("backend", {"name": "b", "servers": {"s": {"name": "s", "Address": "x"}}})[1].endswith('did you mean "address"?)')
+    assert refusal("backend", {"name": "b", "servers": {"s": {"name": "s", "addr": "x"}}})[1].endswith('did you mean "address"?)')
 
 
 def test_wrong_types_come_first() -> None:

@@ -1,0 +1,146 @@
+"""The whole application around a real engine and a real file, called without a network."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import unquote
+
+from app.engine import open_engine
+from app.main import create_app
+from app.settings import Settings
+
+CONFIGURATION = """\
+global
+  maxconn 1000
+
+defaults base
+  mode http
+  timeout connect 5s
+  timeout client 30s
+  timeout server 30s
+
+frontend web from base
+  bind 127.0.0.1:8080 name main
+  default_backend app
+
+backend app from base
+  acl local src 127.0.0.1
+  server app1 127.0.0.1:8081
+"""
+CONFIG = "/v3/services/haproxy/configuration"
+
+
+@dataclass
+class Got:
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def message(self) -> str:
+        return str(self.json["message"])
+
+
+def settings(directory: Path, **changed: Any) -> Settings:
+    """All files below one directory; nothing is checked and nothing reloaded unless told."""
+    plain = Settings(
+        config_file=str(directory / "haproxy.cfg"),
+        dataplane_storage_dir=str(directory / "storage"),
+        transaction_dir=str(directory / "transactions"),
+        scheme=["http"],
+        users=[{"name": "admin", "password": "adminpwd", "insecure": True}],
+        validate_cmd="true",
+        reload_cmd="true",
+        disable_inotify=True,
+    )
+    return replace(plain, **changed)
+
+
+class Client:
+    """`with Client(settings) as client:`; the configuration is written unless there is one."""
+
+    def __init__(self, given: Settings, configuration: str = CONFIGURATION) -> None:
+        self.settings = given
+        self.file = Path(given.config_file)
+        if not self.file.exists():
+            self.file.write_text(configuration)
+
+    def __enter__(self) -> Self:
+        self.runner = asyncio.Runner()
+        self._engine = open_engine(self.settings)
+        try:
+            self.engine = self.runner.run(self._engine.__aenter__())
+            self.app = create_app(self.settings, self.engine)
+        except BaseException:
+            self.runner.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.runner.run(self._engine.__aexit__(kind, error, trace))
+        self.runner.close()
+
+    def __call__(
+        self, method: str, target: str, body: Any = None, *, auth: str | None = "admin:adminpwd", headers: Mapping[str, str] = {}
+    ) -> Got:
+        """A body that is neither bytes nor None goes as JSON."""
+        sent = {name.lower().encode(): value.encode() for name, value in headers.items()}
+        if auth is not None:
+            sent.setdefault(b"authorization", b"Basic " + base64.b64encode(auth.encode()))
+        if body is not None and not isinstance(body, bytes):
+            body = json.dumps(body).encode()
+            sent.setdefault(b"content-type", b"application/json")
+        return self.runner.run(exchange(self.app, method, target, list(sent.items()), body or b""))
+
+    def __getattr__(self, name: str) -> Any:
+        """`client.get(target)`, `client.post(target, body)`, ..."""
+        return lambda target, body=None, **more: self(name.upper(), target, body, **more)
+
+
+async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes, bytes]], body: bytes) -> Got:
+    path, _, query = target.partition("?")
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": unquote(path, errors="replace"),
+        "raw_path": path.encode(),
+        "query_string": query.encode(),
+        "headers": headers,
+        "http_version": "1.1",
+        "scheme": "http",
+        "client": ("127.0.0.1", 50000),
+        "server": ("127.0.0.1", 5555),
+        "root_path": "",
+    }
+    sent: list[Any] = []
+    messages: Iterator[Any] = iter([{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}])
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await app(scope, receive, send)
+    start, *rest = sent
+    return Got(
+        start["status"],
+        {bytes(name).decode(): value.decode() for name, value in start["headers"]},
+        b"".join(part.get("body", b"") for part in rest),
+    )
+
+
+@contextmanager
+def serving(directory: Path, **changed: Any) -> Iterator[Client]:
+    with Client(settings(directory, **changed)) as client:
+        yield client
