@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from native.grammar.schema import Schema, Schemas, keyword_of, stands_alone
+from native.grammar.schema import Schema, Schemas, is_switch, keyword_of, stands_alone
 from native.grammar.special import CODECS
 from native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Word
 from native.grammar.values import Choice, type_of
@@ -88,14 +88,18 @@ class Compiler:
 
     def _implied(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Group:
         if "codec" in note:
-            words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
-            return Group([Chain([*words, CODECS[note["codec"]](name)])])
+            return Group([self.coded(name, note)])
         if stands_alone(schema, note):
             return Group([Chain([self.toggle(name, schema, note)])])
         if note.get("repeat") == "append":
             element = self.schemas.resolve(schema["items"])
             return Group([self.argument(name, element, note)], rows=name, repeated=True)
         return Group([self.argument(name, schema, note)])
+
+    def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
+        """`keyword` and what its codec reads."""
+        words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
+        return Chain([*words, CODECS[note["codec"]](name)])
 
     def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
         """`keyword <value>`, the value being one word unless the note says `whole` or the type is a plain list."""
@@ -137,6 +141,8 @@ class Compiler:
             return CODECS[note["codec"]](name)
         if schema.get("type") == "boolean" and not note.get("values"):
             return Toggle(name, {True: tuple(keyword_of(name.rsplit(".", 1)[-1], note).split())})
+        if is_switch(schema) and note.get("when_disabled", "") is None:
+            return Toggle(name, {"enabled": tuple(keyword_of(name, note).split()), "disabled": None})
         return self._place(name)
 
     def _place(self, name: str) -> Placeholder:

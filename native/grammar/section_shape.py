@@ -20,6 +20,15 @@ class ListAlias:
 
 
 @dataclass
+class Default:
+    """A member that the schema gives a value; an object in which no line says it stays without."""
+
+    path: tuple[str, ...]
+    member: str
+    value: Any
+
+
+@dataclass
 class SectionReading:
     """Which line belongs to which directive (by number), and the object they make."""
 
@@ -31,10 +40,16 @@ class SectionShape:
     """`header` reads the section line; `order` lists the members as the model does."""
 
     def __init__(
-        self, kind: str, header: LineShape, directives: Sequence[Directive], order: Sequence[str], list_aliases: Sequence[ListAlias] = ()
+        self,
+        kind: str,
+        header: LineShape,
+        directives: Sequence[Directive],
+        order: Sequence[str],
+        list_aliases: Sequence[ListAlias] = (),
+        defaults: Sequence[Default] = (),
     ) -> None:
         self.kind, self.header, self.directives, self.order = kind, header, tuple(directives), tuple(order)
-        self.list_aliases = tuple(list_aliases)
+        self.list_aliases, self.defaults = tuple(list_aliases), tuple(defaults)
         self._index: dict[tuple[str, ...], list[int]] = {}
         for number, directive in enumerate(directives):
             for prefix in directive.shape.prefixes():
@@ -91,7 +106,7 @@ class SectionShape:
     def onto(self, section: Section, values: Mapping[str, Any]) -> Section:
         """The section saying the new values; lines whose members did not change stay as they are."""
         reading = self.reading(section)
-        wanted = self._without_aliases(values, reading.values)
+        wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
         changes = [
             (directive, directive.change(reading.lines.get(number, ()), holder, indent_of(section), section.newline))
             for number, directive in enumerate(self.directives)
@@ -129,11 +144,20 @@ class SectionShape:
     def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
         """A new section with the object's own lines."""
         header = self.header.new(values, "", newline)
-        wanted = self._without_aliases(values, {})
+        wanted = self._with_defaults(self._without_aliases(values, {}), None)
         lines = [header]
         for directive in self.directives:
             lines += [line for _, line in directive.change((), holder_of(wanted, directive.path), indent, newline).added]
         return Section(self.kind, str(values.get("name") or ""), lines=lines)
+
+    def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        """The values with defaults in objects that come into being, and in the place of values that stood."""
+        for default in self.defaults:
+            holder = holder_of(values, default.path)
+            before = NOTHING if old is None else holder_of(old, default.path)
+            if holder is not NOTHING and holder.get(default.member) is None and (before is NOTHING or default.member in before):
+                values = with_member(values, (*default.path, default.member), default.value)
+        return values
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
         """Deprecated members put in front of the list that they belong to, where the list itself is not given."""
@@ -161,6 +185,12 @@ def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, An
         inner = values.get(name)
         values = inner if isinstance(inner, Mapping) else NOTHING
     return values
+
+
+def with_member(values: Mapping[str, Any], path: Sequence[str], value: Any) -> Mapping[str, Any]:
+    """The values with another one at a path of objects that are there."""
+    first, *inner = path
+    return {**values, first: with_member(values[first], inner, value) if inner else value}
 
 
 def indent_of(section: Section) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from native.errors import BadValue, Place
 from native.grammar.synopsis import Missing, Node, Values
 from native.grammar.values import one_word
-from native.text.words import is_word
+from native.text.words import is_word, quoted
 
 _PORT = re.compile(r"\d+")
 PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
@@ -154,8 +154,37 @@ class ClientSource:
         return ["usesrc"]
 
 
+class Assignments:
+    """`"name=value,name=value"` in one quoted word. Reason: an object whose members have names of the client's own."""
+
+    def __init__(self, member: str) -> None:
+        self.member = member
+        self.members: tuple[str, ...] = (member,)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words):
+            return None
+        text = re.sub(r"\\(.)", r"\1", words[at].strip('"'))
+        pairs = [pair.partition("=") for pair in text.split(",") if pair]
+        return at + 1, {self.member: {name.strip(): value for name, _, value in pairs}}
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values:
+            raise Missing(self.member)
+        pairs = values[self.member].items()
+        for name, value in pairs:
+            if "," in f"{name}{value}" or "=" in name:
+                member = f"{self.member}.{name}"
+                raise BadValue(f"{member} holds a comma, or = in its name, which separate", place=Place(member=member))
+        return [quoted(",".join(f"{name}={value}" for name, value in pairs))]
+
+    def starts(self) -> list[str] | None:
+        return None
+
+
 CODECS: dict[str, Callable[[str], Node]] = {
     "address_port": AddressPort,
+    "assignments": Assignments,
     "bind_address": BindAddress,
     "client_source": ClientSource,
     "payload": Payload,

@@ -70,6 +70,14 @@ class Integer(ValueType):
         return [7, 100]
 
 
+class Unquoted(Text):
+    """A text whose double quotes are the file's alone where they hold a blank: the API has it without them."""
+
+    def read(self, word: str) -> str:
+        inner = word[1:-1]
+        return inner if len(word) > 1 and word == f'"{inner}"' and not is_word(inner) and one_word(inner) == word else word
+
+
 class Digits(ValueType):
     """A number that the API holds as text."""
 
@@ -211,9 +219,9 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
     if kind == "array":
         separator = note.get("split") or note.get("separator") or " "
         return Listed(type_of(schema.get("items", {}), {"values": words}, time_suffix), separator)
-    if schema.get("x-duration"):
+    if schema.get("x-duration") and kind == "integer":
         return Duration(schema.get("x-default-unit", "ms"), time_suffix)
-    if schema.get("x-size"):
+    if schema.get("x-size") and kind == "integer":
         return Size(note.get("suffixed", True), _SIZE_UNITS[schema.get("x-default-unit", "")])
     if kind == "boolean" and words:
         return Choice({True: words.get("true", ""), False: words.get("false", "")})
@@ -221,7 +229,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
         return Choice({value: words.get(str(value), str(value)) for value in schema["enum"] if value != ""}, note.get("strict", False))
     if kind == "integer":
         return Integer()
-    return Digits() if note.get("digits") else Text()
+    return Digits() if note.get("digits") else Unquoted() if note.get("unquoted") else Text()
 
 
 def refuse_line_breaks(value: Any, path: Sequence[str] = ()) -> None:
