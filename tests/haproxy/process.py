@@ -84,7 +84,7 @@ class HAProxy:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 (one call into libc, no lock is taken)
+                preexec_fn=_die_with_parent,
             )
         self.wait_until_it_answers()
         return self

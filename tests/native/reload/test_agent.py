@@ -105,15 +105,23 @@ def test_many_requests_one_reload(haproxy: HAProxy) -> None:
         identities = {agent.schedule([Why(line=line)]) for line in range(1, 21)}
         file.write(file.path.read_text().replace("server a", "server b"))
         assert len(identities) == 1 and agent.pending in identities
-        record = await outcome(agent, identities.pop())
+        await agent.close()
+        record = agent.records.get(identities.pop())
         assert record.status == "succeeded" and record.verified and record.version == 2
         assert (record.pid_before, record.pid_after) == (before, haproxy.worker_pid()) and record.pid_after != before
         assert len(record.reasons) == 20 and agent.pending is None
         assert file.loads == 1 and file.events == ["loaded"]
         assert agent.schedule([]) != record.id
 
-    with_agent(haproxy, work)
+    with_agent(haproxy, work, delay=3600.0)
     assert "server b" in haproxy.file.read_text()
+
+
+def test_a_scheduled_one_comes_by_itself(haproxy: HAProxy) -> None:
+    async def work(agent: ReloadAgent, file: File) -> None:
+        assert (await outcome(agent, agent.schedule([]))).status == "succeeded" and agent.pending is None
+
+    with_agent(haproxy, work)
 
 
 def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,6 +1,7 @@
 """Commands that succeed, fail, hang and lie about their children; and a master's socket."""
 
 import asyncio
+import os
 import sys
 from pathlib import Path
 
@@ -39,8 +40,14 @@ def test_a_signal_is_told(tmp_path: Path) -> None:
 
 
 def test_too_long_ends_it_with_its_children(tmp_path: Path) -> None:
-    program = script(tmp_path, f"echo $$ > {tmp_path}/pid; sleep 600 & echo begun >&2; wait")
-    assert run(program, limit=0.5) == Outcome(False, "begun\n", f"executing {program} failed: no end within 0.5 s")
+    """The child holds a pipe; it is gone when the pipe has ended."""
+    reading, writing = os.pipe()
+    program = script(tmp_path, f"exec 9>/proc/{os.getpid()}/fd/{writing}; sleep 600 & wait")
+    outcome = run(program, limit=1.0)
+    os.close(writing)
+    assert (outcome.ok, outcome.error) == (False, f"executing {program} failed: no end within 1 s")
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.read() == b""
 
 
 def test_a_background_child_that_keeps_the_output_open_does_not_hold_it_up(tmp_path: Path) -> None:
