@@ -204,8 +204,9 @@ class Editor:
             and name != key
             and any(each.get(resource.key) == name for each in self.lines.children(section, resource).readable)
         ):
-            text = f"{resource.title} {name} already exists in {parent[1]} {_word(parent[0])}"
-            raise AlreadyThere(_message(resource, "taken", text, name=name, parent=parent[1]))
+            word = _word(parent[0])
+            text = f"{resource.title} {name} already exists in {parent[1]} {word}"
+            raise AlreadyThere(_message(resource, "taken", text, name=name, parent=parent[1], word=word))
 
     def replace_all(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]
