@@ -16,6 +16,7 @@ from native.config import header
 from native.config.check import check
 from native.config.file import Draft
 from native.config.header import Stamped
+from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure
 from native.runtime import actions, commands
 from native.text.document import Document
@@ -85,6 +86,7 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     change.compare(site.current.version)
     before = site.current.document
     new = change.edit(before)
+    refuse_rebound(before, new)
     stamped = await _replace_file(site, change, before, new)
     reasons = await _carry_out(site, change, stamped, before, new)
     for reason in reasons:

@@ -9,7 +9,7 @@ from typing import Any
 
 from native.config.bindings import all_implicit, check_from, implicit_defaults
 from native.config.children import ChildEditor
-from native.config.placement import insert_section
+from native.config.placement import behind_its_defaults, insert_section
 from native.config.resources import Resource, Resources, resources
 from native.errors import AlreadyThere, IndexOutOfRange, NoParent, NotThere
 from native.grammar.load import Grammar, grammar
@@ -140,7 +140,7 @@ class Editor:
         new = self.shape(resource).onto(old, _without_implied(told, old, implicit_defaults(document, old)))
         if full:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
-        return document.replace(old, new)
+        return behind_its_defaults(document.replace(old, new), new)
 
     def _without_unknown(self, section: Section, resource: Resource) -> Section:
         """Without the directives that no object can express; comments and conditionals stay."""

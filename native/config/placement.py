@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from native.config.bindings import DEFAULTS, PROXIES, named_defaults
+from native.config.bindings import DEFAULTS, PROXIES, all_implicit, named_defaults
 from native.text.document import Document
 from native.text.section import Section
 
@@ -36,15 +36,35 @@ def insert_section(document: Document, section: Section) -> Document:
 
 
 def _insert_defaults(document: Document, section: Section) -> Document:
-    """A defaults section binds what follows without `from`; so ours goes directly before another, or to the end."""
+    """Behind the last defaults section, or, where proxies below would be bound to ours, directly before the next one or at the end."""
+    places = [place for place, other in enumerate(document.sections) if other.kind == DEFAULTS]
+    implicit = [place for place, bound in enumerate(all_implicit(document)) if bound and named_defaults(document.sections[place]) is None]
+    if places and not any(place > places[-1] for place in implicit):
+        return document.insert(section, document.sections[places[-1]])
     parent = document.find(DEFAULTS, named_defaults(section) or "")
     start = document.sections.index(parent) + 1 if parent else 0
-    following = [place for place in range(start, len(document.sections)) if document.sections[place].kind == DEFAULTS]
+    following = [place for place in places if place >= start]
     bound = any(other.kind in PROXIES for other in document.sections)
     if not following and bound:
         return document.insert(section)
     place = following[0] if following else sum(other.kind in FIRST_KINDS for other in document.sections)
     return document.insert(section, document.sections[place - 1]) if place > 0 else _insert_first(document, section)
+
+
+def behind_its_defaults(document: Document, section: Section) -> Document:
+    """The section moved where the defaults section that it names stands above it, unless that would bind others anew."""
+    source = document.find(DEFAULTS, named_defaults(section) or "")
+    if source is None or document.sections.index(source) < document.sections.index(section):
+        return document
+    name = document.names()[document.sections.index(section)]
+    if section.kind == DEFAULTS and name in _implicitly_used(document):
+        return document
+    return insert_section(document.remove(section), section)
+
+
+def _implicitly_used(document: Document) -> set[str]:
+    pairs = zip(document.sections, all_implicit(document), strict=True)
+    return {bound for section, bound in pairs if bound and named_defaults(section) is None}
 
 
 def _insert_first(document: Document, section: Section) -> Document:

@@ -4,6 +4,7 @@ HAProxy refuses a `from` that names nothing; a proxy without `from` it would bin
 """
 
 from native.config.bindings import DEFAULTS, all_implicit, named_defaults
+from native.errors import Place, Refused
 from native.text.document import Document
 
 
@@ -14,6 +15,13 @@ def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
         return []
     before = _bound(old)
     return [(proxy, before[proxy]) for proxy in _bound(new) if before.get(proxy) in gone]
+
+
+def refuse_rebound(old: Document, new: Document) -> None:
+    """Raises Refused when proxies lose the defaults section that they are bound to without a word."""
+    if lost := rebound(old, new):
+        told = "; ".join(f"{proxy} has no `from` and is bound to defaults {name}" for proxy, name in lost[:10])
+        raise Refused(f"defaults section '{lost[0][1]}' is still used: {told}", place=Place(section=lost[0][0], member="from"))
 
 
 def _defaults(document: Document) -> set[str]:
