@@ -46,7 +46,7 @@ def main() -> None:
         try:
             play(prepare(Path(directory), haproxy))
         except KeyboardInterrupt:
-            print("\nstopping", flush=True)
+            sys.stderr.write("\nstopped\n")
 
 
 def play(stage: Stage) -> None:

@@ -1,0 +1,27 @@
+"""The README tells the truth: what its tour prints is what a reader gets, and the files it names are there."""
+
+import re
+
+from tests.docs.tour import README, comparable, run, steps
+from tests.rules.sources import CHECKOUT
+
+
+def test_the_tour_prints_what_the_readme_shows() -> None:
+    shown = steps(README.read_text())
+    assert len(shown) > 10
+    printed = run([step.command for step in shown])
+    assert [(step.command, comparable(output)) for step, output in zip(shown, printed, strict=True)] == [
+        (step.command, comparable(step.output)) for step in shown
+    ]
+
+
+def test_what_it_links_to_is_there() -> None:
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", README.read_text())
+    assert targets
+    assert [target for target in targets if not (CHECKOUT / target).exists()] == []
+
+
+def test_its_commands_are_the_makefile_s() -> None:
+    named = set(re.findall(r"`make ([a-z]+)`", README.read_text()))
+    offered = set(re.findall(r"^([a-z]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE))
+    assert {"demo", "test"} <= named <= offered

@@ -1,0 +1,91 @@
+"""The README's tour: its console blocks, run one after the other against `python -m demo`.
+
+`python -m tests.docs.tour` writes what they really print into README.md.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from tests.haproxy import binaries
+from tests.rules.sources import CHECKOUT
+
+README = CHECKOUT / "README.md"
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+COMMAND = re.compile(r"^\$ (.*(?<=\\)(?:\n.*(?<=\\))*\n.*|.*)\n", re.MULTILINE)
+BETWEEN = "---8<---"
+# What differs from run to run: ids, dates, ports, the demo's directory.
+CHANGING = re.compile(
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\d{4}-\d\d-\d\d-\d+|/tmp/dataplane-demo-\w+|\b[3-6]\d{4}\b|(?<=\()\d+(?=\) :)|\b1[789]\d{8}\b"
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command as it is typed, and what it prints."""
+
+    command: str
+    output: str
+
+
+def steps(text: str) -> list[Step]:
+    """The steps of all console blocks of a page that belong to the tour, in order."""
+    found = []
+    for block in BLOCK.findall(_tour(text)):
+        parts = COMMAND.split(block)
+        found += [Step(command, output) for command, output in zip(parts[1::2], parts[2::2], strict=True)]
+    return found
+
+
+def _tour(text: str) -> str:
+    return text.partition("\n## A tour")[2].partition("\n## ")[0]
+
+
+def run(commands: list[str]) -> list[str]:
+    """What the commands print, typed into one shell beside a demo of its own."""
+    environment = {**os.environ, "HAPROXY_BIN": binaries.newest(), "TMPDIR": "/tmp"}
+    with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
+        try:
+            script = _elsewhere(f"\necho '{BETWEEN}'\n".join(commands), demo)
+            printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120)
+        finally:
+            demo.terminate()
+    return [output.removeprefix("\n") for output in printed.stdout.split(BETWEEN)]
+
+
+def _elsewhere(script: str, demo: subprocess.Popen[str]) -> str:
+    """The demo takes other ports where its own are taken."""
+    assert demo.stdout
+    first = demo.stdout.readline()
+    site, api = re.findall(r"127\.0\.0\.1:(\d+)", first)
+    while "Ctrl-C stops both" not in demo.stdout.readline():
+        pass
+    return script.replace("127.0.0.1:8080", f"127.0.0.1:{site}").replace("127.0.0.1:5555", f"127.0.0.1:{api}")
+
+
+def comparable(output: str) -> str:
+    return CHANGING.sub("#", output).strip()
+
+
+def main() -> None:
+    text = README.read_text()
+    old = steps(text)
+    new = iter(run([step.command for step in old]))
+
+    def filled(block: re.Match[str]) -> str:
+        commands = COMMAND.split(block[1])[1::2]
+        return "```console\n" + "".join(f"$ {command}\n{_ended(next(new))}" for command in commands) + "```"
+
+    before, title, rest = text.partition("\n## A tour")
+    tour, following, after = rest.partition("\n## ")
+    README.write_text(before + title + BLOCK.sub(filled, tour) + following + after)
+
+
+def _ended(output: str) -> str:
+    return output if not output or output.endswith("\n") else output + "\n"
+
+
+if __name__ == "__main__":
+    main()
