@@ -25,10 +25,16 @@ UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT = b"application/json", b"text/plain"
 
 Header = tuple[bytes, bytes]
+_ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Answer(Response):
-    """A response that starlette sends as it is, and that the read path sends without starlette."""
+    """A response that starlette sends as it is, and that the read path sends without starlette.
+
+    `lasting`: it would be the same as long as the configuration is.
+    """
+
+    lasting = False
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
         self.status_code, self.background = status, None
@@ -42,11 +48,13 @@ class Answer(Response):
 
 def to_json(data: Any) -> bytes:
     """One line of JSON; bytes of a file that are no UTF-8 travel as lone surrogates, written as escapes."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace") + b"\n"
+    return _ENCODE(data).encode("utf-8", "backslashreplace") + b"\n"
 
 
-def json_answer(status: int, data: Any, headers: Iterable[Header] = ()) -> Answer:
-    return Answer(status, to_json(data), JSON, headers)
+def json_answer(status: int, data: Any, headers: Iterable[Header] = (), *, lasting: bool = False) -> Answer:
+    answer = Answer(status, to_json(data), JSON, headers)
+    answer.lasting = lasting
+    return answer
 
 
 def empty(status: int, headers: Iterable[Header] = ()) -> Answer:

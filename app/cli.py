@@ -4,6 +4,7 @@ Only what `--help` and `--version` need is imported at the top; the server is im
 """
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -147,6 +148,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         found = settings(argv, os.environ)
     except SettingsError as error:
         refuse(f"configuration error: {error}")
+    # Nothing that is made during start-up is garbage; the program switches collection on again.
+    gc.disable()
     from app.program import serve
 
     sys.exit(serve(found, lambda: settings(argv, os.environ)))

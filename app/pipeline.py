@@ -1,9 +1,8 @@
 """The outermost layer: last resort for failures, access log, headers of every answer, CORS, authentication; then the route.
 
-Reads go straight to their handler; everything else passes through FastAPI.
+Reads go straight to their handler, most to an answer that is kept; everything else passes through FastAPI.
 """
 
-import asyncio
 import itertools
 import logging
 import os
@@ -14,13 +13,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import cors
 from app.answer import CONFIGURATION_VERSION, Answer, Header, HeaderName
+from app.answer_cache import AnswerCache
 from app.call import reading
 from app.errors import ApiError, answer_to
 from app.log import ACCESS
+from app.parameters import query_values
 from app.sidecar import Sidecar
 from native.errors import NativeError
 
 REQUEST_ID = HeaderName(b"X-Request-Id")
+CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)
 access_logger = logging.getLogger(ACCESS)
 
@@ -30,6 +32,7 @@ class Pipeline:
 
     def __init__(self, app: ASGIApp, sidecar: Sidecar, public: Callable[[Scope], Answer | None]) -> None:
         self.app, self.sidecar, self.public = app, sidecar, public
+        self._kept = AnswerCache()
         self._prefix, self._numbers = os.urandom(4).hex(), itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,21 +40,19 @@ class Pipeline:
             await self.app(scope, receive, send)
             return
         scope["request_id"] = f"{self._prefix}-{next(self._numbers):x}"
-        started = time.perf_counter()
         exchange = Exchange(self, scope, send)
         try:
             answer = await self._answer(scope, receive, exchange)
         except (ApiError, NativeError) as error:
             answer = answer_to(error)
-        except asyncio.CancelledError:
-            raise
         except Exception as error:
             logger.exception("request %s %s failed", scope["method"], scope["path"], extra={"fields": {"request_id": scope["request_id"]}})
             answer = None if exchange.status else answer_to(error)
         if answer is not None:
-            await answer(scope, receive, exchange.send)
+            await exchange.send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
+            await exchange.send({"type": "http.response.body", "body": answer.body})
         if access_logger.isEnabledFor(logging.INFO):
-            about = {"request": (scope, exchange, time.perf_counter() - started), "fields": {"request_id": scope["request_id"]}}
+            about = {"request": (scope, exchange, time.perf_counter() - exchange.began), "fields": {"request_id": scope["request_id"]}}
             access_logger.info("request", extra=about)
 
     async def _answer(self, scope: Scope, receive: Receive, exchange: "Exchange") -> Answer | None:
@@ -60,51 +61,58 @@ class Pipeline:
             return preflight
         if (page := self.public(scope)) is not None:
             return page
-        if (refusal := await self.sidecar.gate.refusal(exchange.headers.get(b"authorization", b""))) is not None:
+        authorization = exchange.headers.get(b"authorization", b"")
+        gate = self.sidecar.gate
+        if not gate.admits_at_once(authorization) and (refusal := await gate.refusal(authorization)) is not None:
             return refusal
         if scope["method"] != "GET":
             await self.app(scope, receive, exchange.send)
             return None
+        return await self._read(scope, exchange.headers.get(b"accept"))
+
+    async def _read(self, scope: Scope, accept: bytes | None) -> Answer:
+        document = self.sidecar.engine.read(None)
+        key = (scope["raw_path"], scope["query_string"], accept)
+        if (kept := self._kept.get(document, key)) is not None:
+            return kept
         operation, values = self.sidecar.index.find(scope)
         assert operation.handler is not None
-        return await operation.handler(reading(self.sidecar, operation, values, scope))
+        answer = await operation.handler(reading(self.sidecar, operation, values, scope))
+        if answer.lasting:
+            self._kept.keep(document, key, answer)
+        return answer
+
+    def version_of(self, scope: Scope) -> int:
+        """Of the transaction the request names, 0 when that is not in progress; else the current one."""
+        query = scope["query_string"]
+        named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
+        return self.sidecar.engine.version(named or None)
 
 
 class Exchange:
     """One request and its answer; adds the headers that every answer carries."""
 
-    __slots__ = ("_pipeline", "_scope", "_send", "headers", "sent_headers", "size", "status")
+    __slots__ = ("_pipeline", "_scope", "_send", "began", "headers", "sent_headers", "size", "status")
 
     def __init__(self, pipeline: Pipeline, scope: Scope, send: Send) -> None:
         self._pipeline, self._scope, self._send = pipeline, scope, send
-        self.headers = dict(scope["headers"])
+        self.began = time.perf_counter()
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.status, self.size = 0, 0
         self.sent_headers: list[Header] = []
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            message["headers"] = self.sent_headers = [*message["headers"], *self._common(message["headers"])]
+            message["headers"] = self.sent_headers = [*message["headers"], *self._common()]
         else:
             self.size += len(message.get("body", b""))
         await self._send(message)
 
-    def _common(self, present: list[Header]) -> list[Header]:
-        common = [(REQUEST_ID, self._scope["request_id"].encode()), *cors.headers(self._scope, self.headers)]
-        if all(name is not CONFIGURATION_VERSION for name, _ in present):
-            common.append((CONFIGURATION_VERSION, b"%d" % self._version()))
-        if not self._pipeline.sidecar.settings.keep_alive:
-            common.append((b"connection", b"close"))
-        return common
-
-    def _version(self) -> int:
-        """Of the transaction the request names, 0 when that is not in progress; else the current one."""
-        return self._pipeline.sidecar.engine.version(_transaction(self._scope["query_string"]))
-
-
-def _transaction(query: bytes) -> str | None:
-    if b"transaction_id=" not in query:
-        return None
-    from app.parameters import query_values
-
-    return query_values(query).get("transaction_id", [""])[0] or None
+    def _common(self) -> list[Header]:
+        common = [
+            (REQUEST_ID, self._scope["request_id"].encode()),
+            (CONFIGURATION_VERSION, b"%d" % self._pipeline.version_of(self._scope)),
+            *cors.headers(self._scope, self.headers),
+        ]
+        return common if self._pipeline.sidecar.settings.keep_alive else [*common, CLOSE]

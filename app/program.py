@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import sys
@@ -75,6 +76,8 @@ class Program:
             async with open_engine(self.settings) as self.engine:
                 self.app = create_app(self.settings, self.engine)
                 self._take_signals()
+                gc.freeze()
+                gc.enable()
                 await self._serve(opened)
         finally:
             for each in opened:

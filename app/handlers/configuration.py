@@ -78,12 +78,13 @@ async def read_all(call: Call) -> Answer:
     objects = [each for each in asked.objects(document) if all(each.get(name) == value for name, value in wanted.items())]
     unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
     told: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
-    return json_answer(200, objects, told)
+    return json_answer(200, objects, told, lasting=not call.get("transaction_id"))
 
 
 async def read_one(call: Call) -> Answer:
     asked = target(call, one=True)
-    return json_answer(200, asked.object(call.sidecar.engine.read(call.get("transaction_id"))))
+    transaction_id = call.get("transaction_id")
+    return json_answer(200, asked.object(call.sidecar.engine.read(transaction_id)), lasting=not transaction_id)
 
 
 async def replace_one(call: Written) -> Answer:

@@ -1,0 +1,104 @@
+"""From settings to an engine."""
+
+import asyncio
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.engine import Reloading, engine_settings, look_for_sockets, open_engine, reload_command, reload_delay
+from app.settings import Settings, SettingsError
+from native.errors import Unreadable
+from native.reload.strategies import CustomCommand, MasterSocket
+from native.runtime.client import Runtime
+from tests.app.client import settings
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"reload_cmd": "systemctl reload 'my haproxy'"}, ["systemctl", "reload", "my haproxy"]),
+        ({"reload_strategy": "systemd"}, ["sudo", "-n", "systemctl", "reload", "haproxy.service"]),
+        ({"reload_strategy": "systemd", "service_name": "lb"}, ["sudo", "-n", "systemctl", "reload", "lb"]),
+        ({"reload_strategy": "s6"}, ["s6-svc", "-2", "/var/run/service/haproxy"]),
+        ({"reload_strategy": "s6", "reload_cmd": "mine"}, ["mine"]),
+        ({"master_worker_mode": True, "master_runtime": "/m.sock"}, []),
+    ],
+)
+def test_reload_commands(given: dict[str, Any], words: list[str]) -> None:
+    assert reload_command(dataclasses.replace(Settings(), **given)) == words
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "the custom reload strategy requires these options to be set: ReloadCmd"),
+        ({"master_runtime": "/m.sock"}, "the custom reload strategy requires"),
+        ({"reload_strategy": "native"}, "invalid reload strategy: 'native'"),
+        ({"reload_cmd": "say 'what"}, "reload_cmd: cannot be split into words"),
+    ],
+)
+def test_no_way_to_reload(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(SettingsError, match=said):
+        reload_command(dataclasses.replace(Settings(), **given))
+
+
+@pytest.mark.parametrize(
+    ("delay", "override", "seconds"), [(3, None, 3.0), (0, None, 5.0), (3, "250", 0.25), (3, "0", 5.0), (3, "soon", 5.0), (3, "", 5.0)]
+)
+def test_reload_delays(delay: int, override: str | None, seconds: float) -> None:
+    assert reload_delay(Settings(reload_delay=delay), override) == seconds
+
+
+def reloading(command: list[str], *, mode: bool, told: list[str]) -> Reloading:
+    runtime = Runtime()
+    runtime.use("/m.sock", ())
+    return Reloading(runtime, command, lambda: told.append("looked"), master_worker_mode=mode)
+
+
+def test_the_master_reloads_where_nobody_else_can_or_it_answers() -> None:
+    assert isinstance(reloading([], mode=True, told=[])._strategy(), MasterSocket)
+    assert isinstance(reloading(["true"], mode=True, told=[])._strategy(), CustomCommand)
+    assert isinstance(reloading(["true"], mode=False, told=[])._strategy(), CustomCommand)
+
+
+def test_sockets_are_looked_for_again_after_a_reload() -> None:
+    told: list[str] = []
+    assert asyncio.run(reloading(["true"], mode=False, told=told).run()).ok
+    assert told == ["looked"]
+
+
+def test_all_places(tmp_path: Path) -> None:
+    made = engine_settings(settings(tmp_path, backups_dir="/b", backups_number=3, validate_files_before=["/x"], disable_inotify=False))
+    assert (made.file, made.storage, made.backups, made.backups_number) == (tmp_path / "haproxy.cfg", tmp_path / "storage", Path("/b"), 3)
+    assert (made.check.before, made.check.command, made.watch) == (("/x",), "true", True)
+    assert engine_settings(settings(tmp_path)).backups is None
+
+
+def test_sockets_of_the_file(tmp_path: Path) -> None:
+    given = settings(tmp_path, master_runtime="/m.sock")
+    Path(given.config_file).write_text("global\n  stats socket /s.sock level admin\n")
+    runtime = Runtime()
+    look_for_sockets(runtime, given)
+    assert runtime.address == "/m.sock, /s.sock"
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    async def start() -> None:
+        async with open_engine(settings(tmp_path)):
+            pass
+
+    with pytest.raises(Unreadable, match=r"haproxy\.cfg"):
+        asyncio.run(start())
+
+
+def test_any_file_will_do(tmp_path: Path) -> None:
+    given = settings(tmp_path)
+    Path(given.config_file).write_bytes(b"\x00 what \xff is \n this?")
+
+    async def start() -> int:
+        async with open_engine(given) as engine:
+            return engine.version()
+
+    assert asyncio.run(start()) == 1

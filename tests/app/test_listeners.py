@@ -1,0 +1,83 @@
+"""Sockets that the server opens."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.listeners import open_all, server
+from app.settings import Settings, SettingsError
+
+
+def given(**changed: Any) -> Settings:
+    return Settings(**{"scheme": ["http"], "host": "127.0.0.1"} | changed)
+
+
+def test_a_free_port_and_its_address() -> None:
+    (listener,) = open_all(given())
+    try:
+        port = listener.socket.getsockname()[1]
+        assert listener.address == f"http://127.0.0.1:{port}"
+        with pytest.raises(SettingsError, match=f"cannot listen on 127.0.0.1:{port}"):
+            listener.socket.listen()
+            open_all(given(port=port))
+    finally:
+        listener.close()
+
+
+def test_localhost_is_ipv4_first() -> None:
+    (listener,) = open_all(given(host="localhost"))
+    with listener.socket:
+        assert listener.socket.family is socket.AF_INET
+
+
+def test_unix(tmp_path: Path) -> None:
+    path = str(tmp_path / "api.sock")
+    (listener,) = open_all(given(scheme=["unix"], socket_path=path))
+    assert listener.address == f"unix://{path}"
+    assert stat.S_ISSOCK(os.stat(path).st_mode)
+    listener.close()
+    assert not os.path.exists(path)
+
+
+def test_a_socket_left_behind_is_removed_and_one_in_use_is_not(tmp_path: Path) -> None:
+    path = str(tmp_path / "api.sock")
+    with socket.socket(socket.AF_UNIX) as gone:
+        gone.bind(path)
+    (listener,) = open_all(given(scheme=["unix"], socket_path=path))
+    try:
+        listener.socket.listen()
+        with pytest.raises(SettingsError, match="Address already in use"):
+            open_all(given(scheme=["unix"], socket_path=path))
+    finally:
+        listener.close()
+
+
+def test_an_ordinary_file_is_never_removed(tmp_path: Path) -> None:
+    path = tmp_path / "precious"
+    path.write_text("data")
+    with pytest.raises(SettingsError, match="Address already in use"):
+        open_all(given(scheme=["unix"], socket_path=str(path)))
+    assert path.read_text() == "data"
+
+
+def test_one_that_fails_closes_the_others(tmp_path: Path) -> None:
+    path = str(tmp_path / "api.sock")
+    with pytest.raises(SettingsError, match="TLS is not served"):
+        open_all(given(scheme=["unix", "https"], socket_path=path))
+    assert not os.path.exists(path)
+
+
+def test_an_unknown_host() -> None:
+    with pytest.raises(SettingsError, match="cannot listen on no.such.host.invalid"):
+        open_all(given(host="no.such.host.invalid"))
+
+
+def test_timeouts_reach_the_server() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None: ...
+
+    config = server(app, given(cleanup_timeout=7.0, graceful_timeout=3.0)).config
+    assert (config.timeout_keep_alive, config.timeout_graceful_shutdown, config.access_log, config.server_header) == (7, 3, False, False)
