@@ -12,11 +12,11 @@ from app.settings import SettingsError
 NO_PROCESS = 2**22 + 1
 
 
-@pytest.mark.parametrize("before", [None, "", str(NO_PROCESS), f"{os.getpid()}\n"])
+@pytest.mark.parametrize("before", [None, "", str(NO_PROCESS), "{own}\n"])
 def test_the_own_pid_is_written(tmp_path: Path, before: str | None) -> None:
     path = tmp_path / "pid"
     if before is not None:
-        path.write_text(before)
+        path.write_text(before.format(own=os.getpid()))
     write_pid_file(str(path))
     assert path.read_text() == str(os.getpid())
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
