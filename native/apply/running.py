@@ -50,8 +50,10 @@ class Running:
         elif known and known == self._copied:
             self._set(Document.parse(data), known)
         await self.observe()
-        if self.document is not None or not data:
-            self.save_copy()
+        if self.document is None and not data:
+            # Nothing better is known: what there is at the first start is assumed to be good.
+            self._copy(self._current.document, self._current.fingerprint)
+        self.save_copy()
 
     async def observe(self) -> None:
         """Asks who the worker is; one that somebody else started has loaded the file if that is older."""
@@ -94,11 +96,11 @@ class Running:
         self.save_copy()
 
     def save_copy(self) -> None:
-        """Brings the copy up to date; before the file gets a text that has yet to prove itself."""
-        document = self.document or self._current.document
-        mark = self._fingerprint or self._current.fingerprint
-        if mark == self._copied:
-            return
+        """Brings the copy up to date, before the file gets a text that has yet to prove itself."""
+        if self.document is not None and self._fingerprint != self._copied:
+            self._copy(self.document, self._fingerprint)
+
+    def _copy(self, document: Document, mark: str) -> None:
         try:
             write_copy(self.copy, document.text.encode("utf-8", "surrogateescape"), self._current.path, lasting=False)
             self._copied = mark

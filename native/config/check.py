@@ -72,7 +72,7 @@ async def check(
 
 
 async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[int, str, str]:
-    process = await _start(words, draft)
+    process = await _started(words, draft)
     assert process.stderr
     assert process.stdout
     try:
@@ -88,6 +88,17 @@ async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[i
     if code < 0:
         raise CheckImpossible(f"signal: {_signal_name(-code)}: {stderr[-1000:].strip() or words[0]}", reason="killed")
     return code, stderr, stdout
+
+
+async def _started(words: list[str], draft: str) -> Process:
+    """Given up in the middle of its start, a process would lose its parent, and its children their end."""
+    starting = asyncio.ensure_future(_start(words, draft))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(CheckImpossible):
+            await _end(await starting)
+        raise
 
 
 async def _start(words: list[str], draft: str) -> Process:

@@ -186,6 +186,25 @@ def test_a_check_that_is_given_up(tmp_path: Path) -> None:
     assert asyncio.run(give_up()) in (b"up\n", b"")
 
 
+@pytest.mark.parametrize("turns", range(4))
+def test_a_check_that_is_given_up_while_it_starts(tmp_path: Path, turns: int) -> None:
+    path = endless(tmp_path)
+    reading = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+
+    async def give_up() -> None:
+        task = asyncio.create_task(check(tmp_path / "x", CheckSettings(path), file=tmp_path / "x"))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(give_up())
+    os.set_blocking(reading, True)
+    with os.fdopen(reading, "rb") as pipe:
+        assert pipe.read() in (b"up\n", b"")
+
+
 def test_much_output_is_drained_and_cut(tmp_path: Path) -> None:
     path = script(tmp_path, "#!/bin/sh\nyes '[ALERT] (1) : config : no' | head -c 3000000 >&2\nexit 1\n")
     with pytest.raises(Refused) as caught:

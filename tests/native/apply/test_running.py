@@ -1,0 +1,133 @@
+"""What the worker has loaded is known, proven, or not known; never guessed."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from native.apply.current import Current
+from native.apply.memory import MemoryFile
+from native.apply.running import Running, started_after
+from native.config.file import ConfigFile
+from native.errors import RuntimeAbsent
+from native.runtime.client import Runtime, Worker
+from native.text.document import Document
+
+TEXT = "global\n"
+# A pid that the kernel does not show.
+HIDDEN = 2**22 + 1
+
+
+class Process(Runtime):
+    """A runtime that tells which worker answers; None: nobody."""
+
+    def __init__(self, worker: Worker | None) -> None:
+        super().__init__()
+        self.who = worker
+
+    async def worker(self) -> Worker:
+        if self.who is None:
+            raise RuntimeAbsent("nobody")
+        return self.who
+
+
+class Case:
+    """A file written at a moment, and the process beside it; `recalled` is a new server's view."""
+
+    def __init__(self, directory: Path, written: int, worker: Worker | None) -> None:
+        self.directory, self.file = directory, directory / "haproxy.cfg"
+        self.process = Process(worker)
+        self.write(TEXT, written)
+
+    def write(self, text: str, at: int) -> None:
+        self.file.write_text(text)
+        os.utime(self.file, (at, at))
+
+    def recalled(self) -> Running:
+        memory = MemoryFile(self.directory / "engine.json")
+        self.current = Current(ConfigFile(self.file, self.directory), memory)
+        self.current.open()
+        running = Running(self.current, self.process, memory, self.directory / "haproxy.cfg.lkg")
+        asyncio.run(running.recall())
+        return running
+
+
+def text_of(running: Running) -> str | None:
+    return None if running.document is None else running.document.text
+
+
+@pytest.mark.parametrize(
+    ("worker", "known"),
+    [
+        (Worker(HIDDEN, 1001), True),
+        (Worker(HIDDEN, 1000), False),  # the same second: nobody can tell
+        (Worker(HIDDEN, 999), False),
+        (None, False),
+    ],
+)
+def test_a_worker_that_started_later_has_loaded_the_file(tmp_path: Path, worker: Worker | None, known: bool) -> None:
+    running = Case(tmp_path, 1000, worker).recalled()
+    assert text_of(running) == (TEXT if known else None)
+    assert bool(running.reasons()) is not known
+    assert (tmp_path / "haproxy.cfg.lkg").read_text() == TEXT, "the file at the first start is assumed good"
+
+
+def test_the_kernel_is_more_exact_than_haproxy() -> None:
+    ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
+    started = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
+    me = Worker(os.getpid(), int(started))
+    assert started_after(me, started - 0.01)
+    assert not started_after(me, started + 0.5)
+    assert not started_after(Worker(os.getpid(), int(started) - 100), started - 0.01), "another process has that number here"
+
+
+def test_it_is_remembered_for_the_same_worker(tmp_path: Path) -> None:
+    case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
+    running = case.recalled()
+    case.write("# pending\n", 2000)
+    again = case.recalled()
+    assert text_of(again) == TEXT
+    assert again.good() is again.document
+    asyncio.run(again.verify(case.current.document, case.current.fingerprint))
+    assert text_of(case.recalled()) == "# pending\n"
+    case.process.who = Worker(HIDDEN, 1500)
+    assert text_of(case.recalled()) is None, "somebody else restarted it before the file was written"
+    case.process.who = Worker(HIDDEN, 2001)
+    assert text_of(case.recalled()) == "# pending\n"
+    assert running.document
+
+
+def test_a_restart_by_others_while_we_look(tmp_path: Path) -> None:
+    case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
+    running = case.recalled()
+    case.process.who = None
+    asyncio.run(running.observe())
+    assert text_of(running) == TEXT, "silence proves nothing"
+    running.is_loaded(Document.parse("# pending\n"), "x")
+    case.process.who = Worker(HIDDEN, 1002)
+    asyncio.run(running.observe())
+    assert text_of(running) == TEXT
+    case.write("# by hand\n", 3000)
+    case.process.who = Worker(HIDDEN, 3001)
+    asyncio.run(running.observe())
+    assert text_of(running) is None, "what was loaded has not even been read here"
+
+
+def test_doubt_is_a_reason_until_a_reload(tmp_path: Path) -> None:
+    case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
+    running = case.recalled()
+    running.is_in_doubt("a command failed")
+    assert [reason.why for reason in running.reasons()] == ["a command failed"]
+    assert text_of(running) == TEXT == running.good().text
+    assert case.recalled().document is None, "a doubt survives, too"
+    asyncio.run(running.verify(case.current.document, case.current.fingerprint))
+    assert running.reasons() == []
+
+
+def test_a_copy_that_cannot_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "haproxy.cfg.lkg").mkdir()
+    running = Case(tmp_path, 1000, None).recalled()
+    assert "cannot keep a copy" in caplog.text
+    assert running.good() is None
