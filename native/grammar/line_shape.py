@@ -70,6 +70,7 @@ class LineShape:
         aliases: Sequence[Alias] = (),
         free: bool = False,
         metadata: bool = False,
+        needed: Sequence[str] = (),
         together: Sequence[Sequence[str]] = (),
         exclusive: Sequence[Sequence[str]] = (),
         unsaid: Mapping[str, Any] | None = None,
@@ -77,6 +78,7 @@ class LineShape:
     ) -> None:
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
+        self.needed = tuple(name for name in needed if name in self.order)
         self.together = tuple(tuple(each) for each in together)
         self.exclusive, self.unsaid, self.implied = tuple(tuple(each) for each in exclusive), unsaid or {}, implied or {}
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
@@ -161,6 +163,7 @@ class LineShape:
 
     def choose(self, values: Values) -> Alternative:
         """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
+        self._check_needed(values)
         self._check_together(values)
         fitting = [each for each in self.alternatives if all(values.get(k) == v for k, v in each.fixed.items())]
         if not fitting:
@@ -176,6 +179,11 @@ class LineShape:
             if left and (lacking := other.lacking(values)):
                 raise BadValue(f"{left} set without {lacking}", place=Place(member=lacking))
         return chosen
+
+    def _check_needed(self, values: Values) -> None:
+        for member in self.needed:
+            if member not in values:
+                raise BadValue(f"{member} in body is required", place=Place(member=member))
 
     def _check_together(self, values: Values) -> None:
         for members in self.together:
@@ -194,7 +202,8 @@ class LineShape:
     def _no_choice(self, values: Values) -> BadValue:
         names = self.chosen_by or tuple(self.alternatives[0].fixed)
         told = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
-        known = sorted({" ".join(str(each.fixed[name]) for name in names if name in each.fixed) for each in self.alternatives})
+        akin = [each for each in self.alternatives if values.get(names[0]) == each.fixed.get(names[0])] if names else []
+        known = sorted({" ".join(str(each.fixed[name]) for name in names if name in each.fixed) for each in akin or self.alternatives})
         return BadValue(f"unsupported {told}; known: {', '.join(known)}", place=Place(member=names[0] if names else None))
 
     def words(self, values: Mapping[str, Any]) -> list[str]:

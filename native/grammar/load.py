@@ -36,7 +36,7 @@ class Grammar:
         """The shape of a schema whose objects are lines: `server`, `acl`, `http_request_rule`, ..."""
         if name not in self._lines:
             schema = self.schemas.named(name)
-            self._lines[name] = self.shape(self.schemas.properties(schema), self.schemas.note(schema))
+            self._lines[name] = self.shape(self.schemas.properties(schema), self.schemas.note(schema), self.schemas.required(schema))
         return self._lines[name]
 
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
@@ -62,7 +62,7 @@ class Grammar:
 
     # -- lines
 
-    def shape(self, properties: Mapping[str, Schema], note: Mapping[str, Any]) -> LineShape:
+    def shape(self, properties: Mapping[str, Schema], note: Mapping[str, Any], needed: Sequence[str] = ()) -> LineShape:
         """A line shape from its members and the note that spells it."""
         compiler = Compiler(self.schemas, properties, time_suffix=self.time_suffix)
         chosen_by = note.get("chosen_by", ())
@@ -84,6 +84,7 @@ class Grammar:
             aliases=self._aliases(properties),
             free=note.get("order") == "free",
             metadata=METADATA in properties and not self.schemas.note(properties[METADATA]).get("ignored"),
+            needed=needed,
             together=note.get("together", ()),
             exclusive=note.get("exclusive", ()),
             implied=note.get("implied", {}),

@@ -19,7 +19,7 @@ METADATA_SAMPLES: tuple[dict[str, Any], ...] = ({"comment": "sample"}, {"owner":
 def line_samples(shape: LineShape) -> list[dict[str, Any]]:
     """Objects that a line of the shape can carry whole, without repetition."""
     flat = [{**each.fixed, **values} for each in shape.alternatives for values in _alternative(each, shape)]
-    found = [unflattened(values) for values in flat]
+    found = [unflattened(values) for values in flat if set(shape.needed) <= set(values)]
     if shape.metadata and found:
         found += [{**found[0], METADATA: each} for each in METADATA_SAMPLES]
     return _distinct(found)
@@ -48,9 +48,9 @@ def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
 
 
 def _alternative(alternative: Alternative, shape: LineShape) -> Iterator[Values]:
-    needed = list(_required(alternative.chain))
-    yield from needed
     groups = [each for node in alternative.chain.nodes if isinstance(node, Options) for each in map(list, map(_group, node.groups)) if each]
+    needed = [_completed(values, groups, shape) for values in _required(alternative.chain)]
+    yield from needed
     for variants in groups:
         for values in variants:
             yield _completed({**needed[0], **values}, groups, shape)
@@ -86,8 +86,8 @@ def _row(rows: str, values: Values) -> Any:
 
 
 def _completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
-    """With the partners of members that make sense only together."""
-    wanted = {name for members in shape.together if set(members) & set(values) for name in members}
+    """With what the schema requires, and the partners of members that make sense only together."""
+    wanted = {*shape.needed, *(name for members in shape.together if set(members) & set(values) for name in members)}
     for variants in groups:
         if (wanted - set(values)) & set(variants[0]):
             values = {**variants[0], **values}

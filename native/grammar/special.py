@@ -86,7 +86,7 @@ class BindAddress(AddressPort):
 class Payload:
     """`<format> <content>`, one word each. Reason: default-errorfiles stands alone, and a content of several words must come quoted."""
 
-    examples = ("default-errorfiles", "string hello", "lf-string hello")
+    examples = ("default-errorfiles", "file /dev/null")
 
     ALONE = "default-errorfiles"
 
@@ -156,6 +156,8 @@ class ClientSource:
 
 class Assignments:
     """`"name=value,name=value"` in one quoted word. Reason: an object whose members have names of the client's own."""
+
+    examples = ('"account=team,key=sample"',)
 
     def __init__(self, member: str) -> None:
         self.member = member
