@@ -7,7 +7,7 @@ from pydantic import StrictStr
 
 
 class StatsHttpRequest(Model):
-    cond: StrictStr | None = None
+    cond: Literal['if', 'unless'] | None = None
     cond_test: StrictStr | None = None
     realm: StrictStr | None = None
     type: Literal['allow', 'deny', 'auth']

@@ -6,6 +6,6 @@ from native.models import Model
 from pydantic import StrictStr
 
 
-class IgnorePersist(Model):
+class PersistCondition(Model):
     cond: Literal['if', 'unless']
     cond_test: StrictStr
