@@ -18,6 +18,7 @@ from native.runtime.client import Runtime
 # What a strategy runs when no command is configured.
 COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
+STORED = ("cluster.json", "service_discovery/consul.json", "service_discovery/aws.json")
 
 
 class Reloading:
@@ -46,7 +47,7 @@ class Reloading:
 def engine_settings(settings: Settings) -> EngineSettings:
     return EngineSettings(
         file=Path(settings.config_file),
-        storage=Path(settings.dataplane_storage_dir),
+        storage=own_directory(settings),
         transactions=Path(settings.transaction_dir),
         max_open_transactions=settings.max_open_transactions,
         backups=Path(settings.backups_dir) if settings.backups_dir else None,
@@ -59,6 +60,21 @@ def engine_settings(settings: Settings) -> EngineSettings:
         ),
         watch=not settings.disable_inotify,
     )
+
+
+def own_directory(settings: Settings) -> Path:
+    """What the engine remembers, apart from the files that the reference keeps in the same place."""
+    return Path(settings.dataplane_storage_dir) / "engine"
+
+
+def prepare_storage(directory: Path) -> None:
+    """The directory with the files that every server finds in it; an empty one means no data. Raises SettingsError."""
+    try:
+        (directory / "service_discovery").mkdir(mode=0o750, parents=True, exist_ok=True)
+        for name in STORED:
+            (directory / name).touch(mode=0o644)
+    except OSError as error:
+        raise SettingsError(f"dataplane_storage_dir {directory} cannot be used: {error.strerror}") from None
 
 
 def reload_command(settings: Settings) -> list[str]:
@@ -105,7 +121,8 @@ async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
     # later use of the socket looks for it again.
     sockets()
     delay = reload_delay(settings, os.environ.get("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE"))
-    records = Records(Path(settings.dataplane_storage_dir) / "reloads", settings.reload_retention)
+    prepare_storage(Path(settings.dataplane_storage_dir))
+    records = Records(own_directory(settings) / "reloads", settings.reload_retention)
     engine = Engine(engine_settings(settings), runtime, lambda engine: ReloadAgent(strategy, runtime, delay, records, engine))
     await engine.start()
     sockets()

@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
+from app.protocol import Protocol
 from app.settings import Settings, SettingsError
 
 
@@ -105,7 +106,7 @@ def _answers(path: str) -> bool:
 def server(app: ASGIApp, settings: Settings) -> Server:
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=type("LimitedProtocol", (Protocol,), {"largest_head": settings.max_header_size, "patience": settings.read_timeout}),
         loop="uvloop",
         ws="none",
         lifespan="off",

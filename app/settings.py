@@ -15,6 +15,9 @@ API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
 
 
+NOT_YET = frozenset(("listen_limit", "write_timeout", "update_map_files", "debug_socket_path"))
+
+
 class SettingsError(Exception):
     """Settings that cannot be used; the text is for the operator."""
 
@@ -154,7 +157,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         advertised=dict(at(data, "dataplaneapi.advertised") or {}),
         log_targets=_maps(data, "log_targets"),
         file=file,
-        warnings=tuple(warnings),
+        warnings=(*warnings, *_without_effect(values)),
     )
     _check(settings)
     return settings
@@ -197,6 +200,12 @@ def _maps(data: Any, path: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
         raise SettingsError(f"{path} must be a list of maps")
     return [dict(each) for each in found]
+
+
+def _without_effect(values: Mapping[str, Any]) -> list[str]:
+    """Warnings about settings that are accepted and that this version does not act on."""
+    told = [(source.flags[-1], values[name] != default) for name, source, default in table() if name in NOT_YET]
+    return [f"{flag} is accepted, but has no effect in this version" for flag, differs in told if differs]
 
 
 def _check(settings: Settings) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.engine import Reloading, engine_settings, look_for_sockets, open_engine, reload_command, reload_delay
+from app.engine import STORED, Reloading, engine_settings, look_for_sockets, open_engine, prepare_storage, reload_command, reload_delay
 from app.settings import Settings, SettingsError
 from native.errors import Unreadable
 from native.reload.strategies import CustomCommand, MasterSocket
@@ -71,7 +71,12 @@ def test_sockets_are_looked_for_again_after_a_reload() -> None:
 
 def test_all_places(tmp_path: Path) -> None:
     made = engine_settings(settings(tmp_path, backups_dir="/b", backups_number=3, validate_files_before=["/x"], disable_inotify=False))
-    assert (made.file, made.storage, made.backups, made.backups_number) == (tmp_path / "haproxy.cfg", tmp_path / "storage", Path("/b"), 3)
+    assert (made.file, made.storage, made.backups, made.backups_number) == (
+        tmp_path / "haproxy.cfg",
+        tmp_path / "storage" / "engine",
+        Path("/b"),
+        3,
+    )
     assert (made.check.before, made.check.command, made.watch) == (("/x",), "true", True)
     assert engine_settings(settings(tmp_path)).backups is None
 
@@ -102,3 +107,18 @@ def test_any_file_will_do(tmp_path: Path) -> None:
             return engine.version()
 
     assert asyncio.run(start()) == 1
+
+
+def test_the_storage_is_made_and_kept(tmp_path: Path) -> None:
+    directory = tmp_path / "deep" / "storage"
+    prepare_storage(directory)
+    (directory / "cluster.json").write_text("{}")
+    prepare_storage(directory)
+    assert {str(path.relative_to(directory)) for path in directory.rglob("*.json")} == set(STORED)
+    assert (directory / "cluster.json").read_text() == "{}"
+
+
+def test_a_storage_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match=r"dataplane_storage_dir .* cannot be used"):
+        prepare_storage(tmp_path / "file" / "storage")

@@ -21,8 +21,8 @@ def test_a_free_port_and_its_address() -> None:
     try:
         port = listener.socket.getsockname()[1]
         assert listener.address == f"http://127.0.0.1:{port}"
+        listener.socket.listen()
         with pytest.raises(SettingsError, match=f"cannot listen on 127.0.0.1:{port}"):
-            listener.socket.listen()
             open_all(given(port=port))
     finally:
         listener.close()

@@ -10,6 +10,9 @@ from app.validation import check_outermost, validated
 from native.grammar.load import bundle
 from native.models import model
 
+MODE = "mode in body should be one of [http tcp log]"
+NAME = "name in body should match '^[A-Za-z0-9-_.:]+$'"
+ALGORITHMS = "first hash hdr leastconn random rdp-cookie roundrobin source static-rr uri url_param"
 SCHEMAS = Schemas(bundle()["components"]["schemas"])
 
 
@@ -36,8 +39,7 @@ def refusal(schema: str, body: Any) -> tuple[int, str]:
         (
             "backend",
             {"name": "b@d", "mode": "udp", "balance": {"algorithm": "best"}},
-            "balance.algorithm in body should be one of [first hash hdr leastconn random rdp-cookie roundrobin source static-rr uri "
-            "url_param]\nmode in body should be one of [http tcp log]\nname in body should match '^[A-Za-z0-9-_.:]+$'",
+            f"balance.algorithm in body should be one of [{ALGORITHMS}]\n{MODE}\n{NAME}",
         ),
         ("server", {"name": "s1"}, "address in body is required"),
         ("server", {"name": "s1", "address": "10.0.0.1", "port": 70000}, "port in body should be less than or equal to 65535"),
