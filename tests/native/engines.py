@@ -5,6 +5,7 @@ from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from native.config import header
 from native.config.check import CheckSettings
 from native.engine import Engine, EngineSettings
 from native.errors import ReloadFailed
@@ -16,6 +17,7 @@ from native.text.document import Document
 from native.text.section import Section
 from tests.haproxy.process import HAProxy
 
+UNKNOWN = "00000000-0000-4000-8000-000000000000"
 CONFIG = """\
 # the operators' own
 global
@@ -94,3 +96,17 @@ def substituting(old: str, new: str) -> Callable[[Document], Document]:
 
 def run(work) -> None:
     asyncio.run(work)
+
+
+def body(path: Path) -> str:
+    """The file without our header."""
+    return header.under_header_of(Document.parse(path.read_bytes()), Document("", ())).text.removeprefix("".join(header.BANNER))
+
+
+def weight(haproxy: HAProxy) -> str:
+    # a worker that failed to start may have taken the stats socket with it
+    return haproxy.ask_master("@1 get weight app/s1").split()[0]
+
+
+def backends(haproxy: HAProxy) -> list[str]:
+    return haproxy.ask("show backend").split()[2:]

@@ -1,0 +1,131 @@
+"""What somebody else writes into the file is noticed, taken over, and never overwritten unseen."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from native import engine as module
+from native.config import header
+from native.config.check import CheckSettings
+from native.errors import (
+    Conflict,
+    Unreadable,
+)
+from native.text.document import Document
+from tests.haproxy.process import HAProxy
+from tests.native.engines import adding, backends, reload, run, running_engine, substituting
+
+
+class TestOthersEdits:
+    def test_an_edit_is_noticed_and_never_overwritten(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                await engine.write(substituting("weight 10", "weight 11"), version=1)
+                with haproxy.file.open("a") as file:
+                    file.write("\nbackend by-hand from base\n")
+                edited = haproxy.file.read_bytes()
+                with pytest.raises(Conflict, match="version in configuration file is 3, given version is 2"):
+                    await engine.write(adding("b"), version=2)
+                assert haproxy.file.read_bytes() == edited == engine.raw()
+                assert engine.read().find("backend", "by-hand")
+                outcome = await engine.write(substituting("weight 11", "weight 12"), version=3)
+                assert outcome.reload_id, "the edit by hand is not in the process"
+                assert header.version_of(Document.parse(engine.raw())) == 4
+                assert (await reload(engine)).status == "succeeded"
+                assert backends(haproxy) == ["app", "by-hand"]
+
+        run(work())
+
+    def test_an_edit_during_the_check(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n")
+            edit = CheckSettings(command=f"sh -c 'echo backend by-hand >> {tmp_path}/haproxy.cfg'")
+            async with running_engine(tmp_path, check=edit) as engine:
+                with pytest.raises(Conflict, match="version in configuration file is 2, given version is 1"):
+                    await engine.write(adding("b"), version=1)
+                assert (tmp_path / "haproxy.cfg").read_text() == "global\nbackend by-hand\n"
+                assert engine.read().find("backend", "by-hand")
+
+        run(work())
+
+    @pytest.mark.parametrize(
+        ("text", "version"),
+        [
+            ("global\n", 8),  # without a header
+            ("# _version=3\nglobal\n", 8),  # an older one
+            ("# _version=40\nglobal\n", 41),
+        ],
+    )
+    def test_the_version_only_rises(self, tmp_path: Path, text: str, version: int) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
+            async with running_engine(tmp_path) as engine:
+                (tmp_path / "haproxy.cfg").write_text(text)
+                assert engine.notice()
+                assert not engine.notice()
+                assert engine.version() == version
+            async with running_engine(tmp_path) as engine:
+                assert engine.version() == version, "it is remembered, though the file does not say it"
+                assert (tmp_path / "haproxy.cfg").read_text() == text
+                await engine.write(adding("b"), version=version)
+                assert engine.version() == version + 1 == header.version_of(engine.document)
+
+        run(work())
+
+    def test_an_edit_while_stopped_does_not_count(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
+            async with running_engine(tmp_path) as engine:
+                assert engine.version() == 7
+            (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\nbackend by-hand\n")
+            async with running_engine(tmp_path) as engine:
+                assert engine.version() == 7
+                assert engine.read().find("backend", "by-hand")
+                (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
+                engine.reread()
+                assert engine.version() == 7
+                assert not engine.notice()
+
+        run(work())
+
+    def test_a_touch_is_no_edit(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n")
+            async with running_engine(tmp_path) as engine:
+                os.utime(tmp_path / "haproxy.cfg", ns=(1, 1))
+                (tmp_path / "haproxy.cfg").chmod(0o600)
+                assert not engine.notice()
+                assert engine.version() == 1
+
+        run(work())
+
+    def test_the_watch(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(module, "POLL_SECONDS", 0.01)
+        monkeypatch.setattr(module, "SETTLING_SECONDS", 0.01)
+
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n")
+            async with running_engine(tmp_path, watch=True) as engine:
+                (tmp_path / "haproxy.cfg").unlink()
+                await asyncio.sleep(0.05)
+                (tmp_path / "haproxy.cfg").write_text("global\nbackend by-hand\n")
+                async with asyncio.timeout(20):
+                    while not engine.read().find("backend", "by-hand"):
+                        await asyncio.sleep(0.01)
+                assert engine.version() == 2
+
+        run(work())
+
+    def test_a_file_that_is_gone(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n")
+            async with running_engine(tmp_path) as engine:
+                (tmp_path / "haproxy.cfg").unlink()
+                with pytest.raises(Unreadable):
+                    await engine.write(adding("b"), version=1)
+                assert not (tmp_path / "haproxy.cfg").exists()
+                assert engine.read().sections
+
+        run(work())

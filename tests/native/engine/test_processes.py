@@ -1,0 +1,128 @@
+"""File and process agree after failed reloads, failed commands, and restarts of either."""
+
+import asyncio
+import os
+import signal
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from native.config import header
+from native.errors import (
+    ReloadFailed,
+)
+from tests.haproxy.process import HAProxy
+from tests.native.engines import adding, backends, body, reload, run, running_engine, substituting, weight
+
+
+class TestFailedReloads:
+    def test_the_file_goes_back(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            text = haproxy.file.read_text()
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                assert (await engine.write(substituting("weight 10", "weight 20"), version=1)).live
+                pid = haproxy.worker_pid()
+                bad = substituting("  default_backend", "  bind 203.0.113.7:8099\n  default_backend")
+                assert (await engine.write(bad, version=2)).reload_id
+                assert (await engine.write(adding("b"), version=3)).reload_id
+                record = await reload(engine)
+                assert (record.status, record.version, record.restored_version, record.verified) == ("failed", 4, 5, True)
+                assert "203.0.113.7:8099" in record.response
+                assert b"203.0.113.7:8099" in (engine.reloads.records.refused(record.id) or b"")
+                assert engine.version() == 5 == header.version_of(engine.document)
+                assert engine.document.data == haproxy.file.read_bytes()
+                assert body(haproxy.file) == text.replace("weight 10", "weight 20")
+                assert haproxy.worker_pid() == pid
+                assert (await engine.write(substituting("weight 20", "weight 30"), version=5)).live
+                with pytest.raises(ReloadFailed):
+                    await engine.write(bad, version=6, force_reload=True)
+                assert engine.version() == 8
+                assert body(haproxy.file) == text.replace("weight 10", "weight 30")
+                assert weight(haproxy) == "30"
+
+        run(work())
+
+    def test_a_live_command_that_fails_leads_to_a_reload(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                await engine.write(substituting("weight 10", "weight 20"), version=1)
+                haproxy.ask("set server app/s1 state maint")
+                haproxy.ask("del server app/s1")
+                outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
+                assert outcome.reload_id
+                assert "a runtime command failed" in outcome.reasons[0].why
+                again = await engine.write(substituting("weight 30", "weight 40"), version=3)
+                assert again.reload_id == outcome.reload_id
+                assert (await reload(engine)).status == "succeeded"
+                assert weight(haproxy) == "40"
+                assert (await engine.write(substituting("weight 40", "weight 50"), version=4)).live
+
+        run(work())
+
+
+class TestRestarts:
+    """What the engine knows of the process after one of the two was restarted."""
+
+    def test_a_restart_of_the_server(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                assert (await engine.write(substituting("weight 10", "weight 20"), version=1)).live
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                assert (await engine.write(substituting("weight 20", "weight 30"), version=2)).live
+                assert weight(haproxy) == "30"
+                await engine.write(adding("b"), version=3)
+                assert engine.site.pending
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                assert engine.site.pending, "a reload that was promised is still owed"
+                assert engine.running is not engine.document
+                assert (await engine.write(substituting("weight 30", "weight 40"), version=4)).reload_id
+                assert (await reload(engine)).status == "succeeded"
+                assert (weight(haproxy), backends(haproxy)) == ("40", ["app", "b"])
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                assert engine.site.pending is None
+
+        run(work())
+
+    def test_a_reload_by_somebody_else(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                await engine.write(adding("b"), version=1)
+                pid = haproxy.worker_pid()
+                os.kill(haproxy.pid, signal.SIGUSR2)
+                async with asyncio.timeout(20):
+                    while not await other_worker(haproxy, pid):
+                        await asyncio.sleep(0.02)
+                outcome = await engine.write(substituting("weight 10", "weight 20"), version=2)
+                assert outcome.reload_id or weight(haproxy) == "20"
+                assert (await reload(engine)).status == "succeeded"
+                assert weight(haproxy) == "20"
+
+        run(work())
+
+    def test_a_worker_of_which_nothing_is_known(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            haproxy.file.write_text(haproxy.file.read_text() + "\n# edited after the start\n")
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                assert engine.running is None
+                outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
+                assert outcome.reasons[0].why == "it is not known what HAProxy has loaded"
+                assert (await reload(engine)).status == "succeeded"
+                assert engine.running is engine.document
+                assert weight(haproxy) == "20"
+
+        run(work())
+
+    def test_without_a_socket_every_change_reloads(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n")
+            async with running_engine(tmp_path) as engine:
+                assert (await engine.write(adding("b"), version=1)).reload_id
+
+        run(work())
+
+
+async def other_worker(haproxy: HAProxy, pid: int) -> bool:
+    with suppress(OSError, AssertionError):
+        return await asyncio.to_thread(haproxy.worker_pid) != pid
+    return False

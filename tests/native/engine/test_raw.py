@@ -1,0 +1,125 @@
+"""The whole text read and replaced: byte for byte, with its four switches."""
+
+from pathlib import Path
+
+import pytest
+
+from native.errors import (
+    BadRequest,
+    Conflict,
+    NoTransaction,
+    NotThere,
+    Refused,
+    RuntimeFailure,
+    Unreadable,
+)
+from tests.haproxy.process import HAProxy
+from tests.native.engines import UNKNOWN, adding, body, reload, run, running_engine, substituting, weight
+
+
+class TestRaw:
+    def test_a_push_is_kept_byte_for_byte(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            text = "# mine\n# _version=77\n\n" + body(haproxy.file).replace("weight 10", "weight   33  # odd")
+            async with running_engine(haproxy.directory, haproxy, backups_number=3) as engine:
+                outcome = await engine.push_raw(text.encode(), version=1)
+                assert (outcome.version, outcome.live) == (2, True)
+                assert weight(haproxy) == "33"
+                pushed = engine.raw()
+                assert pushed.decode().split("\n", 2)[1:] == ["# _version=2", text.replace("# _version=77\n", "")]
+                await engine.write(substituting("weight   33", "weight   34"), version=2)
+                assert "Dataplaneapi managed" not in engine.raw().decode()
+                restored = await engine.push_raw(engine.raw(version=2), version=3)
+                assert restored.live
+                assert weight(haproxy) == "33"
+                assert engine.raw().split(b"\n", 2)[2] == pushed.split(b"\n", 2)[2]
+
+        run(work())
+
+    @pytest.mark.parametrize(("line", "version"), [("", 1), ("# _version=500\n", 500), ("# _version=lots\n", 1)])
+    def test_skip_version_takes_the_text_s_own(self, tmp_path: Path, line: str, version: int) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("# _version=41\nglobal\n")
+            async with running_engine(tmp_path) as engine:
+                assert engine.version() == 41
+                outcome = await engine.push_raw(f"{line}global\nbackend x\n".encode(), version=9, skip_version=True, skip_reload=True)
+                assert outcome.version == version == engine.version()
+                assert (outcome.live, outcome.reload_id) == (False, None)
+                assert engine.raw().decode().split("\n", 1)[1] == f"# _version={version}\nglobal\nbackend x\n"
+
+        run(work())
+
+    def test_a_text_that_is_none(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n")
+            async with running_engine(tmp_path) as engine:
+                with pytest.raises(BadRequest, match=r"^invalid configuration: no newline character found$"):
+                    await engine.push_raw(b"global", version=1)
+                with pytest.raises(BadRequest, match="version or transaction not specified"):
+                    await engine.push_raw(b"global\n")
+                with pytest.raises(Conflict):
+                    await engine.push_raw(b"global\n", version=7)
+
+        run(work())
+
+    def test_validation_alone(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            text = haproxy.file.read_bytes()
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                await engine.validate(text)
+                with pytest.raises(Refused, match=r'^validation error: exit status 1: msg="config'):
+                    await engine.validate(text.replace(b"weight", b"weihgt"))
+                assert (engine.version(), engine.transactions(), haproxy.file.read_bytes()) == (1, [], text)
+
+        run(work())
+
+    def test_what_there_is_to_read(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n")
+            async with running_engine(tmp_path, backups_number=1) as engine:
+                with pytest.raises(NotThere, match="backup file for version 1 does not exist"):
+                    engine.raw(version=1)
+                with pytest.raises(BadRequest):
+                    engine.raw(version=1, transaction_id=UNKNOWN)
+                with pytest.raises(NoTransaction):
+                    engine.raw(transaction_id=UNKNOWN)
+                await engine.write(adding("b"), version=1)
+                assert engine.raw(version=1).decode().split("\n", 4)[4] == "global\n"
+                (tmp_path / "haproxy.cfg").unlink()
+                with pytest.raises(Unreadable):
+                    engine.raw()
+
+        run(work())
+
+    def test_runtime_actions(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            text = haproxy.file.read_text()
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                changed = text.replace("weight 10", "weight 77")
+                done = await engine.push_raw(changed.encode(), version=1, skip_reload=True, actions="SetServerWeight app s1 77")
+                assert (done.version, weight(haproxy)) == (2, "77")
+                assert (await engine.write(substituting("weight 77", "weight 10"), version=2)).live
+                assert weight(haproxy) == "10"
+                structural = text + "\nbackend b from base\n"
+                await engine.push_raw(structural.encode(), version=3, skip_reload=True, actions="SetServerWeight app s1 5")
+                assert weight(haproxy) == "5"
+                back = await engine.push_raw(text.encode(), version=4)
+                assert back.reload_id, "what the process does is not known any more"
+                assert (await reload(engine)).status == "succeeded"
+                assert weight(haproxy) == "10"
+                with pytest.raises(RuntimeFailure, match="cannot execute SetServerWeight"):
+                    await engine.push_raw(text.encode(), version=5, skip_reload=True, actions="SetServerWeight app ghost 5")
+                assert engine.version() == 6
+
+        run(work())
+
+    def test_skip_reload_does_nothing_to_the_process(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                text = haproxy.file.read_text()
+                await engine.push_raw(text.replace("weight 10", "weight 20").encode(), version=1, skip_reload=True)
+                assert weight(haproxy) == "10"
+                assert (await engine.push_raw(text.replace("weight 10", "weight 30").encode(), version=2)).live
+                assert weight(haproxy) == "30"
+
+        run(work())
