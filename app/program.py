@@ -22,6 +22,7 @@ from native.errors import NativeError, RuntimeFailure
 
 logger = logging.getLogger(__name__)
 Reread = Callable[[], Settings]
+BACKLOG = 2048
 # What SIGHUP changes in a running process; all else belongs to its listeners or its engine.
 TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "read_timeout", "status_cmd"))
 
@@ -88,6 +89,8 @@ class Program:
         servers = [listeners.server(self.app, self.settings) for _ in opened]
         running = [asyncio.ensure_future(each.serve(sockets=[listener.socket])) for each, listener in zip(servers, opened, strict=True)]
         for listener in opened:
+            # From here on a client that connects is served, also before uvicorn takes its first look.
+            listener.socket.listen(BACKLOG)
             logger.info("Serving data plane at %s", listener.address)
         await self._stopping.wait()
         logger.info("HAProxy Data Plane API shutting down")
@@ -132,6 +135,7 @@ class Program:
             logger.warning("to take effect these settings need a new process: %s", ", ".join(kept))
         self.settings = self.app.sidecar.settings = settings
         self.engine.reread()
+        logger.info("Reread %s", settings.file or "the settings")
 
     async def renew_runtime(self) -> None:
         """SIGUSR1."""

@@ -1,0 +1,65 @@
+"""About the server itself."""
+
+import asyncio
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.handlers.information import machine, status_command
+from app.settings import Settings
+from tests.app.client import Client, serving
+
+
+def test_version(client: Client) -> None:
+    told = client.get("/v3/info").json
+    assert told["api"]["version"].startswith("v3.")
+    assert told["system"] == {}
+
+
+def test_the_machine_where_it_is_allowed(tmp_path: Path) -> None:
+    with serving(tmp_path, show_system_info=True) as client:
+        assert client.get("/v3/info").json["system"].keys() == machine().keys()
+
+
+def test_facts() -> None:
+    told = machine()
+    assert told["cpu_info"]["num_cpus"] >= 1
+    assert 0 < told["mem_info"]["dataplaneapi_memory"] < told["mem_info"]["total_memory"]
+    assert told["uptime"] > 0
+    assert told["os_string"].startswith("Linux ")
+
+
+@pytest.mark.parametrize(
+    ("command", "state"), [("", "unknown"), ("true", "up"), ("false", "down"), ("/no/such/program", "down"), ("sh -c 'exit 3'", "down")]
+)
+def test_health(tmp_path: Path, command: str, state: str) -> None:
+    with serving(tmp_path, status_cmd=command) as client:
+        assert client.get("/v3/health").json == {"haproxy": state}
+
+
+def test_a_status_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.handlers.information.STATUS_SECONDS", 0.05)
+    with serving(tmp_path, status_cmd="sleep 60") as client:
+        assert client.get("/v3/health").json == {"haproxy": "down"}
+        assert len(asyncio.all_tasks(client.runner.get_loop())) == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"reload_strategy": "systemd"}, ["systemctl", "--quiet", "is-active", "haproxy.service"]),
+        ({"reload_strategy": "s6", "service_name": "/s"}, ["s6-svstat", "-u", "/s"]),
+        ({"reload_strategy": "s6", "status_cmd": "mine"}, ["mine"]),
+        ({}, []),
+    ],
+)
+def test_status_commands(given: dict[str, Any], words: list[str]) -> None:
+    assert status_command(dataclasses.replace(Settings(), **given)) == words
+
+
+def test_both_documents(client: Client) -> None:
+    swagger, openapi = client.get("/v3/specification").json, client.get("/v3/specification_openapiv3").json
+    assert (swagger["swagger"], openapi["openapi"][:2]) == ("2.0", "3.")
+    assert swagger["paths"].keys() == openapi["paths"].keys()

@@ -1,0 +1,51 @@
+"""Named sections over HTTP."""
+
+from tests.app.client import CONFIG, Client
+
+BACKENDS = f"{CONFIG}/backends"
+
+
+def test_a_life(client: Client) -> None:
+    assert client.post(f"{BACKENDS}?version=1", {"name": "be1", "mode": "tcp"}).status == 202
+    assert client.get(f"{BACKENDS}/be1").json["mode"] == "tcp"
+    taken = client.post(f"{BACKENDS}?version=2", {"name": "be1"})
+    assert (taken.status, taken.message) == (409, "object already exists: backend be1 already exists")
+    assert client.put(f"{BACKENDS}/be1?version=2", {"name": "be1", "mode": "http"}).status == 202
+    assert client.get(f"{BACKENDS}/be1").json["mode"] == "http"
+    assert client.delete(f"{BACKENDS}/be1?version=3").status == 202
+    for got in (client.delete(f"{BACKENDS}/be1?version=4"), client.put(f"{BACKENDS}/be1?version=4", {"name": "be1"})):
+        assert (got.status, got.message) == (404, "missing object: backend be1 does not exist")
+    missing = client.get(f"{BACKENDS}/be1")
+    assert (missing.status, missing.message) == (404, "missing object: Backend be1 does not exist")
+
+
+def test_with_its_children(client: Client) -> None:
+    body = {
+        "name": "be1",
+        "servers": {"s1": {"name": "s1", "address": "127.0.0.1", "port": 80}},
+        "acl_list": [{"acl_name": "a", "criterion": "src", "value": "::1"}],
+    }
+    assert client.post(f"{BACKENDS}?version=1&full_section=true", body).json == body
+    assert client.get(f"{BACKENDS}/be1?full_section=true").json | body == client.get(f"{BACKENDS}/be1?full_section=true").json
+    assert "servers" not in client.get(f"{BACKENDS}/be1").json
+    assert client.put(f"{BACKENDS}/be1?version=2&full_section=true", {"name": "be1"}).status == 202
+    assert client.get(f"{BACKENDS}/be1/servers").json == []
+    assert client.post(f"{BACKENDS}?version=3&full_section=true", body).status == 409
+
+
+def test_children_without_full_section_are_echoed_and_not_written(client: Client) -> None:
+    body = {"name": "be1", "servers": {"s1": {"name": "s1", "address": "127.0.0.1"}}}
+    assert client.post(f"{BACKENDS}?version=1", body).json == body
+    assert client.get(f"{BACKENDS}/be1/servers").json == []
+
+
+def test_defaults_are_made_by_put_as_well(client: Client) -> None:
+    assert client.put(f"{CONFIG}/defaults?version=1", {"name": "more"}).status == 202
+    assert client.post(f"{CONFIG}/defaults?version=2", {"name": "most"}).status == 202
+    assert [each["name"] for each in client.get(f"{CONFIG}/defaults").json] == ["base", "more", "most"]
+
+
+def test_a_singleton(client: Client) -> None:
+    assert client.get(f"{CONFIG}/global").json["performance_options"]["maxconn"] == 1000
+    assert client.put(f"{CONFIG}/global?version=1", {"performance_options": {"maxconn": 7}}).status == 202
+    assert "maxconn 7" in client.file.read_text()

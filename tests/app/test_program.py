@@ -1,0 +1,187 @@
+"""The process as the operator runs it: starts, answers, obeys signals, stops."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.app.client import CONFIGURATION
+
+START_SECONDS = 60
+
+
+class Server:
+    """The command in a directory of its own, on a port of its own choice; its log is read line by line."""
+
+    def __init__(self, directory: Path, *flags: str, **changed: Any) -> None:
+        self.directory = directory
+        self.config, self.settings = directory / "haproxy.cfg", directory / "dataplaneapi.yaml"
+        if not self.config.exists():
+            self.config.write_text(CONFIGURATION)
+        self.write(**changed)
+        command = [sys.executable, "-m", "app.cli", "-f", str(self.settings), *flags]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def write(self, **changed: Any) -> None:
+        places = {"dataplane_storage_dir": str(self.directory / "storage")}
+        api = {"host": "127.0.0.1", "transaction": {"transaction_dir": str(self.directory / "transactions")}, "resources": places}
+        user = {"name": "admin", "password": "adminpwd", "insecure": True}
+        data = {
+            "dataplaneapi": api | {"user": [user], **changed},
+            "haproxy": {"config_file": str(self.config), "reload": {"reload_cmd": "true", "validate_cmd": "true"}},
+            "log_targets": [{"log_to": "stdout", "log_level": "info"}],
+        }
+        self.settings.write_text(json.dumps(data))
+
+    def until(self, text: str) -> str:
+        """The first log line that holds a text."""
+        assert self.process.stdout is not None
+        seen = []
+        for line in self.process.stdout:
+            seen.append(line)
+            if text in line:
+                return line
+        raise AssertionError("".join(seen))
+
+    @property
+    def port(self) -> int:
+        return int(self.until("Serving data plane at http://").rpartition(":")[2].rstrip('"\n'))
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(START_SECONDS)
+
+
+@contextmanager
+def running(directory: Path, *flags: str, **changed: Any) -> Iterator[Server]:
+    server = Server(directory, *flags, **changed)
+    try:
+        yield server
+    finally:
+        server.process.kill()
+        server.process.wait()
+        assert server.process.stdout is not None
+        server.process.stdout.close()
+
+
+def ask(port: int, target: str, auth: str = "admin:adminpwd", method: str = "GET", body: str | None = None) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=START_SECONDS)
+    try:
+        headers = {"Authorization": "Basic " + b64encode(auth.encode()).decode(), "Content-Type": "application/json"}
+        connection.request(method, target, body, headers)
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read() or b"null")
+    finally:
+        connection.close()
+
+
+VERSION = "/v3/services/haproxy/configuration/version"
+BACKENDS = "/v3/services/haproxy/configuration/backends"
+
+
+def test_it_serves_and_stops(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        assert "Reload strategy: custom" in server.until("Reload strategy")
+        port = server.port
+        assert ask(port, VERSION) == (200, 1)
+        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}') == (202, {"name": "be1"})
+        assert server.stop() == 0
+        assert "backend be1" in server.config.read_text()
+
+
+def test_header_names_keep_their_spelling_on_the_wire(tmp_path: Path) -> None:
+    with running(tmp_path) as server, socket.create_connection(("127.0.0.1", server.port), START_SECONDS) as connection:
+        credentials = b64encode(b"admin:adminpwd")
+        head = f"POST {BACKENDS}?version=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 15\r\nConnection: close\r\n"
+        connection.sendall(head.encode() + b"Authorization: Basic " + credentials + b'\r\n\r\n{"name": "be1"}')
+        answer = b""
+        while piece := connection.recv(65536):
+            answer += piece
+    assert b"\r\nReload-Id: 2" in answer
+    assert b"\r\nConfiguration-Version: 2\r\n" in answer
+
+
+def test_what_is_pending_is_reloaded_before_it_stops(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        ask(server.port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')
+        server.process.send_signal(signal.SIGTERM)
+        assert "HAProxy runs version 2" in server.until("HAProxy runs version")
+        assert server.process.wait(START_SECONDS) == 0
+
+
+def test_hangup_takes_over_users_and_tells_what_it_cannot(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        port = server.port
+        server.write(user=[{"name": "other", "password": "pw", "insecure": True}], keep_alive="7m")
+        server.process.send_signal(signal.SIGHUP)
+        assert "dataplaneapi.keep_alive" in server.until("need a new process")
+        server.until("Reread")
+        assert ask(port, VERSION)[0] == 401
+        assert ask(port, VERSION, "other:pw") == (200, 1)
+
+
+def test_a_hangup_with_bad_settings_changes_nothing(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        port = server.port
+        server.settings.write_text("dataplaneapi: [\n")
+        server.process.send_signal(signal.SIGHUP)
+        server.until("only yaml format is supported")
+        assert ask(port, VERSION) == (200, 1)
+
+
+@pytest.mark.parametrize(("name", "said"), [("SIGUSR1", "Reloaded Data Plane API"), ("SIGUSR2", "Rereading Configuration Files")])
+def test_user_signals(tmp_path: Path, name: str, said: str) -> None:
+    with running(tmp_path, "--disable-inotify") as server:
+        port = server.port
+        server.config.write_text(CONFIGURATION + "\nbackend by_hand\n")
+        server.process.send_signal(getattr(signal, name))
+        server.until(said)
+        found = [each["name"] for each in ask(port, BACKENDS)[1]]
+        assert ("by_hand" in found) == (name == "SIGUSR2")
+        assert ask(port, VERSION) == (200, 1)
+
+
+def test_a_unix_socket_beside_http(tmp_path: Path) -> None:
+    path = str(tmp_path / "api.sock")
+    with running(tmp_path, scheme=["http", "unix"], socket_path=path) as server:
+        assert ask(server.port, VERSION) == (200, 1)
+        server.until(f"Serving data plane at unix://{path}")
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(path)
+            connection.sendall(b"GET /v3/docs HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.recv(100).startswith(b"HTTP/1.1 200 OK")
+        assert server.stop() == 0
+        assert not os.path.exists(path)
+
+
+def test_the_pid_file_and_the_settings_file(tmp_path: Path) -> None:
+    with running(tmp_path, pid_file=str(tmp_path / "pid")) as server:
+        assert ask(server.port, VERSION) == (200, 1)
+        assert (tmp_path / "pid").read_text() == str(server.process.pid)
+        assert "config_version" in server.settings.read_text()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--reload-strategy", "magic"], "invalid reload strategy: 'magic'"),
+        (["-c", "/no/such/haproxy.cfg"], "failed to read configuration: Cannot read /no/such/haproxy.cfg"),
+        (["--userlist-file", "/no/such/file"], ""),
+        (["--scheme", "https"], "TLS is not served"),
+    ],
+)
+def test_what_ends_a_start(tmp_path: Path, flags: list[str], said: str) -> None:
+    changed = {"user": []} if not said else {}
+    with running(tmp_path, *flags, **changed) as server:
+        server.until(said or "cannot read /no/such/file, file does not exist")
+        assert server.process.wait(START_SECONDS) == 1
