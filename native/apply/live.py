@@ -35,7 +35,7 @@ class Live:
         """(the commands, the members for which there is none); both sides with what is true initially filled in."""
         found: dict[str, Command] = {}
         left = []
-        for member in changed:
+        for member in sorted(changed, key=lambda member: _rank(new.get(member))):
             said = self._command(parent, name, member, old, new, changed)
             if said is None:
                 left.append(member)
@@ -68,6 +68,11 @@ class Live:
         if LIMIT in expected:
             return Limit(parent or name, name if parent else "", int(str(expected[LIMIT])))
         return Shows(parent, name, tuple(expected.items())) if expected else None
+
+
+def _rank(value: Any) -> int:
+    """What is switched on comes first, what is switched off last: HAProxy takes an agent's settings only while it is enabled."""
+    return {"enabled": 0, "disabled": 2}.get(value, 1) if isinstance(value, str) else 1
 
 
 def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -> str:

@@ -61,6 +61,8 @@ class Transactions:
 
     def load(self) -> None:
         """Finds what an earlier process left. A directory that cannot be read holds nothing."""
+        with suppress(OSError):
+            self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
         self._all = {}
         for status, name in _DIRECTORIES.items():
             with suppress(OSError):

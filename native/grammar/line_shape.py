@@ -1,15 +1,16 @@
 """One object that stands on one line: reads it, writes it anew, and prints it onto an old line."""
 
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from native.errors import BadValue, Place
-from native.grammar.merge import Written, onto
+from native.errors import BadValue, NativeError, Place, UnknownWords
+from native.grammar.merge import Piece, Written, joined, misread, onto, regapped
 from native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
 from native.text.line import Line
-from native.text.words import BLANKS, Split
+from native.text.words import BLANKS, Split, words_of
 
 METADATA = "metadata"
 
@@ -120,14 +121,16 @@ class LineShape:
             parts = alternative.chain.parts(words)
             if parts is None:
                 continue
-            unsaid = {member: self.unsaid[member] for member in alternative.chain.members if member in self.unsaid}
-            told = {member: words[place] for member, place in self.implied.items() if place < len(words)}
-            values = {**unsaid, **told, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
-            reading = Reading(alternative, parts, values)
+            reading = Reading(alternative, parts, self._values(alternative, parts, words))
             if not reading.unknown:
                 return reading
             fallback = fallback or reading
         return fallback
+
+    def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
+        unsaid = {member: self.unsaid[member] for member in alternative.chain.members if member in self.unsaid}
+        told = {member: words[place] for member, place in self.implied.items() if place < len(words)}
+        return {**unsaid, **told, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
 
     def read(self, line: Line) -> dict[str, Any] | None:
         """The object that a line stands for, members in model order, or None where it is another's."""
@@ -219,7 +222,10 @@ class LineShape:
 
     def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
         """A new line; raises BadValue."""
-        text = indent + " ".join(self.words(values))
+        flat = self.given(values)
+        alternative = self.choose(flat)
+        pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in self._written(alternative, flat)]
+        text = indent + self._proven(alternative, pieces, "").join().lstrip(BLANKS)
         comment = write_metadata(values.get(METADATA)) if self.metadata else None
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
 
@@ -230,14 +236,27 @@ class LineShape:
         written = self._unimplied(reading, self._written(alternative, flat))
         old = line.split
         if reading is not None and reading.alternative is alternative:
-            new = onto(old, reading.parts, written, alternative.chain, free=self.free)
+            pieces = onto(old, reading.parts, written, alternative.chain, free=self.free)
         else:
-            words = [word for _, each, _ in written for word in each]
-            gaps = [old.gaps[i] if i < len(old.gaps) else " " for i in range(len(words))]
-            new = Split(tuple(gaps), tuple(words), old.tail)
+            gaps = itertools.chain(old.gaps, itertools.repeat(" "))
+            pieces = [(key, [(next(gaps), word) for word in words]) for key, words, _ in written]
+        new = self._proven(alternative, pieces, old.tail)
         tail = self._tail(line, values) if self.metadata else new.tail
         text = Split(new.gaps, new.words, tail).join()
         return line if text == line.text else Line(text)
+
+    def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str) -> Split:
+        """The pieces as a line, after a look whether each is read as what it was written for."""
+        split = joined(pieces, tail)
+        words = [each for word in split.words for each in words_of(word)]
+        reading = self.take(words)
+        parts = reading.parts if reading and reading.alternative is alternative else alternative.chain.parts(words)
+        if reading is None or parts is None or reading.values != self._values(alternative, parts, words):
+            raise BadValue(f"`{' '.join(words)}` would be read as another kind of line than `{alternative.text}`")
+        if found := misread(pieces, parts, alternative.chain):
+            unknown = next((own[0][1] for key, own in pieces if key is None), None)
+            raise _misread(found, alternative, words, unknown)
+        return split
 
     def _unimplied(self, reading: Reading | None, written: list[Written]) -> list[Written]:
         """Without the members that a word of the old line told and a word of the new one tells again."""
@@ -270,6 +289,17 @@ class LineShape:
     def explain(self) -> list[str]:
         """The synopses."""
         return [each.text for each in self.alternatives]
+
+
+def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unknown: str | None) -> NativeError:
+    line = " ".join(words)
+    if unknown is not None:
+        return UnknownWords(f"`{unknown}` is not known; beside it this cannot be written: `{line}`", place=Place(keyword=unknown))
+    key, own = piece[0] or (0,), " ".join(word for _, word in piece[1])
+    node = alternative.chain.nodes[key[0]]
+    members = node.groups[key[1]].members if isinstance(node, Options) else node.members
+    member = next(iter(members), "")
+    return BadValue(f"{member} in body: `{own}` would be read as something else in `{line}`", place=Place(member=member))
 
 
 def _toggles(chain: Chain) -> Iterable[Toggle]:

@@ -10,6 +10,7 @@ from native.grammar.values import one_word
 from native.text.words import is_word, quoted
 
 _PORT = re.compile(r"\d+")
+_BARE_IPV6 = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
 PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
 _FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
 
@@ -17,7 +18,7 @@ _FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "u
 class AddressPort:
     """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
 
-    examples = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
+    examples = ("192.0.2.1:80", "[2001:db8::1]:443", "2001:db8::1:443", "/run/app.sock", "web.example.com")
 
     def __init__(self, member: str) -> None:
         self.member, self.port = member, re.sub("address|fqdn", "port", member)
@@ -36,19 +37,21 @@ class AddressPort:
         if self.member not in values:
             raise Missing(self.member)
         address = one_word(str(values[self.member]))
-        return [f"{address}:{values[self.port]}" if self.port in values else address]
+        if self.port in values:
+            return [f"{address}:{values[self.port]}"]
+        return [f"[{address}]" if _BARE_IPV6.fullmatch(address) else address]
 
     def starts(self) -> list[str] | None:
         return None
 
 
 def split_address(word: str) -> tuple[str, str | None]:
-    """(address, port text or None); `[::1]:80`, `::1` without port, `*:80`, `:80`, `/path` and `unix@...` whole."""
-    if word.startswith(_FAMILY_WITH_PATH) or ":" not in word:
-        return word, None
-    address, port = word.rsplit(":", 1)
-    bare = address.split("@", 1)[-1]
-    if ":" in bare and not bare.endswith("]"):
+    """(address, port text or None); for HAProxy the last colon outside brackets comes before a port: `[::1]:80`, `::1:80`, `:80`.
+
+    `[::1]`, `/path` and `unix@...` are whole.
+    """
+    address, colon, port = word.rpartition(":")
+    if not colon or "]" in port or word.startswith(_FAMILY_WITH_PATH):
         return word, None
     return address, port
 

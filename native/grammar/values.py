@@ -77,6 +77,9 @@ class Unquoted(Text):
         inner = word[1:-1]
         return inner if len(word) > 1 and word == f'"{inner}"' and not is_word(inner) and one_word(inner) == word else word
 
+    def samples(self) -> list[Any]:
+        return ["sample", "two words"]
+
 
 class Digits(ValueType):
     """A number that the API holds as text."""

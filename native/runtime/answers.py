@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _DONE = re.compile(
-    r"New server registered\.|Server deleted\.|Done\."
-    r"|(?:IP changed from |port changed from |no need to change the (?:addr|port)|nothing changed)"
+    r"New server registered\.|Server deleted\.|Done\.|nothing changed"
+    r"|server ssl setting updated\.|\S+ changed its FQDN from |no need to change the F[DQ]+N"
 )
+_MOVED = re.compile(r"IP changed from |port changed from |no need to change the (?:addr|port)")
 # What `set server ... addr` puts beside a change it only half did.
 _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supported|only supported")
 
@@ -20,7 +21,7 @@ _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supp
 def refusal(answer: str) -> str | None:
     """HAProxy's own words where a change was refused; None where it was carried out."""
     text = answer.strip()
-    if not text or (_DONE.match(text) and not _HALF_DONE.search(text)):
+    if not text or _DONE.match(text) or (_MOVED.match(text) and not _HALF_DONE.search(text)):
         return None
     return text.splitlines()[0] if text.startswith("Unknown command") else text
 

@@ -94,6 +94,18 @@ def test_reload(old: str, new: str, section: str, line: int, keyword: str) -> No
     assert [(each.section, each.line, each.keyword) for each in said.reasons][:1] == [(section, line, keyword)]
 
 
+@pytest.mark.parametrize("on_first", [True, False])
+def test_an_agent_is_set_while_it_is_on(on_first: bool) -> None:
+    """HAProxy refuses it else."""
+    off, on = "no-agent-check agent-port 9 disabled", "agent-check agent-port 8"
+    before, after = (BASE.replace("maxconn 7", f"{words} weight 5") for words in ((off, on) if on_first else (on, off)))
+    said = [each.text for each in plan(Document.parse(before), Document.parse(after), MODERN).commands]
+    if on_first:
+        assert said == ["enable agent app/s2", "set server app/s2 agent-port 8", "set server app/s2 state ready"]
+    else:
+        assert said == ["set server app/s2 state maint", "set server app/s2 agent-port 9", "disable agent app/s2"]
+
+
 def test_order_of_servers_counts() -> None:
     lines = BASE.splitlines(keepends=True)
     lines[14], lines[15] = lines[15], lines[14]

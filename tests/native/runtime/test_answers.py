@@ -46,6 +46,9 @@ SUCCESSES = [
     "IP changed from '127.0.0.2' to '::1', no need to change the port by 'stats socket command'",
     "no need to change the addr, no need to change the port by 'stats socket command'",
     "nothing changed",
+    "app/b changed its FQDN from a.example to invalid.example by 'stats socket command'",
+    "no need to change the FDQN by 'stats socket command'",
+    "server ssl setting updated.",
 ]
 
 

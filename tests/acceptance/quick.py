@@ -1,0 +1,66 @@
+"""The server with reloads that do not wait for a second, and what the acceptance tests ask of it again and again."""
+
+import time
+from typing import Any, Self
+
+import httpx2
+import pytest
+
+from native.runtime import answers
+from native.runtime.server_state import ServerState, server_states
+from tests.haproxy.sidecar import Sidecar
+
+SERVICES = "/v3/services/haproxy"
+
+
+class Quick(Sidecar):
+    """`delay` is in milliseconds."""
+
+    delay = 50
+
+    def start(self) -> Self:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE", str(self.delay))
+            return super().start()
+
+    def put_server(self, name: str, change: dict[str, Any], backend: str = "app", **parameters: Any) -> httpx2.Response:
+        """A read and a PUT of what was read, changed; a member that is None is left out."""
+        path = f"backends/{backend}/servers/{name}"
+        server = {**self.get(path, **parameters).json(), **change}
+        body = {member: value for member, value in server.items() if value is not None}
+        return self.put(path, body, **(parameters or {"version": self.version()}))
+
+    def server(self, name: str, backend: str = "app") -> ServerState | None:
+        """As the worker in service sees it."""
+        rows = server_states(self.haproxy.ask(f"show servers state {backend}"))
+        return next((row for row in rows if row.name == name), None)
+
+    def stat(self, name: str, proxy: str = "app") -> dict[str, str]:
+        rows = answers.table(self.haproxy.ask("show stat"))
+        return next((row for row in rows if row["pxname"] == proxy and row["svname"] == name), {})
+
+    def reloaded(self, answer: httpx2.Response) -> dict[str, Any]:
+        """The outcome of the reload that an answer promises, as soon as it is known."""
+        assert answer.status_code == 202, answer.text
+        while True:
+            outcome = self.get(f"{SERVICES}/reloads/{answer.headers['Reload-Id']}")
+            assert outcome.status_code == 200, outcome.text
+            if outcome.json()["status"] != "in_progress":
+                return dict(outcome.json())
+            time.sleep(0.01)
+
+    def why(self, answer: httpx2.Response) -> str:
+        """What a failed assertion should say: the answer, and why there is a reload."""
+        reload = answer.headers.get("Reload-Id")
+        return f"{answer.status_code} {answer.text}" + (self.get(f"/v3/sidecar/reloads/{reload}").text if reload else "")
+
+    def text(self) -> str:
+        return self.haproxy.file.read_text()
+
+    def line(self, beginning: str) -> str:
+        """The first line of the file that begins so, its indent aside."""
+        return next((line.strip() for line in self.text().splitlines() if line.strip().startswith(beginning)), "")
+
+
+def is_live(answer: httpx2.Response) -> bool:
+    return answer.status_code in (200, 201, 204) and "Reload-Id" not in answer.headers

@@ -1,0 +1,88 @@
+"""The laws of one line, each a function of a shape and an object that it can carry. They fail with what they saw."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from native.errors import UnknownWords
+from native.grammar.line_shape import LineShape, Reading
+from native.text.line import Line
+
+Object = Mapping[str, Any]
+
+
+def read(shape: LineShape, line: Line) -> dict[str, Any]:
+    found = shape.read(line)
+    assert found is not None, f"not read: {line.text!r}"
+    return found
+
+
+def taken(shape: LineShape, line: Line) -> Reading:
+    found = shape.take(line.words)
+    assert found is not None, f"not read: {line.text!r}"
+    return found
+
+
+def is_read_back(shape: LineShape, values: Object) -> None:
+    """What is written is read back, and what was read is written the same."""
+    line = shape.new(values)
+    found = read(shape, line)
+    assert taken(shape, line).unknown == [], f"not all of its words are known: {line.text!r}"
+    assert {name: found.get(name) for name in values} == dict(values), f"{line.text!r} was written for {values}"
+    assert read(shape, shape.new(found)) == found, f"{found} was read from {line.text!r}"
+
+
+def stays(shape: LineShape, line: Line) -> None:
+    """A line that is told what it says already does not change."""
+    found = read(shape, line)
+    assert shape.onto(line, found) is line, f"{found} made {shape.onto(line, found).text!r} of {line.text!r}"
+
+
+def becomes(shape: LineShape, old: Line, values: Object) -> None:
+    """An old line takes on any new object; its comment stays, metadata aside."""
+    new = shape.onto(old, values)
+    wanted = read(shape, shape.new(values))
+    assert read(shape, new) == wanted, f"{old.text!r} became {new.text!r} for {values}"
+    assert new.indent == old.indent
+    if not shape.metadata:
+        assert new.split.tail == old.split.tail
+    stays(shape, new)
+
+
+def changes_only_what_is_asked(shape: LineShape, old: Line, values: Object) -> None:
+    """Words of parts that say the same before and after an edit keep their bytes and the gap before them."""
+    before = parts_of(shape, old)
+    after = parts_of(shape, shape.onto(old, values))
+    wanted = {key: said for key, (said, _) in parts_of(shape, shape.new(values)).items()}
+    for key, (said, text) in before.items():
+        if wanted.get(key, "absent") == said and key in after:
+            assert after[key][1] == text, f"{text!r} became {after[key][1]!r} in {old.text!r} for {values}"
+
+
+def parts_of(shape: LineShape, line: Line) -> dict[Any, tuple[Any, str]]:
+    """Of each part of a line: what it says, and its bytes."""
+    reading, split = taken(shape, line), line.split
+    text = [gap + word for gap, word in zip(split.gaps, split.words, strict=True)]
+    number = shape.alternatives.index(reading.alternative)
+    return {(number, part.key): (part.values, "".join(text[part.start : part.end])) for part in reading.parts if part.key is not None}
+
+
+def unknown_survives(shape: LineShape, line: Line, values: Object) -> None:
+    """Words that nothing knows stay through an edit of others."""
+    before = taken(shape, line)
+    if not before.unknown:
+        return
+    try:
+        after = shape.onto(line, values)
+    except UnknownWords as error:
+        assert error.place and error.place.keyword in line.words
+        return
+    reading = taken(shape, after)
+    if reading.alternative is before.alternative:
+        assert [after.words[i] for i in reading.unknown] == [line.words[i] for i in before.unknown], f"{line.text!r}: {after.text!r}"
+
+
+def only_its_own(shape: LineShape, values: Object, others: Iterable[LineShape]) -> None:
+    """No other shape of a family takes a line of this one whole."""
+    line = shape.new(values)
+    claimed = [other.explain() for other in others if (found := other.take(line.words)) and not found.unknown]
+    assert claimed == [], f"{line.text!r} is also one of {claimed}"

@@ -1,0 +1,60 @@
+"""Every sample of every declared line keeps the laws."""
+
+import pytest
+
+from native.grammar.samples import line_samples
+from native.text.line import Line
+from tests.laws import lines
+from tests.laws.language import shapes
+
+SHAPES = shapes()
+
+
+@pytest.fixture(params=list(SHAPES))
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_what_is_written_is_read_back(name: str) -> None:
+    shape = SHAPES[name]
+    for values in line_samples(shape):
+        lines.is_read_back(shape, values)
+
+
+def test_what_says_the_same_stays(name: str) -> None:
+    shape = SHAPES[name]
+    for values in line_samples(shape):
+        for line in respelled(shape.new(values)):
+            lines.stays(shape, line)
+
+
+def respelled(line: Line) -> list[Line]:
+    """The line as operators write it: aligned, commented, ended otherwise."""
+    words = line.words
+    return [
+        line,
+        Line("\t" + "   ".join(words) + "\t# a comment\r\n"),
+        Line("    " + " \t".join(words)),
+    ]
+
+
+def test_one_object_becomes_another(name: str) -> None:
+    shape = SHAPES[name]
+    samples = line_samples(shape)
+    for number, values in enumerate(samples):
+        for other in (samples[number - 1], samples[number // 2], samples[0]):
+            for old in respelled(shape.new(other))[:2]:
+                lines.becomes(shape, old, values)
+                lines.changes_only_what_is_asked(shape, old, values)
+
+
+def test_unknown_words_survive(name: str) -> None:
+    shape = SHAPES[name]
+    samples = line_samples(shape)
+    for number, values in enumerate(samples):
+        words = list(shape.new(values).words)
+        for place in range(1, len(words) + 1):
+            line = Line(" ".join([*words[:place], "zork-1", *words[place:]]) + "\n")
+            if shape.take(line.words):
+                lines.stays(shape, line)
+                lines.unknown_survives(shape, line, samples[number - 1])
