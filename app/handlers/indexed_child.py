@@ -3,14 +3,20 @@
 from typing import Any
 
 from app.answer import Answer
-from app.call import Written
-from app.handlers.configuration import Document, change, delete_one, read_all, read_one, replace_one, target
+from app.call import Call, Written
+from app.handlers.configuration import Document, Target, change, delete_one, read_all, read_one, replace_one, target
 
 
 async def create(call: Written) -> Answer:
-    """Before the element at the index of the path; a negative one, or none in the path, appends."""
-    asked = target(call, one=True)
+    """Before the element at the index of the path; a negative one appends."""
+    return await _added(call, target(call, one=True))
 
+
+async def append(call: Written) -> Answer:
+    return await _added(call, target(call, one=False))
+
+
+async def _added(call: Call, asked: Target) -> Answer:
     def stored(document: Document) -> Any:
         return asked.objects(document)[-1] if asked.key is None or asked.key < 0 else asked.object(document)
 
@@ -22,4 +28,12 @@ async def replace_all(call: Written) -> Answer:
     return await change(call, lambda document: asked.replace_all(document, call.body), 200, asked.objects)
 
 
-ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "replace_all": replace_all, "delete": delete_one}
+ACTIONS = {
+    "list": read_all,
+    "get": read_one,
+    "create": create,
+    "append": append,
+    "replace": replace_one,
+    "replace_all": replace_all,
+    "delete": delete_one,
+}
