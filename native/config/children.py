@@ -10,7 +10,7 @@ from native.errors import Place, UnknownWords
 from native.grammar.directive import Change, Found, change_rows
 from native.grammar.line_shape import LineShape
 from native.grammar.load import Grammar
-from native.grammar.section_shape import changed, indent_of
+from native.grammar.section_shape import changed
 from native.text.section import Section
 
 
@@ -58,7 +58,7 @@ class ChildEditor:
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
         """With a new line before the element at `index`; an index equal to their number appends."""
-        line = self.shape(resource).new(body, indent_of(section), section.newline)
+        line = self.shape(resource).new(body, section.indent, section.newline)
         return changed(section, Change({}, [(self._place(section, parent, resource, index), line)]))
 
     def _place(self, section: Section, parent: str, resource: Resource, index: int) -> int:
@@ -102,7 +102,7 @@ class ChildEditor:
         lines: Found = [
             (place, section.lines[place]) for place, found in zip(children.places, children.objects, strict=True) if found is not None
         ]
-        change = change_rows(self.shape(resource), lines, bodies, indent_of(section), section.newline)
+        change = change_rows(self.shape(resource), lines, bodies, section.indent, section.newline)
         default = self._place(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
         return changed(section, change)

@@ -9,7 +9,7 @@ from typing import Any
 
 from native.config.bindings import all_implicit, check_from, implicit_defaults
 from native.config.children import ChildEditor
-from native.config.placement import behind_its_defaults, insert_section
+from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from native.config.resources import Resource, Resources, resources
 from native.errors import AlreadyThere, IndexOutOfRange, NoParent, NotThere
 from native.grammar.load import Grammar, grammar
@@ -112,7 +112,7 @@ class Editor:
 
     def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
         newline = document.sections[0].newline if document.sections else "\n"
-        section = self.shape(resource).new(body, newline=newline)
+        section = self.shape(resource).new(body, usual_indent(document, resource.section), newline)
         return self._with_embedded(section, resource, body) if full else section
 
     def _with_embedded(self, section: Section, resource: Resource, body: Mapping[str, Any]) -> Section:
@@ -137,7 +137,7 @@ class Editor:
             raise NotThere(_message(resource, "absent_replace", f"{resource.section} {name} does not exist", name=name))
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, name, told.get("from"))
-        new = self.shape(resource).onto(old, _without_implied(told, old, implicit_defaults(document, old)))
+        new = self.shape(resource).onto(at_home(document, old), _without_implied(told, old, implicit_defaults(document, old)))
         if full:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
         return behind_its_defaults(document.replace(old, new), new)
@@ -193,7 +193,7 @@ class Editor:
         place = len(objects) if index is None or index < 0 else index
         if place > len(objects):
             raise IndexOutOfRange(f"Object with id {index} in {_inside(parent)} out of range")
-        return document.replace(section, self.lines.insert(section, parent[0].name, resource, body, place))
+        return document.replace(section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
 
     def _refuse_taken(
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
@@ -214,7 +214,7 @@ class Editor:
         """With a whole list of children."""
         refuse_line_breaks(bodies)
         section = self._parent(document, parent)
-        return document.replace(section, self.lines.replace_all(section, parent[0].name, resource, bodies))
+        return document.replace(section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
 
 
 def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:

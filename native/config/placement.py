@@ -21,6 +21,20 @@ def before_comments(section: Section, place: int) -> int:
     return place - 1
 
 
+def usual_indent(document: Document, kind: str) -> str:
+    """The indent of the neighbours: that of the last section of the kind which has lines, else of any, else two blanks."""
+    near = [each for each in reversed(document.sections) if each.kind == kind]
+    return next((each.own_indent for each in (*near, *document.sections) if each.own_indent is not None), "  ")
+
+
+def at_home(document: Document, section: Section) -> Section:
+    """The section itself; one that has no line yet learns the indent of its neighbours."""
+    if section.own_indent is not None:
+        return section
+    indent = usual_indent(document, section.kind)
+    return Section(section.kind, section.name, section.text, lead=section.lead, file=section.file, usual_indent=indent)
+
+
 def insert_section(document: Document, section: Section) -> Document:
     """With a new section beside its kind."""
     if section.kind == DEFAULTS:

@@ -108,7 +108,7 @@ class SectionShape:
         reading = self.reading(section)
         wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
         changes = [
-            (directive, directive.change(reading.lines.get(number, ()), holder, indent_of(section), section.newline))
+            (directive, directive.change(reading.lines.get(number, ()), holder, section.indent, section.newline))
             for number, directive in enumerate(self.directives)
             if (holder := holder_of(wanted, directive.path)) is not NOTHING or number in reading.lines
             if not self._same(directive, reading, number, holder)
@@ -148,7 +148,7 @@ class SectionShape:
         lines = [header]
         for directive in self.directives:
             lines += [line for _, line in directive.change((), holder_of(wanted, directive.path), indent, newline).added]
-        return Section(self.kind, str(values.get("name") or ""), lines=lines)
+        return Section(self.kind, str(values.get("name") or ""), lines=lines, usual_indent=indent)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
         """The values with defaults in objects that come into being, and in the place of values that stood."""
@@ -191,8 +191,3 @@ def with_member(values: Mapping[str, Any], path: Sequence[str], value: Any) -> M
     """The values with another one at a path of objects that are there."""
     first, *inner = path
     return {**values, first: with_member(values[first], inner, value) if inner else value}
-
-
-def indent_of(section: Section) -> str:
-    """The indent that the section's lines use; two blanks where there are none yet."""
-    return next((line.indent for line in section.lines[1:] if line.words and not line.words[0].startswith(".")), "  ")

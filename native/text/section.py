@@ -14,12 +14,20 @@ CONDITIONALS = (".if", ".elif", ".else", ".endif")
 class Section:
     """Text of one section. `name` is the raw word of the header, empty where it has none."""
 
-    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name")
+    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "usual_indent", "name")
 
     def __init__(
-        self, kind: str, name: str, text: str | None = None, *, lines: Sequence[Line] | None = None, lead: str = "", file: str | None = None
+        self,
+        kind: str,
+        name: str,
+        text: str | None = None,
+        *,
+        lines: Sequence[Line] | None = None,
+        lead: str = "",
+        file: str | None = None,
+        usual_indent: str = "  ",
     ) -> None:
-        self.kind, self.name, self.lead, self.file = kind, name, lead, file
+        self.kind, self.name, self.lead, self.file, self.usual_indent = kind, name, lead, file, usual_indent
         self._text = text
         self._lines = tuple(lines) if lines is not None else None
         self.cache: dict[Any, Any] = {}
@@ -46,13 +54,26 @@ class Section:
     def newline(self) -> str:
         return "\r\n" if self.header.text.endswith("\r\n") else "\n"
 
+    @property
+    def own_indent(self) -> str | None:
+        """The indent that its lines use; None where there are none yet."""
+        return next((line.indent for line in self.lines[1:] if line.words and not line.words[0].startswith(".")), None)
+
+    @property
+    def indent(self) -> str:
+        """The indent of a new line."""
+        own = self.own_indent
+        return self.usual_indent if own is None else own
+
     def with_lines(self, lines: Iterable[Line], *, name: str | None = None) -> "Section":
         """The same section with other lines; only a last line may lack its line end."""
         kept = list(lines)
         for i, line in enumerate(kept[:-1]):
             if not line.text.endswith("\n"):
                 kept[i] = Line(line.text + self.newline)
-        return Section(self.kind, self.name if name is None else name, lines=kept, lead=self.lead, file=self.file)
+        return Section(
+            self.kind, self.name if name is None else name, lines=kept, lead=self.lead, file=self.file, usual_indent=self.usual_indent
+        )
 
     def outside_blocks(self, place: int) -> int:
         """The place itself, or that of the `.endif` which closes the block around it."""

@@ -66,3 +66,13 @@ def test_outside_blocks(lines: list[str], place: int, outside: int) -> None:
 )
 def test_open_conditionals(lines: list[str], open_: list[str]) -> None:
     assert [line.text.strip() for line in section(*lines).open_conditionals()] == open_
+
+
+@pytest.mark.parametrize(
+    ("lines", "own", "indent"),
+    [((), None, "\t"), (("", "# comment", ".if 1", ".endif"), None, "\t"), (("    mode http",), "    ", "    "), (("mode http",), "", "")],
+)
+def test_indent_is_that_of_its_lines_else_the_usual_one(lines: tuple[str, ...], own: str | None, indent: str) -> None:
+    found = Section("backend", "b", section(*lines).text, usual_indent="\t")
+    assert (found.own_indent, found.indent) == (own, indent)
+    assert found.with_lines(found.lines).usual_indent == "\t"
