@@ -14,7 +14,7 @@ CONDITIONALS = (".if", ".elif", ".else", ".endif")
 class Section:
     """Text of one section. `name` is the raw word of the header, empty where it has none."""
 
-    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "usual_indent", "name")
+    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
 
     def __init__(
         self,
