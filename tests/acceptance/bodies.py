@@ -1,0 +1,120 @@
+"""Bodies as a schema allows them, and bodies that it does not, each with the member that is wrong; a seed makes them the same again."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from app.shape import Schemas, schema_name
+
+Schema = Mapping[str, Any]
+# Texts that stand in files and break programs: quotes, comments, ends of blocks, other alphabets, numbers that are none.
+WORDS = (
+    'a b c1 X-Name 10.0.0.1 0 7 0x1F 10s 64k if unless { } ( , -1 /a/b.map %[src] str(x) a@b https://ca.example/dir "two_words" \'one'
+    ' ${VAR} "${VAR}" # a#b \\ back\\ slash é 日本 🙂 a:80 [::1]:443 unix@/run/x.sock x,y,z a=b no - -- TLSv1.2 allow-dup-ip'
+)
+TEXTS = [*WORDS.split(" "), "two words", "{ path /x }", "a  b\tc", '"open quote', "trailing\\", " ", "x" * 3000, "word " * 500]
+NUMBERS = (0, 1, 2, 80, 200, 404, 65535, 65536, 1 << 31, (1 << 63) - 1)
+WRONG_TYPE = {"string": 7, "integer": "seven", "number": "seven", "boolean": "yes", "array": "none", "object": "none"}
+# From here on, objects hold only what they must.
+DEEP = 3
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A body that must be refused; `member` is the path its message must name, empty where the whole body is wrong."""
+
+    body: Any
+    member: str
+    what: str
+
+
+class Bodies:
+    """Draws from one source of chance, so that a run can be repeated."""
+
+    def __init__(self, components: Mapping[str, Schema], random: Random) -> None:
+        self._components, self._schemas, self._random = components, Schemas(components), random
+
+    def valid(self, schema: Schema, depth: int = 0) -> Any:
+        """Holds to the schema; whether HAProxy would take it is another matter."""
+        resolved = {**self._schemas.resolve(schema), **{key: value for key, value in schema.items() if key != "$ref"}}
+        kind = self._schemas.kind(schema)
+        if "enum" in resolved:
+            return self._random.choice(resolved["enum"])
+        if kind == "array":
+            return [self.valid(resolved["items"], depth + 1) for _ in range(self._random.randrange(resolved.get("minItems", 0), 4))]
+        if kind == "object" and "properties" in resolved:
+            return self._object(resolved, self._required(schema), depth)
+        if kind == "object":
+            inner = resolved.get("additionalProperties")
+            return {self.text({}): self.valid(inner if isinstance(inner, dict) else {"type": "string"}, depth + 1) for _ in range(2)}
+        if kind == "boolean":
+            return self._random.random() < 0.7
+        return self._number(resolved) if kind in ("integer", "number") else self.text(resolved)
+
+    def _object(self, schema: Schema, required: set[str], depth: int) -> dict[str, Any]:
+        wanted = self._random.choice((0.05, 0.3, 1.0)) if depth < DEEP else 0.0
+        return {
+            name: self.valid(inner, depth + 1)
+            for name, inner in schema["properties"].items()
+            if name in required or self._random.random() < wanted
+        }
+
+    def _required(self, schema: Schema) -> set[str]:
+        """Of the schema and of those that it is made from."""
+        if name := schema_name(schema):
+            return self._required(self._components[name])
+        return set(schema.get("required", ())).union(*map(self._required, schema.get("allOf", ())))
+
+    def _number(self, schema: Schema) -> int:
+        low, high = int(schema.get("minimum", 0)), int(schema.get("maximum", (1 << 63) - 1))
+        return self._random.choice([low, min(low + 1, high), *(number for number in NUMBERS if low <= number <= high)])
+
+    def text(self, schema: Schema) -> str:
+        fitting = [text for text in TEXTS if fits(text, schema)]
+        assert fitting, f"no text at hand fits {schema}"
+        return self._random.choice(fitting)
+
+    def mutants(self, schema: Schema) -> Iterator[Mutant]:
+        """Every way to break the smallest body once: as a whole, and member by member."""
+        body, kind = self.valid(schema, DEEP), self._schemas.kind(schema)
+        yield Mutant(None, "", "null")
+        yield Mutant([] if kind == "object" else {}, "", "wrong outermost type")
+        yield Mutant(b"{", "", "no JSON")
+        yield Mutant(b"[" * 100_000, "", "too deep")
+        if kind != "object":
+            return
+        resolved = self._schemas.resolve(schema)
+        for name in sorted(self._required(schema)):
+            yield Mutant({key: value for key, value in body.items() if key != name}, name, "missing")
+        for name, inner in resolved.get("properties", {}).items():
+            for wrong, what in self._wrong(inner):
+                yield Mutant({**body, name: wrong}, name, what)
+
+    def _wrong(self, schema: Schema) -> Iterator[tuple[Any, str]]:
+        declared, kind = self._schemas.resolve(schema), self._schemas.kind(schema)
+        if kind in WRONG_TYPE:
+            yield WRONG_TYPE[kind], "wrong type"
+        if kind == "string":
+            yield "a\nserver evil 10.0.0.1", "line break"
+            yield "a\0b", "NUL"
+            yield "\ud800", "half a character"
+        if kind == "integer":
+            yield 1 << 64, "too large an integer"
+            yield 1.5, "a fraction"
+        if "enum" in declared:
+            yield "nosuch" if kind == "string" else 123456, "not in the enum"
+        if "maximum" in declared:
+            yield declared["maximum"] + 1, "over the maximum"
+        if "minimum" in declared:
+            # 0 means "absent" where it is not allowed for.
+            yield declared["minimum"] - 1 or -1, "below the minimum"
+        if "pattern" in declared and (bad := next((text for text in TEXTS if not fits(text, declared)), None)):
+            yield bad, "against the pattern"
+
+
+def fits(text: str, schema: Schema) -> bool:
+    if "enum" in schema:
+        return text in schema["enum"]
+    return "pattern" not in schema or re.search(re.sub(r"\$$", r"\\Z", schema["pattern"]), text, re.ASCII) is not None

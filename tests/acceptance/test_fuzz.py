@@ -1,0 +1,133 @@
+"""No call makes the server fail: every operation with bodies its schema allows and with broken ones, in a fixed order of chance.
+
+A body that the schema allows is done or refused with 4xx; a broken one is refused, and the message names the member.
+"""
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from urllib.parse import quote
+
+import pytest
+
+from app.operations import Operation
+from native.text.document import Document
+from tests.acceptance.bodies import Bodies, Mutant
+from tests.app.client import Client, Got, settings
+
+CONFIGURATION = Path(__file__).with_name("everything.cfg").read_text()
+NAMES = ("base", "web", "app", "one", "nosuch", "a/b", "é", "two words", '"', "x" * 300, ".", "..", "%", "0", "-1")
+INDEXES = ("0", "1", "-1", "7", "99999", "x", "", "1e3", str(1 << 63))
+METHODS_WITH_BODY = ("POST", "PUT")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """With a configuration that has a section of each kind, all called `one`; nothing is held against HAProxy."""
+    with Client(settings(tmp_path_factory.mktemp("fuzz")), CONFIGURATION) as client:
+        yield client
+
+
+@pytest.fixture
+def bodies(client: Client) -> Bodies:
+    return Bodies(client.app.sidecar.bundle["components"]["schemas"], Random(20261121))
+
+
+def written(client: Client) -> list[Operation]:
+    """Operations with a JSON body."""
+    found = client.app.sidecar.index.operations
+    return [each for each in found if each.body is not None and "application/json" in each.body.media_types]
+
+
+def target(operation: Operation, random: Random, *, sane: bool = False) -> str:
+    """A path and query for it; a sane one leads to what the configuration has."""
+    path = "/v3" + operation.path
+    for name in operation.names:
+        value = "0" if name == "index" else "one" if sane else random.choice(INDEXES if name == "index" else NAMES)
+        path = path.replace("{" + name + "}", quote(value, safe=""))
+    asked = {each.name: "one" for each in operation.parameters if each.place == "query" and each.required}
+    return path + "?" + "&".join(f"{name}={value}" for name, value in asked.items())
+
+
+def assert_sound(got: Got, what: str) -> None:
+    assert got.status < 500, f"{what}: {got.status} {got.body[:500]!r}"
+    if got.status >= 400:
+        assert got.json["code"] == got.status, what
+        assert got.json["message"].strip(), what
+    assert int(got.headers["Configuration-Version"]) > 0, what
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["plain", "full_section"])
+def test_what_the_schema_allows_is_done_or_refused(client: Client, bodies: Bodies, full: bool, caplog: pytest.LogCaptureFixture) -> None:
+    random = Random(3)
+    done = set()
+    for operation in written(client):
+        if full and not operation.has_parameter("full_section"):
+            continue
+        for sane in (True, True, False):
+            assert operation.body is not None
+            body = bodies.valid(operation.body.schema)
+            where = f"{target(operation, random, sane=sane)}&version={client.engine.version(None)}&full_section={str(full).lower()}"
+            got = client(operation.method, where, body)
+            assert_sound(got, f"{operation.method} {where} {json.dumps(body)[:2000]}")
+            if got.status < 300:
+                done.add(operation)
+    assert len(done) > (10 if full else len(written(client)) * 2 // 3), "most operations are to be reached in fact"
+    text = client.file.read_bytes()
+    assert Document.parse(text).data == text
+    assert_nothing_failed(caplog)
+
+
+def assert_nothing_failed(caplog: pytest.LogCaptureFixture) -> None:
+    assert [record.getMessage() for record in caplog.records if record.exc_info or record.levelno >= logging.ERROR] == []
+
+
+def test_everything_stays_readable(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    """After all that was written, by paths that lead somewhere and by others."""
+    random = Random(4)
+    for operation in client.app.sidecar.index.operations:
+        for sane in (True, False, False):
+            where = target(operation, random, sane=sane)
+            if operation.method == "GET":
+                assert_sound(client.get(where), f"GET {where}")
+    assert_nothing_failed(caplog)
+
+
+def test_what_breaks_the_schema_is_refused_by_name(client: Client, bodies: Bodies, caplog: pytest.LogCaptureFixture) -> None:
+    random = Random(5)
+    seen = set()
+    for operation in written(client):
+        assert operation.body is not None
+        schema = operation.body.schema
+        if (key := json.dumps(schema, sort_keys=True)) in seen:
+            continue
+        seen.add(key)
+        before = client.file.read_bytes()
+        for mutant in bodies.mutants(schema):
+            where = f"{target(operation, random, sane=True)}&version={client.engine.version(None)}"
+            got = client(operation.method, where, mutant.body, headers={"Content-Type": "application/json"})
+            about = f"{mutant.what}: {operation.method} {where} {str(mutant.body)[:300]}: {got.status} {got.body[:300]!r}"
+            assert got.status in (400, 422), about
+            assert_sound(got, about)
+            assert is_named(mutant, got), about
+        assert client.file.read_bytes() == before
+    assert_nothing_failed(caplog)
+
+
+def is_named(mutant: Mutant, got: Got) -> bool:
+    return not mutant.member or re.search(rf"(^|\W){re.escape(mutant.member)}\W", got.message) is not None
+
+
+def test_deleting_everything_leaves_a_whole_file(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    random = Random(6)
+    for operation in reversed(client.app.sidecar.index.operations):
+        if operation.method == "DELETE":
+            for sane in (False, True):
+                where = f"{target(operation, random, sane=sane)}&version={client.engine.version(None)}"
+                assert_sound(client.delete(where), f"DELETE {where}")
+    text = client.file.read_bytes()
+    assert Document.parse(text).data == text
+    assert_nothing_failed(caplog)
