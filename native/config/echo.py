@@ -2,20 +2,26 @@
 
 from typing import Any
 
-from native.text.words import split, unquoted
+from native.text.words import quoted
+
+_WITHOUT_QUOTES = str.maketrans("", "", "\"'\\")
 
 
 def as_it_stands(body: Any, stored: Any) -> Any:
     """The body with each text replaced by the stored one where the two differ in quoting alone."""
     if isinstance(body, dict) and isinstance(stored, dict):
-        return {name: as_it_stands(value, stored.get(name)) for name, value in body.items()}
+        return {name: as_it_stands(value, _under(stored, name)) for name, value in body.items()}
     if isinstance(body, list) and isinstance(stored, list) and len(body) == len(stored):
         return [as_it_stands(each, other) for each, other in zip(body, stored, strict=True)]
-    if isinstance(body, str) and isinstance(stored, str) and body != stored and _meant(stored) == " ".join(body.split()):
+    if isinstance(body, str) and isinstance(stored, str) and _bare(body) == _bare(stored):
         return stored
     return body
 
 
-def _meant(stored: str) -> str:
-    """The text without its quotes, blanks collapsed."""
-    return " ".join(" ".join(unquoted(word) for word in split(stored).words).split())
+def _under(stored: dict[str, Any], name: str) -> Any:
+    """Children are keyed by their names, which may have been quoted, too."""
+    return stored[name] if name in stored else stored.get(quoted(name))
+
+
+def _bare(text: str) -> list[str]:
+    return text.translate(_WITHOUT_QUOTES).split()

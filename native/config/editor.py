@@ -17,6 +17,7 @@ from native.grammar.section_shape import SectionShape
 from native.grammar.values import refuse_line_breaks
 from native.text.document import Document
 from native.text.section import Section
+from native.text.words import is_word, unquoted
 
 Object = dict[str, Any]
 Parent = tuple[Resource, str] | None
@@ -176,7 +177,7 @@ class Editor:
         if resource.kind == "indexed":
             index = int(key) if section and 0 <= int(key) < len(objects) else None
         else:
-            index = next((i for i, each in enumerate(objects) if each is not None and each.get(resource.key) == key), None)
+            index = _index_of([each and each.get(resource.key) for each in objects], key)
         if section is None and resource.kind == "indexed":
             self._parent(document, parent)
         if section is None or index is None:
@@ -199,11 +200,8 @@ class Editor:
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
     ) -> None:
         name = body.get(resource.key)
-        if (
-            resource.kind == "named"
-            and name != key
-            and any(each.get(resource.key) == name for each in self.lines.children(section, resource).readable)
-        ):
+        names = [each.get(resource.key) for each in self.lines.children(section, resource).readable]
+        if resource.kind == "named" and _index_of(names, name) not in (None, None if key is None else _index_of(names, key)):
             word = _word(parent[0])
             text = f"{resource.title} {name} already exists in {parent[1]} {word}"
             raise AlreadyThere(_message(resource, "taken", text, name=name, parent=parent[1], word=word))
@@ -222,6 +220,20 @@ def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -
     if bound is not None and body.get("from") == bound and "from" not in old.header.words[2:]:
         return {name: value for name, value in body.items() if name != "from"}
     return body
+
+
+def _index_of(names: Sequence[Any], wanted: object) -> int | None:
+    """Of a name as the file writes it, else of one that HAProxy takes for the same."""
+    if wanted in names:
+        return names.index(wanted)
+    meant = _meant(wanted)
+    return next((index for index, name in enumerate(names) if isinstance(name, str) and unquoted(name) == meant), None)
+
+
+def _meant(name: object) -> str:
+    """A client need not quote a name that takes quotes in the file."""
+    text = str(name)
+    return unquoted(text) if is_word(text) else text
 
 
 def _word(parent: Resource) -> str:

@@ -123,3 +123,58 @@ def test_filters(client: Client) -> None:
     assert len(client.get(f"{acls}?acl_name=local").json) == 1
     assert client.get(f"{acls}?acl_name=other").json == []
     assert len(client.get(f"{acls}?acl_name=").json) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "shown", "line"),
+    [
+        (
+            "POST",
+            "backends/app/http_request_rules/0",
+            {"type": "set-header", "hdr_name": "X", "hdr_format": "two words"},
+            {"hdr_format": '"two words"'},
+            'http-request set-header X "two words"',
+        ),
+        (
+            "PUT",
+            "backends/app/acls/0",
+            {"acl_name": "x", "criterion": "path", "value": "/a # c"},
+            {"value": '/a "#" c'},
+            'acl x path /a "#" c',
+        ),
+        ("POST", "backends/app/servers", {"name": "a#b", "address": "127.0.0.1"}, {"name": '"a#b"'}, 'server "a#b" 127.0.0.1'),
+        ("POST", "frontends/web/binds", {"name": "it's", "address": "127.0.0.1"}, {"name": '"it\'s"'}, 'bind 127.0.0.1 name "it\'s"'),
+        ("PUT", "global", {"description": "my #1"}, {"description": 'my "#1"'}, 'description my "#1"'),
+        ("POST", "backends", {"name": "new", "description": "it's"}, {"description": '"it\'s"'}, 'description "it\'s"'),
+        (
+            "POST",
+            "backends?full_section=true",
+            {"name": "new", "servers": {"a#b": {"name": "a#b", "address": "127.0.0.1"}}},
+            {"servers": {"a#b": {"name": '"a#b"', "address": "127.0.0.1"}}},
+            'server "a#b" 127.0.0.1',
+        ),
+    ],
+)
+def test_what_was_quoted_is_shown_as_it_stands(client: Client, method: str, path: str, body: Any, shown: dict[str, Any], line: str) -> None:
+    query = f"{'&' if '?' in path else '?'}transaction_id={transaction(client)}"
+    got = client(method, f"{CONFIG}/{path}{query}", body)
+    assert (got.status, got.json) == (202, {**body, **shown})
+    lines = [text.strip() for text in client.get(f"{CONFIG}/raw{query.replace('&', '?')}").body.decode().splitlines()]
+    assert line in lines
+
+
+def test_a_list_is_shown_as_it_stands(client: Client) -> None:
+    rows = [{"type": "set-header", "hdr_name": "X", "hdr_format": text} for text in ("one", "two words")]
+    got = client.put(f"{BACKENDS}/app/http_request_rules?version=1", rows)
+    assert [row["hdr_format"] for row in got.json] == ["one", '"two words"']
+
+
+def test_a_quoted_name_is_found_with_and_without_its_quotes(client: Client) -> None:
+    id_ = transaction(client)
+    body = {"name": "a#b", "address": "127.0.0.1"}
+    assert client.post(f"{SERVERS}?transaction_id={id_}", body).status == 202
+    for name in ("a%23b", "%22a%23b%22"):
+        assert client.get(f"{SERVERS}/{name}?transaction_id={id_}").json["name"] == '"a#b"'
+        assert client.post(f"{SERVERS}?transaction_id={id_}", {**body, "name": name.replace("%22", '"').replace("%23", "#")}).status == 409
+    assert client.put(f"{SERVERS}/a%23b?transaction_id={id_}", {**body, "weight": 5}).json == {**body, "name": '"a#b"', "weight": 5}
+    assert client.delete(f"{SERVERS}/a%23b?transaction_id={id_}").status == 202

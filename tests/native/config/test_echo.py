@@ -12,6 +12,8 @@ ROWS = [
     ({"rows": [{"fmt": "a b"}]}, {"rows": [{"fmt": '"a b"'}]}, {"rows": [{"fmt": '"a b"'}]}),
     ({"rows": ["a b"]}, {"rows": []}, {"rows": ["a b"]}),
     ([{"text": "a#b"}], [{"text": '"a#b"'}], [{"text": '"a#b"'}]),
+    ({"text": '"a b" # c'}, {"text": '"a b" "#" c'}, {"text": '"a b" "#" c'}),
+    ({"rows": {"a#": {"name": "a#"}}}, {"rows": {'"a#"': {"name": '"a#"'}}}, {"rows": {"a#": {"name": '"a#"'}}}),
     ({"number": 7}, {"number": 8}, {"number": 7}),
 ]
 
