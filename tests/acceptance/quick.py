@@ -8,6 +8,7 @@ import pytest
 
 from native.runtime import answers
 from native.runtime.server_state import ServerState, server_states
+from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
 
 SERVICES = "/v3/services/haproxy"
@@ -16,7 +17,9 @@ SERVICES = "/v3/services/haproxy"
 class Quick(Sidecar):
     """`delay` is in milliseconds."""
 
-    delay = 50
+    def __init__(self, haproxy: HAProxy, *, delay: int = 50, **more: Any) -> None:
+        super().__init__(haproxy, **more)
+        self.delay = delay
 
     def start(self) -> Self:
         with pytest.MonkeyPatch.context() as environment:
@@ -42,11 +45,14 @@ class Quick(Sidecar):
     def reloaded(self, answer: httpx2.Response) -> dict[str, Any]:
         """The outcome of the reload that an answer promises, as soon as it is known."""
         assert answer.status_code == 202, answer.text
+        return self.outcome(answer.headers["Reload-Id"])
+
+    def outcome(self, reload_id: str) -> dict[str, Any]:
         while True:
-            outcome = self.get(f"{SERVICES}/reloads/{answer.headers['Reload-Id']}")
-            assert outcome.status_code == 200, outcome.text
-            if outcome.json()["status"] != "in_progress":
-                return dict(outcome.json())
+            found = self.get(f"{SERVICES}/reloads/{reload_id}")
+            assert found.status_code == 200, found.text
+            if found.json()["status"] != "in_progress":
+                return dict(found.json())
             time.sleep(0.01)
 
     def why(self, answer: httpx2.Response) -> str:
