@@ -9,7 +9,7 @@ from starlette.types import Scope
 
 from app import body, parameters
 from app.errors import ApiError
-from app.negotiation import check_accept, check_content_type
+from app.negotiation import check_accept, check_content_encoding, check_content_type
 from app.operations import Operation
 from app.validation import check_outermost, validated
 
@@ -61,6 +61,7 @@ async def _written(request: Request) -> Call:
             raise ApiError(400, "value is required but missing")
         _check_force(call)
         return call
+    check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(header(scope["headers"], b"content-type"), declared.media_types)
     if JSON not in declared.media_types:
         call.body = data

@@ -1,4 +1,4 @@
-"""Media types: what the client accepts, and what it sent."""
+"""Media types and encodings: what the client accepts, and what it sent."""
 
 from collections.abc import Collection
 
@@ -24,3 +24,9 @@ def check_content_type(sent: str, wanted: Collection[str]) -> None:
     shown = sent.partition(";")[0] if any(kind.startswith("multipart/") for kind in wanted) else sent
     remedy = " or ".join(f"Content-Type: {kind}" for kind in sorted(wanted))
     raise ApiError(415, f'header Content-Type has unexpected value "{shown}"; send {remedy}')
+
+
+def check_content_encoding(sent: str) -> None:
+    """415 for a compressed body: nothing here unpacks it."""
+    if sent.strip().lower() not in ("", "identity"):
+        raise ApiError(415, f'header Content-Encoding has unexpected value "{sent}"; send the body as it is, without this header')

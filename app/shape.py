@@ -1,7 +1,8 @@
 """Brings a JSON body into the shape its schema declares: right types, known members only, nothing that means "absent".
 
-`null`, unknown members and empty optional values (`""`, `[]`, `{}`, and 0 or false where the schema is not nullable) are dropped,
-as the reference does; clients send them freely. A member spelt in another case is taken for the known one.
+`null`, unknown members and empty optional values (`""`, `[]`, `{}`, and 0 or false where the schema is neither nullable nor requires
+them) are dropped, as the reference does; clients send them freely. A member spelt in another case is taken for the known one; one that
+the API called so in older versions is told, for its value would be lost without a word.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,10 +25,11 @@ _INT64 = 1 << 63
 
 @dataclass
 class Shaped:
-    """What became of a body: the value, wrong types (400), unwritable texts (422), and the members that nobody knows."""
+    """What became of a body: the value, wrong types (400), misnamed members and unwritable texts (422), and members that nobody knows."""
 
     value: Any = None
     mistyped: list[str] = field(default_factory=list)
+    misnamed: list[str] = field(default_factory=list)
     unwritable: list[str] = field(default_factory=list)
     unknown: dict[str, set[str]] = field(default_factory=dict)
 
@@ -53,7 +55,8 @@ class Schemas:
         parts = [*map(self.resolve, schema.get("allOf", ())), {"properties": schema.get("properties", {})}]
         members = {name: each for part in parts for name, each in part.get("properties", {}).items()}
         kinds = [part["type"] for part in parts if "type" in part]
-        return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {})
+        required = {"required": [name for part in [*parts, joined] for name in part.get("required", ())]}
+        return ({"type": kinds[0]} if kinds else {}) | joined | ({"properties": members} if members else {}) | required
 
     def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
         shaped = Shaped()
@@ -101,10 +104,13 @@ class Schemas:
             if name in given:
                 resolved = self.resolve(inner)
                 each = self._take(given[name], resolved, _below(path, name), shaped)
-                if not _means_absent(each, {**resolved, **inner}):
+                if not _means_absent(each, {**resolved, **inner}) or (each is False and name in schema.get("required", ())):
                     taken[name] = each
         if unknown := given.keys() - members.keys():
             shaped.unknown[path] = unknown
+            sent = [name for name in sorted(unknown) if not _means_absent(given[name], {}) and given[name] is not None]
+            told = [(name, meant) for name in sent if (meant := _todays_name(name, members)) and meant not in taken]
+            shaped.misnamed += [f'{_below(path, name)} in body is not known; did you mean "{meant}"?' for name, meant in told]
         return taken
 
     def _map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
@@ -136,6 +142,14 @@ def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, 
     lowered = {name.lower(): name for name in members}
     meant = {name: name if name in members else lowered.get(name.lower(), name) for name in value}
     return {meant[name] if name in members or meant[name] not in value else name: each for name, each in value.items()}
+
+
+def _todays_name(name: str, members: Mapping[str, Any]) -> str | None:
+    """Of a member as older versions of the API called it, or with dashes for underscores; None for any other."""
+    alike = name.replace("-", "_")
+    return next(
+        (known for known, inner in members.items() if known.replace("-", "_") == alike or name in inner.get("x-former-names", ())), None
+    )
 
 
 def _means_absent(value: Any, schema: Mapping[str, Any]) -> bool:

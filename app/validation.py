@@ -30,7 +30,7 @@ def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, model: Ca
     shaped = schemas.shape(value, schema)
     if shaped.mistyped:
         raise ApiError(400, "failed to decode request body: " + "; ".join(shaped.mistyped))
-    texts = [*violations(shaped, schema, schemas, model), *shaped.unwritable]
+    texts = [*violations(shaped, schema, schemas, model), *shaped.misnamed, *shaped.unwritable]
     if texts:
         raise ApiError(422, "\n".join(texts))
     return shaped.value

@@ -3,7 +3,7 @@
 import pytest
 
 from app.errors import ApiError
-from app.negotiation import check_accept, check_content_type
+from app.negotiation import check_accept, check_content_encoding, check_content_type
 
 JSON = frozenset({"application/json"})
 BOTH = JSON | {"text/plain"}
@@ -43,3 +43,11 @@ def test_wrong_content_type(sent: str, wanted: str, said: str) -> None:
         check_content_type(sent, (wanted,))
     assert error.value.status == 415
     assert said in error.value.message
+
+
+def test_a_compressed_body_is_refused_by_its_header() -> None:
+    check_content_encoding("")
+    check_content_encoding("Identity")
+    with pytest.raises(ApiError, match='header Content-Encoding has unexpected value "gzip"; send the body as it is') as error:
+        check_content_encoding("gzip")
+    assert error.value.status == 415

@@ -25,6 +25,7 @@ SCHEMAS = Schemas(
                         "metadata": {"type": "object", "additionalProperties": True},
                         "opts": {"type": "object", "additionalProperties": {"type": "object"}},
                         "words": {"type": "array", "items": {"type": "string"}},
+                        "hash_type": {"type": "string", "x-former-names": ["hashing"]},
                     }
                 },
             ],
@@ -108,6 +109,22 @@ def test_what_can_never_stand_in_the_file(text: str, reason: str | None) -> None
 def test_unknown_members_are_remembered_where_they_were() -> None:
     shaped = SCHEMAS.shape({"colour": 1, "servers": {"s": {"adress": "x"}}}, BACKEND)
     assert shaped.unknown == {"": {"colour"}, "servers.s": {"adress"}}
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        ({"hash-type": "x"}, 'hash-type in body is not known; did you mean "hash_type"?'),
+        ({"acl_list": [{"acl-name": "x"}]}, 'acl_list.0.acl-name in body is not known; did you mean "acl_name"?'),
+        ({"hashing": {"method": "x"}}, 'hashing in body is not known; did you mean "hash_type"?'),
+        ({"hashing": None}, None),
+        ({"hashing": ""}, None),
+        ({"hash-type": "x", "hash_type": "y"}, None),
+        ({"hash": "x", "metadata": {"hash-type": 1}}, None),
+    ],
+)
+def test_a_member_of_older_versions_is_told_where_it_would_be_lost(sent: Any, said: str | None) -> None:
+    assert SCHEMAS.shape(sent, BACKEND).misnamed == ([said] if said else [])
 
 
 def test_schemas_along_a_path() -> None:

@@ -49,6 +49,14 @@ def refusal(schema: str, body: Any) -> tuple[int, str]:
         ("acls", [{"acl_name": "a", "criterion": "src"}, {"criterion": "src"}, {"acl_name": "b"}], "1.acl_name in body is required"),
         ("backend", {"name": "b", "servers": {"web1": {"name": "web1"}}}, "servers.web1.address in body is required"),
         ("backend", {"name": "b", "acl_list": [{"criterion": "src"}, {"acl_name": "x"}]}, "acl_list.0.acl_name in body is required"),
+        (
+            "server",
+            {"name": "s1", "address": "10.0.0.1", "health_check": "enabled"},
+            'health_check in body is not known; did you mean "check"?',
+        ),
+        ("backend", {"name": "b", "health_check": {"type": "http"}}, 'health_check in body is not known; did you mean "adv_check"?'),
+        ("backend", {"name": "b", "httpchk": {"uri": "/"}}, 'httpchk in body is not known; did you mean "httpchk_params"?'),
+        ("backend", {"name": "b", "adv-check": "httpchk"}, 'adv-check in body is not known; did you mean "adv_check"?'),
         ("backend", {"name": "b", "description": "a\nb"}, "description in body must not hold a line break"),
     ],
 )
