@@ -17,6 +17,7 @@ from native import errors as native
 
 STATUS: dict[type[native.NativeError], int] = {
     native.NotThere: 404,
+    native.NotFound: 404,
     native.NoTransaction: 400,
     native.AlreadyThere: 409,
     native.IndexOutOfRange: 400,

@@ -2,6 +2,7 @@
 
 NativeError
 ├── NotThere             a section, child or file that does not exist
+│   ├── NotFound         the same, where the protocol has no words for what
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── AlreadyThere         a name that is taken
 ├── IndexOutOfRange      a position outside a list
@@ -51,6 +52,12 @@ class NativeError(Exception):
 
 class NotThere(NativeError):
     label = "missing object"
+
+
+class NotFound(NotThere):
+    """Its detail is the whole text."""
+
+    label = ""
 
 
 class NoTransaction(NotThere):

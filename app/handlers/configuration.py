@@ -18,8 +18,9 @@ Parent = tuple[Resource, str] | None
 Document = Any
 # Query parameters of lists that name a member of their objects.
 FILTERS = ("acl_name",)
-# Of these the object is looked up before the version is compared.
+# Of these the object is looked up before the version is compared, when it is replaced and when it is deleted.
 EXISTENCE_FIRST = frozenset(("servers", "frontends", "server_templates", "groups", "users"))
+DELETED_IF_THERE = frozenset(("groups", "users"))
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Target:
 
     def object(self, document: Document) -> dict[str, Any]:
         return self.editor.get_object(document, self.resource, self.parent, self.key, full=self.full)
+
+    def check_there(self, document: Document, situation: str) -> None:
+        self.editor.check_there(document, self.resource, self.parent, self.key, situation)
 
     def named(self, key: Any) -> "Target":
         return dataclasses.replace(self, key=key)
@@ -90,13 +94,15 @@ async def read_one(call: Call) -> Answer:
 async def replace_one(call: Written) -> Answer:
     asked = target(call, one=True)
     if asked.resource.name in EXISTENCE_FIRST:
-        asked.object(call.sidecar.engine.read(call.get("transaction_id")))
+        asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_replace")
     renamed = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
     return await change(call, lambda document: asked.replace(document, call.body), 200, renamed.object)
 
 
 async def delete_one(call: Written) -> Answer:
     asked = target(call, one=True)
+    if asked.resource.name in DELETED_IF_THERE:
+        asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_delete")
     return await change(call, asked.delete, 204)
 
 

@@ -7,11 +7,12 @@ IndexOutOfRange, BadValue and UnknownWords.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from native.config.absence import absent_child, absent_parent, absent_section, inside, lists_orphans, message, word_of
 from native.config.bindings import all_implicit, check_from, implicit_defaults
 from native.config.children import ChildEditor
 from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from native.config.resources import Resource, Resources, resources
-from native.errors import AlreadyThere, IndexOutOfRange, NoParent, NotThere
+from native.errors import AlreadyThere, IndexOutOfRange
 from native.grammar.load import Grammar, grammar
 from native.grammar.section_shape import SectionShape
 from native.grammar.values import refuse_line_breaks
@@ -36,9 +37,11 @@ class Editor:
     # -- reading
 
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
-        """All of a collection in file order; the children of a parent that does not exist are none."""
+        """All of a collection in file order; the children of a parent that does not exist mostly are none."""
         if parent is not None:
             section = self._section(document, *parent)
+            if section is None and not lists_orphans(resource):
+                raise absent_parent(resource, parent, "orphan_list")
             return [] if section is None else [dict(each) for each in self.lines.children(section, resource).readable]
         implicit = all_implicit(document)
         return [
@@ -52,12 +55,12 @@ class Editor:
             section, index = self._child(document, resource, parent, key)
             found = self.lines.children(section, resource).objects[index]
             if found is None:
-                raise NotThere(_absent(resource, parent, key))
+                raise absent_child(resource, parent, key)
             return dict(found)
         name = str(key) if resource.kind == "section" else ""
         section_found = self._section(document, resource, name)
         if section_found is None:
-            raise NotThere(_message(resource, "absent", f"{resource.title} {name} does not exist", name=name))
+            raise absent_section(resource, name)
         return self._object(section_found, resource, name, implicit_defaults(document, section_found), full=full)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
@@ -107,7 +110,7 @@ class Editor:
             return self._create_child(document, resource, parent, body, index)
         name = str(body.get(resource.key) or "")
         if self._section(document, resource, name) is not None:
-            raise AlreadyThere(_message(resource, "taken", f"{resource.section} {name} already exists", name=name))
+            raise AlreadyThere(message(resource, "taken", f"{resource.section} {name} already exists", name=name))
         check_from(document, name, body.get("from"))
         return insert_section(document, self._new_section(document, resource, body, full=full))
 
@@ -129,13 +132,13 @@ class Editor:
         """With one object saying something else; lines that say the same stay as they are."""
         refuse_line_breaks(body)
         if parent is not None:
-            section, index = self._child(document, resource, parent, key)
+            section, index = self._child(document, resource, parent, key, "absent_replace")
             self._refuse_taken(section, resource, parent, key, body)
             return document.replace(section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
         old = self._section(document, resource, name)
         if old is None:
-            raise NotThere(_message(resource, "absent_replace", f"{resource.section} {name} does not exist", name=name))
+            raise absent_section(resource, name, "absent_replace")
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, name, told.get("from"))
         new = self.shape(resource).onto(at_home(document, old), _without_implied(told, old, implicit_defaults(document, old)))
@@ -156,22 +159,31 @@ class Editor:
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
         if parent is not None:
-            section, index = self._child(document, resource, parent, key)
+            section, index = self._child(document, resource, parent, key, "absent_delete")
             return document.replace(section, self.lines.delete(section, resource, index))
         section_found = self._section(document, resource, str(key))
         if section_found is None:
-            raise NotThere(_message(resource, "absent_delete", f"{resource.section} {key} does not exist", name=key))
+            raise absent_section(resource, str(key), "absent_delete")
         return document.remove(section_found)
 
     # -- children
 
-    def _parent(self, document: Document, parent: tuple[Resource, str]) -> Section:
+    def _parent(self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> Section:
         section = self._section(document, *parent)
         if section is None:
-            raise NoParent(f"{_word(parent[0])} {parent[1]} does not exist")
+            raise absent_parent(resource, parent, situation)
         return section
 
-    def _child(self, document: Document, resource: Resource, parent: tuple[Resource, str], key: str | int) -> tuple[Section, int]:
+    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
+        """Raises what an edit (absent_replace, absent_delete) of an object that does not exist would."""
+        if parent is not None:
+            self._child(document, resource, parent, key, situation)
+        elif self._section(document, resource, str(key)) is None:
+            raise absent_section(resource, str(key), situation)
+
+    def _child(
+        self, document: Document, resource: Resource, parent: tuple[Resource, str], key: str | int, situation: str = "absent"
+    ) -> tuple[Section, int]:
         section = self._section(document, *parent)
         objects = self.lines.children(section, resource).objects if section else []
         if resource.kind == "indexed":
@@ -179,21 +191,21 @@ class Editor:
         else:
             index = _index_of([each and each.get(resource.key) for each in objects], key)
         if section is None and resource.kind == "indexed":
-            self._parent(document, parent)
+            self._parent(document, resource, parent)
         if section is None or index is None:
-            raise NotThere(_absent(resource, parent, key))
+            raise absent_child(resource, parent, key, situation)
         return section, index
 
     def _create_child(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], body: Mapping[str, Any], index: int | None
     ) -> Document:
-        section = self._parent(document, parent)
+        section = self._parent(document, resource, parent, "orphan_create")
         objects = self.lines.children(section, resource).objects
         if resource.kind == "named":
             self._refuse_taken(section, resource, parent, None, body)
         place = len(objects) if index is None or index < 0 else index
         if place > len(objects):
-            raise IndexOutOfRange(f"Object with id {index} in {_inside(parent)} out of range")
+            raise IndexOutOfRange(f"Object with id {index} in {inside(parent)} out of range")
         return document.replace(section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
 
     def _refuse_taken(
@@ -202,16 +214,16 @@ class Editor:
         name = body.get(resource.key)
         names = [each.get(resource.key) for each in self.lines.children(section, resource).readable]
         if resource.kind == "named" and _index_of(names, name) not in (None, None if key is None else _index_of(names, key)):
-            word = _word(parent[0])
+            word = word_of(parent[0])
             text = f"{resource.title} {name} already exists in {parent[1]} {word}"
-            raise AlreadyThere(_message(resource, "taken", text, name=name, parent=parent[1], word=word))
+            raise AlreadyThere(message(resource, "taken", text, name=name, parent=parent[1], word=word))
 
     def replace_all(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]
     ) -> Document:
         """With a whole list of children."""
         refuse_line_breaks(bodies)
-        section = self._parent(document, parent)
+        section = self._parent(document, resource, parent)
         return document.replace(section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
 
 
@@ -234,24 +246,3 @@ def _meant(name: object) -> str:
     """A client need not quote a name that takes quotes in the file."""
     text = str(name)
     return unquoted(text) if is_word(text) else text
-
-
-def _word(parent: Resource) -> str:
-    return str(parent.messages.get("word", parent.section))
-
-
-def _inside(parent: tuple[Resource, str]) -> str:
-    return f"{_word(parent[0])} {parent[1]}" if parent[0].kind == "section" else _word(parent[0])
-
-
-def _absent(resource: Resource, parent: tuple[Resource, str], key: str | int) -> str:
-    if resource.kind == "indexed":
-        return _message(resource, "absent", f"Object {key} does not exist in {_inside(parent)}", index=key, parent=parent[1])
-    return _message(
-        resource, "absent", f"{resource.title} {key} does not exist in {parent[1]} {_word(parent[0])}", name=key, parent=parent[1]
-    )
-
-
-def _message(resource: Resource, situation: str, default: str, **values: object) -> str:
-    template = resource.messages.get(situation)
-    return template.format(**values) if template else default

@@ -22,7 +22,7 @@ class Resource:
     parents: tuple[str, ...] = ()
     member: str | Mapping[str, str] = ""
     full_section: bool = False
-    messages: Mapping[str, str] = field(default_factory=dict)
+    messages: Mapping[str, Any] = field(default_factory=dict)
 
     def member_of(self, parent: str) -> str:
         """The member of a parent's object that embeds this collection; empty where none does."""

@@ -1,0 +1,63 @@
+"""The errors about what is not there or is there already, in the texts that the table of resources gives for them.
+
+A text stands alone, or with the kind of its error where the reference departs from the rule: `{not_found: not found}`.
+"""
+
+from collections.abc import Mapping
+
+from native.config.resources import Resource
+from native.errors import BadRequest, NativeError, NoParent, NotFound, NotThere
+
+KINDS: Mapping[str, type[NativeError]] = {
+    "bad_request": BadRequest,
+    "missing_parent": NoParent,
+    "not_found": NotFound,
+    "not_there": NotThere,
+}
+
+
+def word_of(parent: Resource) -> str:
+    """What a parent's kind is called in messages."""
+    return str(parent.messages.get("word", parent.section))
+
+
+def inside(parent: tuple[Resource, str]) -> str:
+    return f"{word_of(parent[0])} {parent[1]}" if parent[0].kind == "section" else word_of(parent[0])
+
+
+def absent_section(resource: Resource, name: str, situation: str = "absent") -> NativeError:
+    """`situation` is absent for reads, else absent_replace or absent_delete."""
+    title = resource.title if situation == "absent" else resource.section
+    return _error(NotThere, resource, (situation,), f"{title} {name} does not exist", name=name)
+
+
+def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | int, situation: str = "absent") -> NativeError:
+    if resource.kind == "indexed":
+        default = f"Object {key} does not exist in {inside(parent)}"
+    else:
+        default = f"{resource.title} {key} does not exist in {parent[1]} {word_of(parent[0])}"
+    return _error(NotThere, resource, (situation, "absent"), default, name=key, index=key, parent=parent[1], word=word_of(parent[0]))
+
+
+def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> NativeError:
+    """`situation` is orphan_list or orphan_create where the reference tells it in a way of its own."""
+    default = f"{word_of(parent[0])} {parent[1]} does not exist"
+    return _error(NoParent, resource, (situation, "orphan"), default, parent=parent[1])
+
+
+def lists_orphans(resource: Resource) -> bool:
+    """Whether the children of a parent that does not exist are an empty list."""
+    return not {"orphan", "orphan_list"} & resource.messages.keys()
+
+
+def message(resource: Resource, situation: str, default: str, **values: object) -> str:
+    template = resource.messages.get(situation)
+    return template.format(**values) if isinstance(template, str) else default
+
+
+def _error(kind: type[NativeError], resource: Resource, situations: tuple[str, ...], default: str, **values: object) -> NativeError:
+    told = next((resource.messages[each] for each in situations if each in resource.messages), default)
+    if isinstance(told, Mapping):
+        ((name, told),) = told.items()
+        kind = KINDS[name]
+    return kind(told.format(**values) if told is not default else default)

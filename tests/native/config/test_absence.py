@@ -1,0 +1,71 @@
+"""What is said about sections, children and parents that are not there."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from native.config.editor import Editor
+from native.errors import BadRequest, NativeError, NoParent, NotFound, NotThere
+from native.text.document import Document
+
+EDITOR = Editor()
+DOCUMENT = Document.parse(b"defaults base\nfrontend web\nbackend app\nuserlist people\nmailers alerts\n")
+
+
+def _parent(parent: str, name: str) -> Any:
+    return EDITOR.resources[parent], name
+
+
+def listed(resource: str, parent: str) -> Any:
+    return EDITOR.list_objects(DOCUMENT, EDITOR.resources[resource], _parent(parent, "none"))
+
+
+def created(resource: str, parent: str, body: dict[str, Any]) -> Any:
+    return EDITOR.create(DOCUMENT, EDITOR.resources[resource], _parent(parent, "none"), body)
+
+
+def replaced(resource: str, parent: tuple[str, str] | None, body: dict[str, Any]) -> Any:
+    return EDITOR.replace(DOCUMENT, EDITOR.resources[resource], _parent(*parent) if parent else None, "none", body)
+
+
+def deleted(resource: str, parent: tuple[str, str] | None) -> Any:
+    return EDITOR.delete(DOCUMENT, EDITOR.resources[resource], _parent(*parent) if parent else None, "none")
+
+
+@pytest.mark.parametrize(
+    ("action", "kind", "text"),
+    [
+        (lambda: listed("captures", "frontends"), NotFound, "not found"),
+        (lambda: listed("crt_loads", "crt_stores"), NoParent, "missing parent: crt_store none does not exist"),
+        (lambda: listed("nameservers", "resolvers"), NoParent, "missing parent: resolvers none does not exist"),
+        (lambda: listed("peer_entries", "peers"), NoParent, "missing parent: peers none does not exist"),
+        (lambda: listed("mailer_entries", "mailers_section"), NoParent, "missing parent: mailers none does not exist"),
+        (lambda: listed("users", "userlists"), NotFound, "userlist none not found"),
+        (lambda: listed("groups", "userlists"), NotFound, "not found"),
+        (lambda: created("captures", "frontends", {"type": "request", "length": 1}), NotFound, "not found"),
+        (lambda: created("users", "userlists", {"username": "u"}), BadRequest, "userlist not found"),
+        (lambda: created("groups", "userlists", {"name": "g"}), NotThere, "missing object: userlist none does not exist"),
+        (lambda: created("servers", "backends", {"name": "s"}), NoParent, "missing parent: backend none does not exist"),
+        (lambda: replaced("groups", ("userlists", "people"), {"name": "g"}), NotFound, "not found"),
+        (
+            lambda: replaced("mailer_entries", ("mailers_section", "alerts"), {"name": "m"}),
+            NotThere,
+            "missing object: MailerEntry none does not exist in peer section alerts",
+        ),
+        (lambda: replaced("frontends", None, {}), NotThere, "missing object: Frontend none does not exist"),
+        (lambda: replaced("backends", None, {}), NotThere, "missing object: backend none does not exist"),
+        (lambda: deleted("backends", None), NotThere, "missing object: backend none does not exist"),
+        (lambda: deleted("groups", ("userlists", "people")), NotThere, "missing object: group none does not exist"),
+        (lambda: deleted("servers", ("backends", "app")), NotThere, "missing object: server none does not exist in app backend"),
+    ],
+)
+def test_what_is_said(action: Callable[[], Any], kind: type[NativeError], text: str) -> None:
+    with pytest.raises(NativeError) as raised:
+        action()
+    assert (type(raised.value), str(raised.value)) == (kind, text)
+
+
+@pytest.mark.parametrize(("resource", "parent"), [("servers", "backends"), ("acls", "frontends"), ("tables", "peers")])
+def test_most_children_of_a_missing_parent_are_an_empty_list(resource: str, parent: str) -> None:
+    assert listed(resource, parent) == []
