@@ -9,6 +9,7 @@ from typing import Any
 from native.errors import BadValue, NativeError, Place, UnknownWords
 from native.grammar.merge import Piece, Written, joined, misread, onto, regapped
 from native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
+from native.grammar.values import agrees
 from native.text.line import Line
 from native.text.words import BLANKS, Split, words_of
 
@@ -84,9 +85,7 @@ class LineShape:
         self.exclusive, self.unsaid, self.implied = tuple(tuple(each) for each in exclusive), unsaid or {}, implied or {}
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
-        self._flags = frozenset(
-            node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True]
-        )
+        self._flags = frozenset(node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True])
         self._index: dict[str, list[Alternative]] = {}
         self._depth = min((len(each.literals) for each in alternatives), default=0)
         for each in alternatives:
@@ -224,8 +223,9 @@ class LineShape:
         """A new line; raises BadValue."""
         flat = self.given(values)
         alternative = self.choose(flat)
-        pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in self._written(alternative, flat)]
-        text = indent + self._proven(alternative, pieces, "").join().lstrip(BLANKS)
+        written = self._written(alternative, flat)
+        pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in written]
+        text = indent + self._proven(alternative, pieces, "", written).join().lstrip(BLANKS)
         comment = write_metadata(values.get(METADATA)) if self.metadata else None
         return Line(text + (f" # {comment}" if comment is not None else "") + newline)
 
@@ -233,20 +233,21 @@ class LineShape:
         """The old line saying the new values, every word that need not change unchanged."""
         flat = self.given(values)
         reading, alternative = self.take(line.words), self.choose(flat)
-        written = self._unimplied(reading, self._written(alternative, flat))
+        asked = self._written(alternative, flat)
+        written = self._unimplied(reading, asked)
         old = line.split
         if reading is not None and reading.alternative is alternative:
             pieces = onto(old, reading.parts, written, alternative.chain, free=self.free)
         else:
             gaps = itertools.chain(old.gaps, itertools.repeat(" "))
             pieces = [(key, [(next(gaps), word) for word in words]) for key, words, _ in written]
-        new = self._proven(alternative, pieces, old.tail)
+        new = self._proven(alternative, pieces, old.tail, asked)
         tail = self._tail(line, values) if self.metadata else new.tail
         text = Split(new.gaps, new.words, tail).join()
         return line if text == line.text else Line(text)
 
-    def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str) -> Split:
-        """The pieces as a line, after a look whether each is read as what it was written for."""
+    def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> Split:
+        """The pieces as a line, after a look whether each is read as what it was written for, and says what was given."""
         split = joined(pieces, tail)
         words = [each for word in split.words for each in words_of(word)]
         reading = self.take(words)
@@ -256,6 +257,7 @@ class LineShape:
         if found := misread(pieces, parts, alternative.chain):
             unknown = next((own[0][1] for key, own in pieces if key is None), None)
             raise _misread(found, alternative, words, unknown)
+        _check_said(written, reading, words)
         return split
 
     def _unimplied(self, reading: Reading | None, written: list[Written]) -> list[Written]:
@@ -300,6 +302,15 @@ def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unkno
     members = node.groups[key[1]].members if isinstance(node, Options) else node.members
     member = next(iter(members), "")
     return BadValue(f"{member} in body: `{own}` would be read as something else in `{line}`", place=Place(member=member))
+
+
+def _check_said(written: Iterable[Written], reading: Reading, words: Sequence[str]) -> None:
+    asked = merged([Part(key, 0, 0, values) for key, own, values in written if own], nodes=reading.alternative.chain.nodes)
+    for member, value in asked.items():
+        if not agrees(value, reading.values.get(member)):
+            raise BadValue(
+                f"{member} in body: '{value}' would be read as something else in `{' '.join(words)}`", place=Place(member=member)
+            )
 
 
 def _toggles(chain: Chain) -> Iterable[Toggle]:

@@ -171,7 +171,9 @@ class Rest:
             raise Missing(self.member)
         value = values[self.member]
         if self.item is None:
-            return [many_words(str(value))]
+            if not (text := many_words(str(value))):
+                raise BadValue(f"{self.member} in body is blank", place=Place(member=self.member))
+            return [text]
         return [self.item.write(each) for each in value]
 
     def starts(self) -> list[str] | None:

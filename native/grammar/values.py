@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from native.errors import BadValue, Place
-from native.text.words import has_open_quote, is_word, quoted, split
+from native.text.words import BLANKS, Split, is_word, quoted, split, words_of
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
@@ -47,8 +47,8 @@ def one_word(text: str) -> str:
 def many_words(text: str) -> str:
     """The text as words of the file: each piece that HAProxy would not take is quoted."""
     taken = split(text)
-    if not has_open_quote(text) and "#" not in taken.tail:
-        return text.strip()
+    if all(map(is_word, taken.words)) and not taken.tail.strip(BLANKS):
+        return Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
     return " ".join(one_word(piece) for piece in text.split())
 
 
@@ -190,7 +190,11 @@ class Listed(ValueType):
         return [self.item.read(part) for part in _split_outside_parentheses(word, self.separator)]
 
     def write(self, value: Any) -> str:
-        return self.separator.join(self.item.write(each) for each in value)
+        items = [self.item.write(each) for each in value]
+        for each, item in zip(value, items, strict=True):
+            if len(_split_outside_parentheses(item, self.separator)) > 1:
+                raise ValueError(f"'{each}' holds '{self.separator}', which separates")
+        return self.separator.join(items)
 
     def samples(self) -> list[Any]:
         several = self.item.samples()
@@ -233,6 +237,17 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
     if kind == "integer":
         return Integer()
     return Digits() if note.get("digits") else Unquoted() if note.get("unquoted") else Text()
+
+
+def agrees(value: Any, said: Any) -> bool:
+    """Whether what a line says is what was given, texts being quoted where their place asks for it."""
+    if isinstance(value, str) and isinstance(said, str):
+        return said in (value, one_word(value)) or said == " ".join(words_of(many_words(value)))
+    if isinstance(value, Mapping) and isinstance(said, Mapping):
+        return all(agrees(each, said.get(name)) for name, each in value.items())
+    if isinstance(value, list) and isinstance(said, list):
+        return len(value) == len(said) and all(map(agrees, value, said))
+    return bool(value == said)
 
 
 def refuse_line_breaks(value: Any, path: Sequence[str] = ()) -> None:

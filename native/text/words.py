@@ -11,7 +11,8 @@ BLANKS = " \t\r\v\f"
 # A carriage return that does not follow another blank ends the line; what stands behind it is dead.
 _GAP = r"(?:[ \t\v\f][ \t\r\v\f]*)?"
 # Inside the default of a variable, quotes are like any other character.
-_DEFAULT = r"\$\{[A-Za-z_.][\w.]*(?:\[\*\])?-[^}\r\n]*\}"
+_NAME = r"[A-Za-z_.][\w.]*(?:\[\*\])?"
+_DEFAULT = rf"\$\{{{_NAME}-[^}}\r\n]*\}}"
 _WEAK = rf'"(?:[^"\\$\r\n]++|\\[^\r\n]|{_DEFAULT}|\$)*+'
 _STRONG = r"'[^'\r\n]*+"
 _WORD = (
@@ -30,6 +31,7 @@ _CLOSED = re.compile(rf"""(?:[^"'\\]++|\\.|\\\Z|{_WEAK}"|{_STRONG}')*+""", re.AS
 # What a plain `str.split` would get wrong: quotes, escapes, comments, dead text, and the characters only Python takes for blanks.
 _SPECIAL = re.compile(r"[\"'\\#\x1c-\x1f]|[^\x00-\x7f]|\r(?!\n)")
 _DEFAULT_AT = re.compile(_DEFAULT, re.ASCII)
+_TO_ESCAPE = re.compile(rf"""(\$\{{{_NAME}(?:-[^}}\r\n]*)?\}})|[\\"$]""", re.ASCII)
 _ESCAPE = re.compile(r"\\(?:([ \\#'\"])|([tnr])|x([0-9A-Fa-f]{2})|(\$))")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
@@ -74,12 +76,13 @@ def is_word(text: str) -> bool:
 
 
 def has_open_quote(text: str) -> bool:
+    """Whether a quote begins that nothing ends."""
     return _CLOSED.fullmatch(text) is None
 
 
 def quoted(text: str) -> str:
     """The text as one word in weak quotes; `${VAR}` stays live, any other `$` is one."""
-    return '"' + re.sub(r'[\\"]|\$(?!\{)', r"\\\g<0>", text) + '"'
+    return '"' + _TO_ESCAPE.sub(lambda found: found[1] or "\\" + found[0], text) + '"'
 
 
 def unquoted(word: str) -> str:

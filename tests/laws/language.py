@@ -1,6 +1,6 @@
 """The declared language as the laws see it: each kind of line with its name, each section with what may stand in it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -8,8 +8,18 @@ from native.config.resources import Resource, Resources
 from native.grammar.directive import Directive
 from native.grammar.line_shape import LineShape
 from native.grammar.load import Grammar
+from native.grammar.schema import Schema
 from native.grammar.section_shape import SectionShape
 from openapi import bundle
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of line: `properties` are the schemas of its members."""
+
+    name: str
+    shape: LineShape
+    properties: Mapping[str, Schema]
 
 
 @dataclass(frozen=True)
@@ -30,6 +40,17 @@ class Language:
         found = [each for each in self.resources.by_name.values() if each.kind in ("named", "indexed")]
         return [(each, self.grammar.line(each.schema)) for each in found]
 
+    def properties(self, resource: Resource, directive: Directive | None = None) -> Mapping[str, Schema]:
+        """The members of a resource's object, or of the object inside it that one of its directives tells."""
+        schemas = self.grammar.schemas
+        found = schemas.properties(schemas.named(resource.schema))
+        for name in directive.path if directive else ():
+            found = schemas.properties(found[name])
+        if directive is None or not directive.rows:
+            return found
+        items = schemas.resolve(found[directive.rows]["items"])
+        return {directive.rows: items} if directive.scalar else schemas.properties(items)
+
 
 @cache
 def language() -> Language:
@@ -42,19 +63,24 @@ def name_of(directive: Directive) -> str:
     return ".".join(told)
 
 
-def directives() -> Iterator[tuple[str, int, SectionShape]]:
-    """(name, number, section) of every kind of line that belongs to a section's own object; one that several share comes once."""
+def directives() -> Iterator[tuple[str, int, SectionShape, Resource]]:
+    """(name, number, section, resource) of each kind of line of a section's own object; one that several share comes once."""
     seen: set[str] = set()
     for resource, shape in language().sections():
         for number, directive in enumerate(shape.directives):
             told = repr((directive.path, directive.rows, directive.shape.explain(), directive.shape.members))
             if told not in seen:
                 seen.add(told)
-                yield f"{resource.schema}:{name_of(directive)}", number, shape
+                yield f"{resource.schema}:{name_of(directive)}", number, shape, resource
 
 
-def shapes() -> dict[str, LineShape]:
+@cache
+def kinds() -> Mapping[str, Kind]:
     """Every kind of line by name: children, directives, headers."""
-    found = {resource.schema: shape for resource, shape in language().children()}
-    found |= {name: section.directives[number].shape for name, number, section in directives()}
-    return found | {f"{resource.schema}:header": shape.header for resource, shape in language().sections()}
+    spoken = language()
+    found = [Kind(resource.schema, shape, spoken.properties(resource)) for resource, shape in spoken.children()]
+    for name, number, section, resource in directives():
+        directive = section.directives[number]
+        found.append(Kind(name, directive.shape, spoken.properties(resource, directive)))
+    found += [Kind(f"{each.schema}:header", shape.header, spoken.properties(each)) for each, shape in spoken.sections()]
+    return {each.name: each for each in found}

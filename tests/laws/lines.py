@@ -6,6 +6,7 @@ from typing import Any
 from native.errors import UnknownWords
 from native.grammar.line_shape import LineShape, Reading
 from native.text.line import Line
+from native.text.words import unquoted, words_of
 
 Object = Mapping[str, Any]
 
@@ -29,6 +30,29 @@ def is_read_back(shape: LineShape, values: Object) -> None:
     assert taken(shape, line).unknown == [], f"not all of its words are known: {line.text!r}"
     assert {name: found.get(name) for name in values} == dict(values), f"{line.text!r} was written for {values}"
     assert read(shape, shape.new(found)) == found, f"{found} was read from {line.text!r}"
+
+
+def is_told(values: Object, found: Object, line: Line) -> None:
+    """Each member that was given is read; text that is no word or words of a line is read as what HAProxy makes of it."""
+    for name, value in values.items():
+        said = found.get(name)
+        assert said == value or is_same(value, said), f"{name}: {value!r} became {said!r} in {line.text!r}"
+
+
+def is_same(value: Any, said: Any) -> bool:
+    """Whether two values mean the same to HAProxy; what says nothing is absent."""
+    if value in ("", [], {}, False, None):
+        return said is None
+    if isinstance(value, Mapping) and isinstance(said, Mapping):
+        return all(is_same(each, said.get(name)) for name, each in value.items())
+    if isinstance(value, list) and isinstance(said, list):
+        return len(value) == len(said) and all(map(is_same, value, said))
+    if isinstance(value, str) and isinstance(said, str):
+        words = words_of(said)
+        heard, pieces = tuple(map(unquoted, words)), value.split()
+        each = len(pieces) == len(words) and all(map(lambda piece, *told: piece in told, pieces, words, heard))
+        return each or words == words_of(value) or value == "".join(heard)
+    return bool(value == said)
 
 
 def stays(shape: LineShape, line: Line) -> None:
@@ -73,8 +97,9 @@ def unknown_survives(shape: LineShape, line: Line, values: Object) -> None:
         return
     try:
         after = shape.onto(line, values)
-    except UnknownWords as error:
-        assert error.place and error.place.keyword in line.words
+    except UnknownWords as refused:
+        told = refused.place and refused.place.keyword
+        assert told in line.words, f"{line.text!r}: the error names {told}"
         return
     reading = taken(shape, after)
     if reading.alternative is before.alternative:

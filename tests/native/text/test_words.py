@@ -44,7 +44,8 @@ def test_open_quotes_are_those_that_haproxy_refuses(oracle: Oracle, lines: list[
 @law(500)
 def test_any_line_joins_to_itself(line: str) -> None:
     assert split(line).join() == line
-    assert words_of(line) == split(line).words
+    alone = line.replace("\n", "")
+    assert words_of(alone) == split(alone).words
 
 
 @given(LINES)
