@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import listen
+
+
+class Listens(RootModel[list[listen.Listen]]):
+    root: list[listen.Listen]
