@@ -7,7 +7,7 @@ from typing import Any
 from native.errors import BadValue, Place
 from native.grammar.synopsis import Missing, Node, Values
 from native.grammar.values import one_word
-from native.text.words import is_word, quoted
+from native.text.words import is_word, quoted, unquoted
 
 _PORT = re.compile(r"\d+")
 _BARE_IPV6 = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
@@ -18,7 +18,7 @@ _FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "u
 class AddressPort:
     """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
 
-    examples = ("192.0.2.1:80", "[2001:db8::1]:443", "2001:db8::1:443", "/run/app.sock", "web.example.com")
+    examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "2001:db8::1:443", "/run/app.sock", "web.example.com")
 
     def __init__(self, member: str) -> None:
         self.member, self.port = member, re.sub("address|fqdn", "port", member)
@@ -57,9 +57,10 @@ def split_address(word: str) -> tuple[str, str | None]:
 
 
 class BindAddress(AddressPort):
-    """`[address][:port[-end]]` in one word. Reason: as address_port, with a range; several addresses with commas are one address."""
+    """`[address][:port[-end]]` in one word. Reason: as address_port, with a range; of several
+    addresses with commas all but the last port are the address."""
 
-    examples = ("192.0.2.1:80", ":443", "*:8000-8010", "/run/app.sock")
+    examples: tuple[str, ...] = ("192.0.2.1:80", ":443", "*:8000-8010", "/run/app.sock")
 
     _PORTS = re.compile(r"(.*):(\d+)(?:-(\d+))?", re.DOTALL)
 
@@ -71,7 +72,7 @@ class BindAddress(AddressPort):
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        found = None if words[at].startswith(_FAMILY_WITH_PATH) or "," in words[at] else self._PORTS.fullmatch(words[at])
+        found = None if words[at].startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(words[at])
         if not found:
             return at + 1, {self.member: words[at]}
         numbers = {name: int(text) for name, text in zip((self.port, self.end), found.groups()[1:], strict=True) if text}
@@ -89,7 +90,7 @@ class BindAddress(AddressPort):
 class Payload:
     """`<format> <content>`, one word each. Reason: default-errorfiles stands alone, and a content of several words must come quoted."""
 
-    examples = ("default-errorfiles", "file /dev/null")
+    examples: tuple[str, ...] = ("default-errorfiles", "file /dev/null")
 
     ALONE = "default-errorfiles"
 
@@ -123,7 +124,7 @@ class ClientSource:
     """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`. Reason: the word, not a member, tells the kind;
     the kind `address` says nothing without an address, and an address tells the kind."""
 
-    examples = ("usesrc clientip", "usesrc hdr_ip(x-forwarded-for,-1)", "usesrc 192.0.2.1:80")
+    examples: tuple[str, ...] = ("usesrc clientip", "usesrc hdr_ip(x-forwarded-for,-1)", "usesrc 192.0.2.1:80")
 
     _HEADER = re.compile(r"hdr_ip\(([^,]*)(?:,(.*))?\)")
 
@@ -160,7 +161,7 @@ class ClientSource:
 class Assignments:
     """`"name=value,name=value"` in one quoted word. Reason: an object whose members have names of the client's own."""
 
-    examples = ('"account=team,key=sample"',)
+    examples: tuple[str, ...] = ('"account=team,key=sample"',)
 
     def __init__(self, member: str) -> None:
         self.member = member
@@ -169,8 +170,7 @@ class Assignments:
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        text = re.sub(r"\\(.)", r"\1", words[at].strip('"'))
-        pairs = [pair.partition("=") for pair in text.split(",") if pair]
+        pairs = [pair.partition("=") for pair in unquoted(words[at]).split(",") if pair]
         return at + 1, {self.member: {name.strip(): value for name, _, value in pairs}}
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
