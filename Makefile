@@ -12,7 +12,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test demo bench format lock clean
+.PHONY: help setup dev haproxy generate check test soak demo bench format lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -48,6 +48,9 @@ check: dev ## ruff and mypy
 
 test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+soak: dev haproxy ## what takes many minutes: the server killed 1,200 times
+	$(BIN)/python -m pytest -m soak
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
 	@HAPROXY_BIN=$$($(GET_HAPROXY)) exec $(BIN)/python -m demo
