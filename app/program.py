@@ -77,6 +77,7 @@ class Program:
             async with open_engine(self.settings) as self.engine:
                 self.app = create_app(self.settings, self.engine)
                 self._take_signals()
+                self._start(self._tell_refusal())
                 gc.freeze()
                 gc.enable()
                 await self._serve(opened)
@@ -117,6 +118,13 @@ class Program:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _tell_refusal(self) -> None:
+        """The server starts on any file; what keeps HAProxy from taking it keeps every change from being made, so it is said at once."""
+        try:
+            await self.engine.validate(self.engine.raw())
+        except NativeError as error:
+            logger.warning("until this is mended changes are refused, for HAProxy does not take %s: %s", self.settings.config_file, error)
 
     async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
         """What a signal asks for may fail, and the server goes on as it was."""

@@ -46,12 +46,16 @@ def read(path: str) -> Any:
     try:
         data = _yaml("").load(text)
     except (ValueError, YAMLError) as error:
-        detail = " ".join(str(error).split())
-        raise SettingsError(f"configuration file {path} not valid (only yaml format is supported): {detail}") from None
+        raise _not_valid(path, " ".join(str(error).split())) from None
     data = {} if data is None else data
     if not isinstance(data, Mapping):
-        raise SettingsError(f"configuration file {path} not valid (only yaml format is supported): it holds no map")
+        raise _not_valid(path, "it holds no map")
     return data
+
+
+def _not_valid(path: str, detail: str) -> SettingsError:
+    text = f"configuration file {path} not valid (only yaml format is supported): {detail}"
+    return SettingsError(f"{text}; if it is a configuration of HAProxy, name it with -c")
 
 
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:

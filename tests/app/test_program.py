@@ -99,10 +99,21 @@ def test_it_serves_and_stops(tmp_path: Path) -> None:
         assert "backend be1" in server.config.read_text()
 
 
+def test_what_haproxy_does_not_take_is_told_and_served(tmp_path: Path) -> None:
+    with running(tmp_path, "--validate-cmd", "sh -c 'echo [ALERT] no such keyword >&2; exit 1'") as server:
+        port = server.port
+        said = server.until("until this is mended changes are refused")
+        assert f"does not take {server.config}: validation error" in said
+        assert "no such keyword" in said
+        assert ask(port, VERSION) == (200, 1)
+        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')[0] == 400
+
+
 def test_header_names_keep_their_spelling_on_the_wire(tmp_path: Path) -> None:
     with running(tmp_path) as server, socket.create_connection(("127.0.0.1", server.port), START_SECONDS) as connection:
         credentials = b64encode(b"admin:adminpwd")
-        head = f"POST {BACKENDS}?version=1 HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 15\r\nConnection: close\r\n"
+        head = f"POST {BACKENDS}?version=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+        head += "Content-Type: application/json\r\nContent-Length: 15\r\n"
         connection.sendall(head.encode() + b"Authorization: Basic " + credentials + b'\r\n\r\n{"name": "be1"}')
         answer = b""
         while piece := connection.recv(65536):

@@ -75,9 +75,13 @@ def test_an_empty_list_of_log_targets_goes_and_a_scheme_comes(tmp_path: Path) ->
     assert data["dataplaneapi"]["scheme"] == ["http"]
 
 
-@pytest.mark.parametrize("text", ["a: [1", "just words", "- a\n- b\n", "a: 1\na: 2\n", "\tx: y\n"])
+@pytest.mark.parametrize(
+    "text", ["a: [1", "just words", "global\n  maxconn 1\n", "frontend a\n  bind :80\n", "- a\n- b\n", "a: 1\na: 2\n", "\tx: y\n"]
+)
 def test_no_yaml(tmp_path: Path, text: str) -> None:
-    with pytest.raises(SettingsError, match=r"not valid \(only yaml format is supported\)"):
+    with pytest.raises(
+        SettingsError, match=r"not valid \(only yaml format is supported\): .*; if it is a configuration of HAProxy, name it with -c$"
+    ):
         read(write(tmp_path, text))
 
 
