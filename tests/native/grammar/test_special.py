@@ -14,7 +14,7 @@ BOTH_WAYS = [
     ("address_port", "address", "127.0.0.1:+10", {"address": "127.0.0.1:+10"}),
     ("bind_address", "address", ":443", {"port": 443}),
     ("bind_address", "address", "*:8000-8010", {"address": "*", "port": 8000, "port-range-end": 8010}),
-    ("bind_address", "address", ":80,:81", {"address": ":80,:81"}),
+    ("bind_address", "address", ":80,:81", {"address": ":80,", "port": 81}),
     ("client_source", "usesrc", "usesrc clientip", {"usesrc": "clientip"}),
     ("client_source", "usesrc", "usesrc hdr_ip(x-client,-1)", {"usesrc": "hdr_ip", "hdr": "x-client", "occ": "-1"}),
     ("client_source", "usesrc", "usesrc 192.0.2.1:80", {"usesrc": "address", "address_second": "192.0.2.1", "port_second": 80}),
