@@ -88,7 +88,8 @@ def _operation_id(table: Table, name: str, parent: str | None, action: str) -> s
     resource = table[name]
     if fixed := resource.get("operation_ids", {}).get(action):
         return str(fixed)
-    word, several = resource["operation"], len(resource.get("parents", ())) > 1
+    word = resource["operation"]
+    several = len([each for each in resource.get("parents", ()) if each == parent or not table[each].get("addition")]) > 1
     suffix = table[parent].get("suffix", table[parent]["operation"]) if several and parent else ""
     many = f"All{word}" if several else resource.get("operations", word + "s")
     verb = {"list": "get", "replace_all": "replace", "append": "create"}.get(action, action)
