@@ -1,7 +1,7 @@
 """What the four kinds of configuration resources share: whom a call means, how a read is answered, how a change is made and answered."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from app.answer import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_an
 from app.call import Call, Written
 from app.errors import ApiError
 from app.guidance import nearest
-from native.config.echo import as_it_stands
+from native.config.echo import as_it_stands, with_defaults
 from native.config.editor import Editor
 from native.config.resources import Resource
 
@@ -125,7 +125,16 @@ async def change(call: Call, edit: Callable[[Document], Document], done: int, st
     scheduled = not outcome.live and outcome.reload_id
     told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())] if scheduled else []
     status = 202 if transaction_id or scheduled else done
-    return empty(status, told) if stored is None else json_answer(status, as_it_stands(call.body, stored(edited[0])), told)
+    if stored is None:
+        return empty(status, told)
+    now = stored(edited[0])
+    return json_answer(status, with_defaults(as_it_stands(call.body, now), now, _defaults(call)), told)
+
+
+def _defaults(call: Call) -> Mapping[str, Any]:
+    editor = call.sidecar.editor
+    resource = editor.resources[call.operation.resource or ""]
+    return editor.defaults(resource) if resource.section else {}
 
 
 def check_version_or_transaction(call: Call, transaction_id: str | None, version: int) -> None:

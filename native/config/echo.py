@@ -1,5 +1,6 @@
-"""A request's body as it now stands in the file: what was quoted on the way in is shown quoted."""
+"""A request's body as it now stands in the file: what was quoted on the way in is shown quoted, what was added is shown."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from native.text.words import quoted
@@ -16,6 +17,14 @@ def as_it_stands(body: Any, stored: Any) -> Any:
     if isinstance(body, str) and isinstance(stored, str) and _bare(body) == _bare(stored):
         return stored
     return body
+
+
+def with_defaults(body: Any, stored: Any, defaults: Mapping[str, Any]) -> Any:
+    """The body with the members that its schema gives a value, where nobody said them and the file now does."""
+    if not isinstance(body, dict) or not isinstance(stored, dict):
+        return body
+    added = {name: value for name, value in defaults.items() if name not in body and stored.get(name) == value}
+    return {**body, **added}
 
 
 def _under(stored: dict[str, Any], name: str) -> Any:

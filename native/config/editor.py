@@ -34,6 +34,10 @@ class Editor:
     def shape(self, resource: Resource) -> SectionShape:
         return self.grammar.section(resource.schema, [member for member, _ in self.resources.children(resource.name)])
 
+    def defaults(self, resource: Resource) -> Object:
+        """The members of a section itself that its schema gives a value."""
+        return {default.member: default.value for default in self.shape(resource).defaults if not default.path}
+
     # -- reading
 
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:

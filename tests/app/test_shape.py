@@ -32,6 +32,11 @@ SCHEMAS = Schemas(
         },
         "balance": {"type": "object", "properties": {"algorithm": {"type": "string"}}},
         "acls": {"type": "array", "items": {"$ref": "#/components/schemas/acl"}},
+        "user": {
+            "type": "object",
+            "required": ["secure", "groups"],
+            "properties": {"secure": {"type": "boolean"}, "groups": {"type": "string"}},
+        },
         "acl": {"type": "object", "properties": {"acl_name": {"type": "string"}}},
         "server": {"type": "object", "properties": {"name": {"type": "string"}, "port": {"type": "integer", "nullable": True}}},
     }
@@ -132,3 +137,7 @@ def test_schemas_along_a_path() -> None:
     assert last == {"type": "integer", "nullable": True}
     *_, last = SCHEMAS.at({"$ref": "#/components/schemas/acls"}, (0, "acl_name"))
     assert last == {"type": "string"}
+
+
+def test_a_false_that_is_required_is_kept() -> None:
+    assert SCHEMAS.shape({"secure": False, "groups": ""}, {"$ref": "#/components/schemas/user"}).value == {"secure": False}

@@ -49,3 +49,11 @@ def test_a_singleton(client: Client) -> None:
     assert client.get(f"{CONFIG}/global").json["performance_options"]["maxconn"] == 1000
     assert client.put(f"{CONFIG}/global?version=1", {"performance_options": {"maxconn": 7}}).status == 202
     assert "maxconn 7" in client.file.read_text()
+
+
+def test_a_default_that_is_written_is_shown(client: Client) -> None:
+    apps = f"{CONFIG}/fcgi_apps"
+    body = {"name": "php", "docroot": "/srv", "max_reqs": 20}
+    assert client.post(f"{apps}?version=1", body).json == body
+    assert client.put(f"{apps}/php?version=2", {"name": "php", "docroot": "/srv"}).json == body | {"max_reqs": 1}
+    assert client.get(f"{apps}/php").json == body | {"max_reqs": 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from native.config.echo import as_it_stands
+from native.config.echo import as_it_stands, with_defaults
 
 ROWS = [
     ({"name": "a"}, {"name": "a", "from": "d"}, {"name": "a"}),
@@ -21,3 +21,17 @@ ROWS = [
 @pytest.mark.parametrize(("body", "stored", "shown"), ROWS)
 def test_only_quoting_is_taken_over(body: object, stored: object, shown: object) -> None:
     assert as_it_stands(body, stored) == shown
+
+
+@pytest.mark.parametrize(
+    ("body", "stored", "shown"),
+    [
+        ({"name": "a"}, {"name": "a", "max": 1}, {"name": "a", "max": 1}),
+        ({"name": "a"}, {"name": "a"}, {"name": "a"}),
+        ({"name": "a"}, {"name": "a", "max": 7}, {"name": "a"}),
+        ({"max": 2}, {"max": 2}, {"max": 2}),
+        ([], {"max": 1}, []),
+    ],
+)
+def test_a_default_that_was_written_is_shown(body: object, stored: object, shown: object) -> None:
+    assert with_defaults(body, stored, {"max": 1}) == shown
