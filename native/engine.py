@@ -176,6 +176,7 @@ class Engine:
             skip_reload=skip_reload,
             banner=header.has_banner(document),
             actions=actions if skip_reload else "",
+            whole=True,
         )
         return await commit(self.site, self._early(change))
 
@@ -227,9 +228,7 @@ class Engine:
         if transaction.status in (FAILED, OUTDATED):
             raise NotCommittable(f"transaction {id_} is {transaction.status} and cannot be committed")
         with self._closed(transaction):
-            change = Change(
-                lambda _: self.site.transactions.read(id_), transaction.version, transaction_id=id_, force_reload=force_reload
-            )
+            change = Change(lambda _: self.site.transactions.read(id_), transaction.version, transaction_id=id_, force_reload=force_reload)
             return transaction, await commit(self.site, change)
 
     @contextmanager
@@ -312,4 +311,3 @@ class Engine:
         pending = self.site.memory.value.pending
         if pending and pending == self.site.current.fingerprint and self.running is not self.document:
             self.site.schedule([Reason("", 0, "", "the server was restarted while this reload was pending")])
-

@@ -9,8 +9,9 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from native.apply.ahead import ahead
 from native.apply.memory import stamped_fingerprint
-from native.apply.plan import Reason
+from native.apply.plan import Plan, Reason
 from native.apply.site import Site
 from native.config import header
 from native.config.check import check
@@ -30,7 +31,7 @@ class Change:
     """`version` is the one the client saw, None for any; `keeps_version` takes the text's own instead of counting.
 
     `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. A text that is not `checked` is one that
-    HAProxy runs already.
+    HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is.
     """
 
     edit: Edit
@@ -42,6 +43,7 @@ class Change:
     banner: bool | None = None
     actions: str = ""
     checked: bool = True
+    whole: bool = False
 
     def compare(self, configured: int) -> None:
         if self.version is None or self.version == configured:
@@ -93,7 +95,9 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
         log.info("version %d needs a reload: %s", stamped.version, reason)
     if reasons or change.skip_reload:
         return Outcome(stamped.version, reasons=tuple(reasons))
-    return Outcome(stamped.version, site.pending, live=site.pending is None)
+    if site.pending and (change.whole or header.same_text(before, new)):
+        return Outcome(stamped.version, site.pending)
+    return Outcome(stamped.version, live=True)
 
 
 async def _replace_file(site: Site, change: Change, before: Document, new: Document) -> Stamped:
@@ -152,7 +156,7 @@ async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Docum
     if unchanged:
         _nothing_to_do(site, before, stamped)
         return []
-    return await _apply(site, stamped)
+    return await _apply(site, stamped, before)
 
 
 def _nothing_to_do(site: Site, before: Document, stamped: Stamped) -> None:
@@ -162,21 +166,40 @@ def _nothing_to_do(site: Site, before: Document, stamped: Stamped) -> None:
         site.memory.set(pending="")
 
 
-async def _apply(site: Site, stamped: Stamped) -> list[Reason]:
+async def _apply(site: Site, stamped: Stamped, before: Document) -> list[Reason]:
     running = site.running
     if running.document is None or running.doubt:
         return running.reasons()
     plan = site.plan(running.document, stamped.document, site.runtime.capabilities)
     if plan.reasons:
-        return list(plan.reasons)
+        return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending else list(plan.reasons)
+    if await _carried(site, plan):
+        running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    return running.reasons()
+
+
+async def _apply_ahead(site: Site, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> list[Reason]:
+    """The change alone, while what was committed earlier waits for its reload."""
+    running = site.running
+    assert running.document is not None
+    wanted = ahead(running.document, before, stamped.document)
+    plan = site.plan(running.document, wanted, site.runtime.capabilities) if wanted else None
+    if wanted is None or plan is None or plan.reasons:
+        return list(reasons)
+    if await _carried(site, plan):
+        running.is_ahead(wanted)
+    return running.reasons()
+
+
+async def _carried(site: Site, plan: Plan) -> bool:
+    """Whether HAProxy took all commands; if not, nobody knows what it does now."""
     try:
         if plan.commands:
             await commands.apply(site.runtime, plan.commands)
     except RuntimeFailure as error:
-        running.is_in_doubt(f"a runtime command failed: {error}")
-        return running.reasons()
-    running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    return []
+        site.running.is_in_doubt(f"a runtime command failed: {error}")
+        return False
+    return True
 
 
 async def _skip(site: Site, change: Change, stamped: Stamped, new: Document) -> None:

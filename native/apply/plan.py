@@ -44,9 +44,9 @@ class _Planner:
         self.result = Plan()
 
     def plan(self) -> Plan:
-        if _directives_of(self.running.preamble) != _directives_of(self.new.preamble):
+        if directives_of(self.running.preamble) != directives_of(self.new.preamble):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
-        old_keys, new_keys = _keys(self.running), _keys(self.new)
+        old_keys, new_keys = keys_of(self.running), keys_of(self.new)
         if old_keys != new_keys:
             self._moved_sections(old_keys, new_keys)
             return self.result
@@ -146,9 +146,9 @@ def _has_conditionals(section: Section) -> bool:
     return any(line.words and line.words[0] in CONDITIONALS for line in section.lines)
 
 
-def _keys(document: Document) -> list[Key]:
+def keys_of(document: Document) -> list[Key]:
     return [(section.kind, section.name) for section in document.sections]
 
 
-def _directives_of(preamble: str) -> list[str]:
+def directives_of(preamble: str) -> list[str]:
     return [line.strip() for line in preamble.splitlines() if line.strip() and not line.lstrip().startswith("#")]

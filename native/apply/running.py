@@ -81,6 +81,12 @@ class Running:
         self._set(document, mark)
         self._memory.set(pending="")
 
+    def is_ahead(self, document: Document) -> None:
+        """The worker does exactly this, which is on no disk: the file holds more, and that waits for a reload."""
+        self.doubt = ""
+        self._set(document, fingerprint(document.data))
+        self.save_copy()
+
     def is_in_doubt(self, why: str) -> None:
         self.doubt = why
         self._memory.set(running="")

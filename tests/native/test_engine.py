@@ -62,16 +62,18 @@ class TestChanges:
             pid = haproxy.worker_pid()
             async with running_engine(haproxy.directory, haproxy) as engine:
                 first = await engine.write(adding("b"), version=1)
-                second = await engine.write(substituting("weight 10", "weight 20"), version=2)
+                second = await engine.write(adding("c"), version=2)
                 assert first.reload_id == second.reload_id == engine.reloads.pending
                 assert not first.live and not second.live
                 assert first.reasons[0].section == "backend b"
-                assert (backends(haproxy), weight(haproxy)) == (["app"], "10")
+                assert (await engine.write(substituting("weight 10", "weight 20"), version=3)).live, "it waits for nobody"
+                assert (await engine.push_raw(engine.raw(), version=4)).reload_id == first.reload_id, "not all of it is live"
+                assert (backends(haproxy), weight(haproxy)) == (["app"], "20")
                 assert (await reload(engine)).status == "succeeded"
-                assert (backends(haproxy), weight(haproxy)) == (["app", "b"], "20")
+                assert (backends(haproxy), weight(haproxy)) == (["app", "b", "c"], "20")
                 assert haproxy.worker_pid() != pid
                 assert engine.running is engine.document
-                assert (await engine.write(substituting("weight 20", "weight 30"), version=3)).live
+                assert (await engine.write(substituting("weight 20", "weight 30"), version=5)).live
                 assert weight(haproxy) == "30"
 
         run(work())

@@ -76,7 +76,8 @@ class TestRestarts:
             async with running_engine(haproxy.directory, haproxy) as engine:
                 assert engine.site.pending, "a reload that was promised is still owed"
                 assert engine.running is not engine.document
-                assert (await engine.write(substituting("weight 30", "weight 40"), version=4)).reload_id
+                assert (await engine.write(substituting("weight 30", "weight 40"), version=4)).live
+                assert engine.site.pending and weight(haproxy) == "40"
                 assert (await reload(engine)).status == "succeeded"
                 assert (weight(haproxy), backends(haproxy)) == ("40", ["app", "b"])
             async with running_engine(haproxy.directory, haproxy) as engine:
