@@ -38,15 +38,14 @@ def all_implicit(document: Document) -> list[str | None]:
     return found
 
 
-def check_from(document: Document, name: str, wanted: object) -> None:
+def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
     """Raise BadValue when `from` names no defaults section, or when defaults would inherit from themselves."""
-    seen = {name}
-    current = wanted
-    while isinstance(current, str) and current:
-        section = document.find(DEFAULTS, current)
+    seen = {name} if kind == DEFAULTS else set()
+    while isinstance(wanted, str) and wanted:
+        if wanted in seen:
+            raise BadValue(f"circular dependency detected: defaults {wanted} would inherit from itself", place=Place(member="from"))
+        section = document.find(DEFAULTS, wanted)
         if section is None:
             raise BadValue(f"Object {name} references missing defaults section in from", place=Place(member="from"))
-        current = named_defaults(section)
-        if current in seen and wanted in seen | {current}:
-            raise BadValue(f"circular dependency detected: defaults {name} would inherit from itself", place=Place(member="from"))
-        seen.add(current or "")
+        seen.add(wanted)
+        wanted = named_defaults(section)

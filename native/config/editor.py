@@ -115,7 +115,7 @@ class Editor:
         name = str(body.get(resource.key) or "")
         if self._section(document, resource, name) is not None:
             raise AlreadyThere(message(resource, "taken", f"{resource.section} {name} already exists", name=name))
-        check_from(document, name, body.get("from"))
+        check_from(document, resource.section, name, body.get("from"))
         return insert_section(document, self._new_section(document, resource, body, full=full))
 
     def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
@@ -141,10 +141,12 @@ class Editor:
             return document.replace(section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
         old = self._section(document, resource, name)
+        if old is None and resource.kind == "singleton":
+            return self.create(document, resource, None, body, full=full)
         if old is None:
             raise absent_section(resource, name, "absent_replace")
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
-        check_from(document, name, told.get("from"))
+        check_from(document, resource.section, name, told.get("from"))
         new = self.shape(resource).onto(at_home(document, old), _without_implied(told, old, implicit_defaults(document, old)))
         if full:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
@@ -165,9 +167,10 @@ class Editor:
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_delete")
             return document.replace(section, self.lines.delete(section, resource, index))
-        section_found = self._section(document, resource, str(key))
+        name = str(key) if resource.kind == "section" else ""
+        section_found = self._section(document, resource, name)
         if section_found is None:
-            raise absent_section(resource, str(key), "absent_delete")
+            raise absent_section(resource, name, "absent_delete")
         return document.remove(section_found)
 
     # -- children

@@ -1,0 +1,42 @@
+"""Which defaults section a proxy is bound to."""
+
+import pytest
+
+from native.config.bindings import all_implicit, check_from
+from native.errors import BadValue
+from native.text.document import Document
+
+DOCUMENT = Document.parse(b"""backend early
+defaults a
+defaults b from a
+frontend x
+defaults
+backend b
+backend c from a
+listen l
+""")
+
+
+def test_what_is_bound_without_a_word() -> None:
+    assert all_implicit(DOCUMENT) == [None, None, None, "b", None, "unnamed_defaults_1", "unnamed_defaults_1", "unnamed_defaults_1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "wanted", "said"),
+    [
+        ("backend", "new", "a", None),
+        ("backend", "b", "b", None),
+        ("backend", "new", None, None),
+        ("backend", "new", "unnamed_defaults_1", None),
+        ("defaults", "new", "b", None),
+        ("backend", "new", "none", "Object new references missing defaults section in from"),
+        ("defaults", "a", "b", "circular dependency detected: defaults a would inherit from itself"),
+        ("defaults", "new", "new", "circular dependency detected: defaults new would inherit from itself"),
+    ],
+)
+def test_what_from_may_name(kind: str, name: str, wanted: str | None, said: str | None) -> None:
+    if said is None:
+        check_from(DOCUMENT, kind, name, wanted)
+        return
+    with pytest.raises(BadValue, match=said):
+        check_from(DOCUMENT, kind, name, wanted)
