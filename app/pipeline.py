@@ -97,7 +97,8 @@ class Exchange:
     def __init__(self, pipeline: Pipeline, scope: Scope, send: Send) -> None:
         self._pipeline, self._scope, self._send = pipeline, scope, send
         self.began = time.perf_counter()
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        # Of a header that is sent twice the first counts, as with the reference.
+        self.headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
         self.status, self.size = 0, 0
         self.sent_headers: list[Header] = []
 

@@ -1,10 +1,22 @@
-"""uvicorn's HTTP protocol with what it lacks: a limit on the size of a request's head, and on the time in which it must arrive."""
+"""uvicorn's HTTP protocol with what it lacks: limits on the size of a request's head and the time in which it must arrive.
+
+Offers to speak another protocol are passed over.
+"""
 
 import asyncio
 import json
+import re
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+_OFFER = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
+
+
+def without_offer(data: bytes) -> bytes:
+    """A head in which `Upgrade` is a header that nobody knows: Java offers HTTP/2 so, and httptools then drops the request's body."""
+    head, end, body = data.partition(b"\r\n\r\n")
+    return _OFFER.sub(b"\r\nignored:", head) + end + body
 
 
 class Protocol(HttpToolsProtocol):
@@ -16,7 +28,7 @@ class Protocol(HttpToolsProtocol):
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._head_bytes = 0
-        self._in_head = True
+        self._in_head, self._before_body = True, True
         self._timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -28,7 +40,7 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        super().data_received(data)
+        super().data_received(without_offer(data) if self._before_body else data)
         if self._in_head and not self.transport.is_closing():
             self._head_bytes += len(data)
             self._expect()
@@ -40,9 +52,13 @@ class Protocol(HttpToolsProtocol):
         self._in_head, self._head_bytes = True, 0
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._before_body = False, False
         self._arrived()
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._before_body = True
+        super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, msg)

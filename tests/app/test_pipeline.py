@@ -1,6 +1,7 @@
 """What every answer has, whatever the request."""
 
 import logging
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from app.answer import Answer
 from app.call import Written
 from app.handlers import information
-from tests.app.client import CONFIG, Client, serving
+from tests.app.client import CONFIG, Client, exchange, serving
 
 BACKEND = {"name": "be1"}
 
@@ -62,6 +63,15 @@ def test_the_version_of_a_transaction(client: Client) -> None:
 )
 def test_credentials_come_before_everything_but_the_documentation(client: Client, method: str, target: str, status: int) -> None:
     assert client(method, target, auth=None).status == status
+
+
+def test_of_credentials_sent_twice_the_first_count(client: Client) -> None:
+    right, wrong = ((b"authorization", b"Basic " + b64encode(text)) for text in (b"admin:adminpwd", b"admin:wrong"))
+
+    def ask(*headers: tuple[bytes, bytes]) -> int:
+        return client.runner.run(exchange(client.app, "GET", "/v3/info", list(headers), b"")).status
+
+    assert (ask(right, wrong), ask(wrong, right)) == (200, 401)
 
 
 def test_preflight_needs_none(client: Client) -> None:

@@ -15,7 +15,13 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": b"ok"})
 
 
-async def talk(settings: Settings, *pieces: bytes) -> bytes:
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    body = (await receive())["body"]
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
+    await send({"type": "http.response.body", "body": body})
+
+
+async def talk(settings: Settings, *pieces: bytes, app: Any = app) -> bytes:
     """What the server says until it hangs up."""
     (listener,) = listeners.open_all(settings)
     listener.socket.listen()
@@ -65,3 +71,12 @@ def test_what_is_no_http() -> None:
 def test_what_is_fine() -> None:
     request = b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
     assert asyncio.run(talk(given(read_timeout=5.0, max_header_size=2000), request)).count(b"200 OK") == 2
+
+
+def test_an_offer_to_speak_otherwise_costs_no_body(caplog: pytest.LogCaptureFixture) -> None:
+    offer = b"POST / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nContent-Length: 14\r\n\r\nupgrade: body!"
+    last = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    answer = asyncio.run(talk(given(), offer, last, app=echo))
+    assert answer.count(b"200 OK") == 2
+    assert b"upgrade: body!" in answer
+    assert caplog.records == []
