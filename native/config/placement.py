@@ -36,12 +36,15 @@ def at_home(document: Document, section: Section) -> Section:
 
 
 def insert_section(document: Document, section: Section) -> Document:
-    """With a new section beside its kind."""
+    """With a new section beside its kind; the first of a kind that proxies may refer to goes before them."""
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
     if section.kind in FIRST_KINDS:
         return _insert_first(document, section)
     kin = [other for other in document.sections if other.kind == section.kind]
+    first_proxy = next((place for place, other in enumerate(document.sections) if other.kind in PROXIES), None)
+    if not kin and section.kind not in PROXIES and first_proxy is not None:
+        return document.insert(section, document.sections[first_proxy - 1]) if first_proxy else _insert_first(document, section)
     parent = named_defaults(section) if section.kind in PROXIES else None
     place = document.sections.index(kin[-1]) if kin else len(document.sections) - 1
     if parent is not None and (source := document.find(DEFAULTS, parent)) and document.sections.index(source) > place:
