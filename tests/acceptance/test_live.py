@@ -83,13 +83,20 @@ ROWS = [
     Row("agent address", AGENT, {"agent-addr": "127.0.0.8"}, {"agent_addr": "127.0.0.8"}, "agent-addr 127.0.0.8"),
     Row("agent port", AGENT, {"agent-port": 8}, {"agent_port": 8}, "agent-port 8"),
     Row("agent text", AGENT, {"agent-send": "hello"}, {"agent_enabled": True}, "agent-send hello"),
-    Row("agent port while it is switched off", AGENT, {"agent-port": 8, "agent-check": "disabled"}, {"agent_enabled": False}, "agent-port 8"),
+    Row(
+        "agent port while it is switched off", AGENT, {"agent-port": 8, "agent-check": "disabled"}, {"agent_enabled": False}, "agent-port 8"
+    ),
     Row("no TLS any more", TLS, {"ssl": "disabled"}, {"use_ssl": False}),
     Row("TLS", "", {"ssl": "enabled", "verify": "none"}, {"use_ssl": True}, TLS, NEVER),
-    Row("several", CHECK, {"weight": 5, "maintenance": "enabled", "port": 2, "health_check_port": 3}, {"uweight": 5, "port": 2, "check_port": 3, "forced_state": "maint"}),
+    Row(
+        "several",
+        CHECK,
+        {"weight": 5, "maintenance": "enabled", "port": 2, "health_check_port": 3},
+        {"uweight": 5, "port": 2, "check_port": 3, "forced_state": "maint"},
+    ),
     Row("not live", "", {"backup": "enabled"}, {}, "backup", NEVER),
     Row("not live with others", "", {"weight": 3, "cookie": "x"}, {"uweight": 3}, "weight 3", NEVER),
-]  # fmt: skip
+]
 
 
 def rows() -> list[tuple[str, Row]]:

@@ -5,7 +5,7 @@ Each change states what it does to the file, as text; at the end the file is exa
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx2

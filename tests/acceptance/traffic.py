@@ -1,4 +1,4 @@
-"""Constant traffic of real HTTP clients: threads that ask on until they are told to stop, and keep every answer that was not the expected one."""
+"""Constant traffic of real HTTP clients: threads that ask on until they are told to stop, and keep what went wrong."""
 
 import threading
 from collections import Counter
