@@ -164,12 +164,9 @@ ROWS = [
 @pytest.fixture(scope="module")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     config = CONFIG.format(site=free_port())
-    with HAProxy(tmp_path_factory.mktemp("bad"), config, binary=binaries.exactly("3.2")) as haproxy:
-        with Quick(haproxy, dataplaneapi={"max_body_size": "1MB", "user": [USER]}) as running:
-            yield running
-
-
-USER = {"name": "admin", "password": "adminpwd", "insecure": True}
+    directory, binary = tmp_path_factory.mktemp("bad"), binaries.exactly("3.2")
+    with HAProxy(directory, config, binary=binary) as haproxy, Quick(haproxy, dataplaneapi={"max_body_size": "1MB"}) as running:
+        yield running
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.what)
