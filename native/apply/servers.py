@@ -28,11 +28,12 @@ class EffectiveServer:
 
 
 class Servers:
-    """Reads effective servers in one grammar."""
+    """Reads effective servers in one grammar, lines that two documents share only once."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
         self.server, self.default = grammar.line(resources()["servers"].schema), grammar.line(DEFAULT_SERVER)
+        self._taken: dict[tuple[str, ...], Reading | None] = {}
 
     def is_server(self, line: Line) -> bool:
         return line.words[:1] in self.server.prefixes()
@@ -49,7 +50,9 @@ class Servers:
                 values, words = self._read(self.default, line)
                 inherited, opaque = {**inherited, **values}, (*opaque, *words)
             elif self.is_server(line):
-                reading = self.server.take(line.words)
+                if line.words not in self._taken:
+                    self._taken[line.words] = self.server.take(line.words)
+                reading = self._taken[line.words]
                 if reading is None:
                     return None
                 own = {**inherited, **reading.values}

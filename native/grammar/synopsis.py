@@ -7,6 +7,7 @@ to its word. Neighbouring optional groups come in any order. Values travel flat,
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
 from native.errors import BadValue, Place
@@ -210,7 +211,7 @@ class Chain:
 
     nodes: Sequence["Node | Options"]
 
-    @property
+    @cached_property
     def members(self) -> tuple[str, ...]:
         return tuple(member for node in self.nodes for member in node.members)
 
@@ -267,7 +268,7 @@ class Group:
     rows: str = ""
     repeated: bool = False
 
-    @property
+    @cached_property
     def members(self) -> tuple[str, ...]:
         return (self.rows,) if self.rows else tuple(dict.fromkeys(m for each in self.alternatives for m in each.members))
 
