@@ -131,8 +131,8 @@ def attach_handlers(operations: Iterable[Operation], resources: Mapping[str, Any
         raise MissingHandler("no handler for " + ", ".join(missing))
 
 
-# A regular resource is served by the module of its kind, whatever it is called.
-KINDS = {"section": "section", "named": "named_child", "indexed": "indexed_child", "singleton": "singleton"}
+# A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
+KINDS = {"section": "section", "view": "section", "named": "named_child", "indexed": "indexed_child", "singleton": "singleton"}
 
 
 def _handler(operation: Operation, resources: Mapping[str, Any]) -> Handler | None:

@@ -12,6 +12,7 @@ from app.guidance import nearest
 from native.config.echo import as_it_stands, with_defaults
 from native.config.editor import Editor
 from native.config.resources import Resource
+from native.config.sites import Sites
 
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
@@ -27,7 +28,7 @@ DELETED_IF_THERE = frozenset(("groups", "users"))
 class Target:
     """The collection or the object that a call means; `key` is None for a whole collection."""
 
-    editor: Editor
+    editor: Editor | Sites
     resource: Resource
     parent: Parent
     key: Any
@@ -50,6 +51,7 @@ class Target:
 
     def replace_all(self, document: Document, bodies: Any) -> Document:
         assert self.parent is not None
+        assert isinstance(self.editor, Editor)
         return self.editor.replace_all(document, self.resource, self.parent, bodies)
 
     def replace(self, document: Document, body: Any) -> Document:
@@ -71,7 +73,7 @@ def target(call: Call, *, one: bool) -> Target:
         parameter = call.sidecar.bundle["x-resources"][operation.resource].get("parent_parameter")
         name = call.values[names[0]] if names else call.get(parameter, "") if parameter else ""
         parent = (editor.resources[operation.parent], name)
-    return Target(editor, resource, parent, key, bool(call.get("full_section", False)))
+    return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
 
 
 async def read_all(call: Call) -> Answer:
@@ -96,7 +98,7 @@ async def replace_one(call: Written) -> Answer:
     if asked.resource.name in EXISTENCE_FIRST:
         asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_replace")
     renamed = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
-    return await change(call, lambda document: asked.replace(document, call.body), 200, renamed.object)
+    return await change(call, lambda document: asked.replace(document, call.body), 200, renamed.object, quiet=asked.resource.quiet)
 
 
 async def delete_one(call: Written) -> Answer:
@@ -106,10 +108,13 @@ async def delete_one(call: Written) -> Answer:
     return await change(call, asked.delete, 204)
 
 
-async def change(call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None) -> Answer:
+async def change(
+    call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None, *, quiet: bool = False
+) -> Answer:
     """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
 
-    The body of the answer is the request's, with what was quoted for the client as it is `stored` in the edited document.
+    The body of the answer is the request's, with what was quoted for the client as it is `stored` in the edited document. What is
+    `quiet` answers 202 without a body, and inside a transaction `done`.
     """
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
     check_version_or_transaction(call, transaction_id, version)
@@ -124,8 +129,8 @@ async def change(call: Call, edit: Callable[[Document], Document], done: int, st
     )
     scheduled = not outcome.live and outcome.reload_id
     told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())] if scheduled else []
-    status = 202 if transaction_id or scheduled else done
-    if stored is None:
+    status = 202 if scheduled or (transaction_id and not quiet) else done
+    if stored is None or (quiet and scheduled):
         return empty(status, told)
     now = stored(edited[0])
     return json_answer(status, with_defaults(as_it_stands(call.body, now), now, _defaults(call)), told)
@@ -133,8 +138,8 @@ async def change(call: Call, edit: Callable[[Document], Document], done: int, st
 
 def _defaults(call: Call) -> Mapping[str, Any]:
     editor = call.sidecar.editor
-    resource = editor.resources[call.operation.resource or ""]
-    return editor.defaults(resource) if resource.section else {}
+    resource = editor.resources.by_name.get(call.operation.resource or "")
+    return editor.defaults(resource) if resource and resource.section else {}
 
 
 def check_version_or_transaction(call: Call, transaction_id: str | None, version: int) -> None:

@@ -9,12 +9,12 @@ _WITHOUT_QUOTES = str.maketrans("", "", "\"'\\")
 
 
 def as_it_stands(body: Any, stored: Any) -> Any:
-    """The body with each text replaced by the stored one where the two differ in quoting alone."""
+    """The body with each text replaced by the stored one where that is the same with quotes."""
     if isinstance(body, dict) and isinstance(stored, dict):
         return {name: as_it_stands(value, _under(stored, name)) for name, value in body.items()}
     if isinstance(body, list) and isinstance(stored, list) and len(body) == len(stored):
         return [as_it_stands(each, other) for each, other in zip(body, stored, strict=True)]
-    if isinstance(body, str) and isinstance(stored, str) and _bare(body) == _bare(stored):
+    if isinstance(body, str) and isinstance(stored, str) and len(stored) > len(body) and _bare(body) == _bare(stored):
         return stored
     return body
 

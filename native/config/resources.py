@@ -22,6 +22,7 @@ class Resource:
     parents: tuple[str, ...] = ()
     member: str | Mapping[str, str] = ""
     full_section: bool = False
+    quiet: bool = False
     messages: Mapping[str, Any] = field(default_factory=dict)
 
     def member_of(self, parent: str) -> str:
@@ -52,7 +53,9 @@ class Resources:
 
 
 def _resource(name: str, row: Mapping[str, Any]) -> Resource:
-    known = {key: row[key] for key in ("kind", "schema", "title", "section", "key", "member", "full_section", "messages") if key in row}
+    known = {
+        key: row[key] for key in ("kind", "schema", "title", "section", "key", "member", "full_section", "quiet", "messages") if key in row
+    }
     return Resource(name=name, list_schema=row.get("list", ""), parents=tuple(row.get("parents", ())), **known)
 
 

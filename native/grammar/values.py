@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from native.errors import BadValue, Place
-from native.text.words import BLANKS, Split, is_word, quoted, split, words_of
+from native.text.words import BLANKS, Split, is_word, quoted, split, unquoted, words_of
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
@@ -242,7 +242,7 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
 def agrees(value: Any, said: Any) -> bool:
     """Whether what a line says is what was given, texts being quoted where their place asks for it."""
     if isinstance(value, str) and isinstance(said, str):
-        return said in (value, one_word(value)) or said == " ".join(words_of(many_words(value)))
+        return said in (value, one_word(value), unquoted(value)) or said == " ".join(words_of(many_words(value)))
     if isinstance(value, Mapping) and isinstance(said, Mapping):
         return all(agrees(each, said.get(name)) for name, each in value.items())
     if isinstance(value, list) and isinstance(said, list):

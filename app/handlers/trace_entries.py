@@ -1,0 +1,43 @@
+"""The entries of the traces section, which have neither name nor number: one is addressed by being sent."""
+
+from typing import Any
+
+from app.answer import Answer
+from app.call import Written
+from app.handlers.configuration import change
+from native.config.editor import Editor
+from native.errors import NotThere
+from native.text.document import Document
+
+TRACES, ENTRIES, TRACE = "traces", "entries", "trace"
+
+
+async def create(call: Written) -> Answer:
+    editor = call.sidecar.editor
+
+    def edit(document: Document) -> Document:
+        return _with_entries(editor, document, [*_entries(editor, document), call.body])
+
+    return await change(call, edit, 201, lambda document: _entries(editor, document)[-1], quiet=True)
+
+
+async def delete(call: Written) -> Answer:
+    editor, trace = call.sidecar.editor, call.body[TRACE]
+
+    def edit(document: Document) -> Document:
+        entries = _entries(editor, document)
+        place = next((place for place, entry in enumerate(entries) if entry[TRACE] == trace), None)
+        if place is None:
+            raise NotThere(f"trace entry does not exists: '{trace}'")
+        return _with_entries(editor, document, entries[:place] + entries[place + 1 :])
+
+    return await change(call, edit, 204)
+
+
+def _entries(editor: Editor, document: Document) -> list[dict[str, Any]]:
+    return list(editor.get_object(document, editor.resources[TRACES], None, "").get(ENTRIES) or [])
+
+
+def _with_entries(editor: Editor, document: Document, entries: list[dict[str, Any]]) -> Document:
+    section = editor.get_object(document, editor.resources[TRACES], None, "")
+    return editor.replace(document, editor.resources[TRACES], None, "", section | {ENTRIES: entries})
