@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from native.apply.ahead import ahead
 from native.apply.memory import stamped_fingerprint
-from native.apply.plan import Plan, Reason
+from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
 from native.config import header
 from native.config.check import check
 from native.config.file import Draft
 from native.config.header import Stamped
 from native.config.references import refuse_rebound
-from native.errors import Conflict, Refused, RuntimeFailure
+from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
 from native.runtime import actions, commands
 from native.text.document import Document
 
@@ -173,9 +173,10 @@ async def _apply(site: Site, stamped: Stamped, before: Document) -> list[Reason]
     plan = site.plan(running.document, stamped.document, site.runtime.capabilities)
     if plan.reasons:
         return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending else list(plan.reasons)
-    if await _carried(site, plan):
-        running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    return running.reasons()
+    if refused := await _carried(site, plan, stamped.document):
+        return refused
+    running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    return []
 
 
 async def _apply_ahead(site: Site, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> list[Reason]:
@@ -186,20 +187,22 @@ async def _apply_ahead(site: Site, stamped: Stamped, before: Document, reasons: 
     plan = site.plan(running.document, wanted, site.runtime.capabilities) if wanted else None
     if wanted is None or plan is None or plan.reasons:
         return list(reasons)
-    if await _carried(site, plan):
-        running.is_ahead(wanted)
-    return running.reasons()
+    if refused := await _carried(site, plan, stamped.document):
+        return refused
+    running.is_ahead(wanted)
+    return []
 
 
-async def _carried(site: Site, plan: Plan) -> bool:
-    """Whether HAProxy took all commands; if not, nobody knows what it does now."""
+async def _carried(site: Site, plan: Plan, document: Document) -> list[Reason]:
+    """Nothing where HAProxy took all commands. If not, nobody knows what it does now, and only a reload will do."""
     try:
         if plan.commands:
             await commands.apply(site.runtime, plan.commands)
     except RuntimeFailure as error:
         site.running.is_in_doubt(f"a runtime command failed: {error}")
-        return False
-    return True
+        place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None
+        return [reason_at(document, *place, site.running.doubt)] if place else site.running.reasons()
+    return []
 
 
 async def _skip(site: Site, change: Change, stamped: Stamped, new: Document) -> None:

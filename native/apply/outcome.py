@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 
 from native.runtime.commands import Command
+from native.text.document import Document
+from native.text.section import Section
 
 
 @dataclass(frozen=True)
@@ -17,11 +19,25 @@ class Reason:
 
 @dataclass
 class Plan:
-    """No reasons: the commands do it (none: nothing is to be done)."""
+    """No reasons: the commands do it (none: nothing is to be done). `places`: which line a command's text comes from."""
 
     commands: list[Command] = field(default_factory=list)
     reasons: list[Reason] = field(default_factory=list)
+    places: dict[str, tuple[Section, int]] = field(default_factory=dict)
 
     @property
     def is_live(self) -> bool:
         return not self.reasons
+
+
+def reason_at(document: Document, section: Section, place: int, why: str) -> Reason:
+    """With the number of the line in the whole file."""
+    words = section.lines[place].words
+    return Reason(f"{section.kind} {section.name}".rstrip(), line_of(document, section, place), words[0] if words else "", why)
+
+
+def line_of(document: Document, section: Section, place: int) -> int:
+    """The number of a section's line in the whole file, from 1."""
+    before = document.sections[: document.sections.index(section)]
+    text = document.preamble + "".join(each.lead + each.text for each in before) + section.lead
+    return text.count("\n") + place + 1

@@ -6,7 +6,7 @@ What differs is found by meaning: comments, blank lines, indents and units do no
 from itertools import zip_longest
 
 from native.apply.live import Live
-from native.apply.outcome import Plan, Reason
+from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.server_plan import ServerPlanner
 from native.apply.servers import Servers, opaque_words
 from native.config.editor import Editor
@@ -66,9 +66,7 @@ class _Planner:
             self.result.reasons.append(Reason("", 0, "", "sections stand in another order"))
 
     def _reason(self, section: Section, place: int, why: str) -> None:
-        words = section.lines[place].words
-        line = line_of(self.new, section, place)
-        self.result.reasons.append(Reason(f"{section.kind} {section.name}".rstrip(), line, words[0] if words else "", why))
+        self.result.reasons.append(reason_at(self.new, section, place, why))
 
     def _section(self, old: Section, new: Section) -> None:
         if (said := self._own_members(old, new)) is not None:
@@ -83,6 +81,7 @@ class _Planner:
         planner = ServerPlanner(self.servers, self.capabilities, new.name)
         planner.plan(before, after)
         self.result.commands += planner.commands
+        self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
             self._reason(new, place, why)
 
@@ -124,13 +123,6 @@ class _Planner:
             return None
         said, left = live.commands("", section.name, before.values, after.values, changed)
         return None if left else said
-
-
-def line_of(document: Document, section: Section, place: int) -> int:
-    """The number of a section's line in the whole file, from 1."""
-    before = document.sections[: document.sections.index(section)]
-    text = document.preamble + "".join(each.lead + each.text for each in before) + section.lead
-    return text.count("\n") + place + 1
 
 
 def first_difference(old: Section, new: Section) -> int:

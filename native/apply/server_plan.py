@@ -13,7 +13,7 @@ HEALTH, AGENT, STATE = "health", "agent", "state"
 
 
 class ServerPlanner:
-    """Fills `commands` and `reasons` (place in the section, why)."""
+    """Fills `commands`, `places` (of a command's text, in the section) and `reasons` (place in the section, why)."""
 
     def __init__(self, servers: Servers, capabilities: Capabilities, backend: str) -> None:
         self.servers, self.capabilities, self.backend = servers, capabilities, backend
@@ -23,6 +23,7 @@ class ServerPlanner:
         roles = {schemas.note(schema).get("added"): name for name, schema in self.properties.items()}
         self.health, self.agent, self.state = roles[HEALTH], roles[AGENT], roles[STATE]
         self.commands: list[Command] = []
+        self.places: dict[str, int] = {}
         self.reasons: list[tuple[int, str]] = []
 
     def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
@@ -56,20 +57,24 @@ class ServerPlanner:
         elif said and not self.capabilities.sets_servers:
             self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
         else:
-            self.commands += said
+            self._say(new.place, said)
+
+    def _say(self, place: int, said: list[Command]) -> None:
+        self.commands += said
+        self.places.update({command.text: place for command in said})
 
     def _deleted(self, server: EffectiveServer) -> None:
         if not self.capabilities.deletes_servers:
             self.reasons.append((0, f"server {server.name} is gone, and this HAProxy deletes none in the running process"))
             return
         was = "maint" if server.values.get(self.state) == "enabled" else "ready"
-        self.commands += commands.delete_server(self.backend, server.name, was=was)
+        self._say(0, commands.delete_server(self.backend, server.name, was=was))
 
     def _added(self, server: EffectiveServer) -> None:
         if why := self._not_addable(server):
             self.reasons.append((server.place, f"new server {server.name}: {why}"))
             return
-        self.commands += commands.add_server(
+        said = commands.add_server(
             self.backend,
             server.name,
             [word for option in self._options(server) for word in option],
@@ -77,6 +82,7 @@ class ServerPlanner:
             agent_check=server.values.get(self.agent) == "enabled",
             ready=server.values.get(self.state) != "enabled",
         )
+        self._say(server.place, said)
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """The words of each option; those are left out that only say what an added server is anyway."""

@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Web:
-    """`ports` by name; `asked` counts requests by (name, path). `slow` paths wait until `release` is set."""
+    """`ports` by name; `asked` counts requests by (name, path). A path that ends in /slow sets `held` and waits until `release` is set."""
 
     def __init__(self, *names: str) -> None:
         self._sockets = {name: socket.create_server(("127.0.0.1", 0), backlog=512) for name in names}
@@ -43,7 +43,7 @@ class Web:
     async def _respond(self, name: str, head: bytes, writer: asyncio.StreamWriter) -> None:
         path = head.split(b" ", 2)[1].decode()
         self.asked[name, path] += 1
-        if path == "/slow":
+        if path.endswith("/slow"):
             self.held.set()
             await asyncio.to_thread(self.release.wait, 30)
         body = name.encode()
