@@ -6,13 +6,14 @@ A text stands alone, or with the kind of its error where the reference departs f
 from collections.abc import Mapping
 
 from native.config.resources import Resource
-from native.errors import BadRequest, NativeError, NoParent, NotFound, NotThere
+from native.errors import BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
 
 KINDS: Mapping[str, type[NativeError]] = {
     "bad_request": BadRequest,
     "missing_parent": NoParent,
     "not_found": NotFound,
     "not_there": NotThere,
+    "out_of_range": IndexOutOfRange,
 }
 
 

@@ -18,7 +18,7 @@ _FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "u
 class AddressPort:
     """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
 
-    examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "2001:db8::1:443", "/run/app.sock", "web.example.com")
+    examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
 
     def __init__(self, member: str) -> None:
         self.member, self.port = member, re.sub("address|fqdn", "port", member)
@@ -30,19 +30,27 @@ class AddressPort:
             return None
         address, port = split_address(words[at])
         if port is None or not _PORT.fullmatch(port):
-            return at + 1, {self.member: words[at]}
-        return at + 1, {self.member: address, self.port: int(port)}
+            return at + 1, {self.member: _bare(words[at])}
+        return at + 1, {self.member: _bare(address), self.port: int(port)}
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
             raise Missing(self.member)
-        address = one_word(str(values[self.member]))
-        if self.port in values:
-            return [f"{address}:{values[self.port]}"]
-        return [f"[{address}]" if _BARE_IPV6.fullmatch(address) else address]
+        address = _bracketed(one_word(str(values[self.member])))
+        return [f"{address}:{values[self.port]}" if self.port in values else address]
 
     def starts(self) -> list[str] | None:
         return None
+
+
+def _bare(address: str) -> str:
+    """An IPv6 address without its brackets."""
+    inner = address[1:-1]
+    return inner if address == f"[{inner}]" and _BARE_IPV6.fullmatch(inner) else address
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if _BARE_IPV6.fullmatch(address) else address
 
 
 def split_address(word: str) -> tuple[str, str | None]:
@@ -74,14 +82,14 @@ class BindAddress(AddressPort):
             return None
         found = None if words[at].startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(words[at])
         if not found:
-            return at + 1, {self.member: words[at]}
+            return at + 1, {self.member: _bare(words[at])}
         numbers = {name: int(text) for name, text in zip((self.port, self.end), found.groups()[1:], strict=True) if text}
-        return at + 1, ({self.member: found[1]} if found[1] else {}) | numbers
+        return at + 1, ({self.member: _bare(found[1])} if found[1] else {}) | numbers
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values and self.port not in values:
             raise Missing(self.member)
-        address = one_word(str(values[self.member])) if self.member in values else ""
+        address = _bracketed(one_word(str(values[self.member]))) if self.member in values else ""
         if self.port not in values:
             return [address]
         return [f"{address}:{values[self.port]}" + (f"-{values[self.end]}" if self.end in values else "")]

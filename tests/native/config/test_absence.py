@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from native.config.editor import Editor
-from native.errors import BadRequest, NativeError, NoParent, NotFound, NotThere
+from native.errors import BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
 from native.text.document import Document
 
 EDITOR = Editor()
@@ -15,6 +15,11 @@ DOCUMENT = Document.parse(b"defaults base\nfrontend web\nbackend app\nuserlist p
 
 def _parent(parent: str, name: str) -> Any:
     return EDITOR.resources[parent], name
+
+
+def in_list(action: str) -> Any:
+    call = getattr(EDITOR, action)
+    return call(DOCUMENT, EDITOR.resources["ssl_front_uses"], _parent("frontends", "web"), 5, *([{}] if action == "replace" else []))
 
 
 def listed(resource: str, parent: str) -> Any:
@@ -53,6 +58,9 @@ def deleted(resource: str, parent: tuple[str, str] | None) -> Any:
             NotThere,
             "missing object: MailerEntry none does not exist in peer section alerts",
         ),
+        (lambda: in_list("get_object"), NotThere, "missing object: SSLFrontUse 5 does not exist in web frontend"),
+        (lambda: in_list("delete"), NotThere, "missing object: SSLFrontUse 5 does not exist in web frontend"),
+        (lambda: in_list("replace"), IndexOutOfRange, "index out of range: Object with id 5 in frontend web out of range"),
         (lambda: replaced("frontends", None, {}), NotThere, "missing object: Frontend none does not exist"),
         (lambda: replaced("backends", None, {}), NotThere, "missing object: backend none does not exist"),
         (lambda: deleted("backends", None), NotThere, "missing object: backend none does not exist"),

@@ -7,13 +7,15 @@ from native.grammar.special import CODECS
 
 BOTH_WAYS = [
     ("address_port", "address", "192.0.2.1:80", {"address": "192.0.2.1", "port": 80}),
-    ("address_port", "address", "[2001:db8::1]:443", {"address": "[2001:db8::1]", "port": 443}),
-    ("address_port", "address", "[2001:db8::1]", {"address": "[2001:db8::1]"}),
+    ("address_port", "address", "[2001:db8::1]:443", {"address": "2001:db8::1", "port": 443}),
+    ("address_port", "address", "[2001:db8::1]", {"address": "2001:db8::1"}),
     ("address_port", "address", "unix@/run/app:80", {"address": "unix@/run/app:80"}),
     ("address_port", "address", "${HOST}:80", {"address": "${HOST}", "port": 80}),
     ("address_port", "address", "127.0.0.1:+10", {"address": "127.0.0.1:+10"}),
     ("bind_address", "address", ":443", {"port": 443}),
     ("bind_address", "address", "*:8000-8010", {"address": "*", "port": 8000, "port-range-end": 8010}),
+    ("bind_address", "address", "[::]:443", {"address": "::", "port": 443}),
+    ("bind_address", "address", "[::1]:80-81", {"address": "::1", "port": 80, "port-range-end": 81}),
     ("bind_address", "address", ":80,:81", {"address": ":80,", "port": 81}),
     ("client_source", "usesrc", "usesrc clientip", {"usesrc": "clientip"}),
     ("client_source", "usesrc", "usesrc hdr_ip(x-client,-1)", {"usesrc": "hdr_ip", "hdr": "x-client", "occ": "-1"}),
