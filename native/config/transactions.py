@@ -278,5 +278,3 @@ def _patches(data: bytes, path: Path) -> list[patches.Patch]:
         with suppress(OSError):
             os.truncate(path, size)
     return found
-
-
