@@ -309,5 +309,5 @@ class Engine:
     def _resume(self) -> None:
         """A reload that was promised before a restart is still owed, unless HAProxy has loaded the text since."""
         pending = self.site.memory.value.pending
-        if pending and pending == self.site.current.fingerprint and self.running is not self.document:
-            self.site.schedule([Reason("", 0, "", "the server was restarted while this reload was pending")])
+        if self.site.current.fingerprint in pending.split() and self.running is not self.document:
+            self.reloads.resume([Reason("", 0, "", "the server was restarted while this reload was pending")])

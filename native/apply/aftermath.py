@@ -9,7 +9,7 @@ from contextlib import suppress
 from native.apply.commit import Change, commit_locked
 from native.apply.site import Loaded, Site
 from native.config import header
-from native.errors import NativeError, RuntimeFailure
+from native.errors import NativeError, RuntimeFailure, Unreadable
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +19,9 @@ async def succeeded(site: Site, loaded: Loaded) -> None:
     with suppress(RuntimeFailure):
         await site.runtime.refresh()
     await site.running.verify(loaded.document, loaded.fingerprint)
+    with suppress(Unreadable):
+        if site.current.notice():
+            site.running.is_in_doubt("the file was edited by somebody else while HAProxy read it")
 
 
 async def failed(site: Site, loaded: Loaded) -> int | None:

@@ -20,6 +20,7 @@ from native.config.header import Stamped
 from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
 from native.runtime import actions, commands
+from native.runtime.proof import prove
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -75,7 +76,7 @@ async def _commit(site: Site, change: Change) -> Outcome:
     async with site.lock:
         outcome = await commit_locked(site, change)
         if outcome.reasons and not change.force_reload:
-            return replace(outcome, reload_id=site.schedule(outcome.reasons))
+            return replace(outcome, reload_id=site.reloads.schedule(outcome.reasons))
     if outcome.reasons:
         await site.reloads.force(outcome.reasons)
         return replace(outcome, live=True, forced=True)
@@ -88,14 +89,16 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     change.compare(site.current.version)
     before = site.current.document
     new = change.edit(before)
-    refuse_rebound(before, new)
+    if change.checked:
+        refuse_rebound(before, new)
     stamped = await _replace_file(site, change, before, new)
     reasons = await _carry_out(site, change, stamped, before, new)
     for reason in reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
     if reasons or change.skip_reload:
         return Outcome(stamped.version, reasons=tuple(reasons))
-    if site.pending and (change.whole or header.same_text(before, new)):
+    loaded = site.running.document is site.current.document and not site.running.doubt
+    if site.pending and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, site.pending)
     return Outcome(stamped.version, live=True)
 
@@ -114,7 +117,8 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
         if current.notice() or current.document is not before:
             raise Conflict(f"version in configuration file is {current.version}, given version is {base}")
         await asyncio.to_thread(_keep_former, site)
-        site.memory.set(pending=stamped_fingerprint(stamped))
+        if site.pending or not change.skip_reload:
+            site.memory.owe(current.fingerprint, stamped_fingerprint(stamped))
         await current.install(stamped, draft, banner)
     finally:
         draft.discard()
@@ -170,7 +174,7 @@ async def _apply(site: Site, stamped: Stamped, before: Document) -> list[Reason]
     running = site.running
     if running.document is None or running.doubt:
         return running.reasons()
-    plan = site.plan(running.document, stamped.document, site.runtime.capabilities)
+    plan = _planned(site, running.document, stamped.document)
     if plan.reasons:
         return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending else list(plan.reasons)
     if refused := await _carried(site, plan, stamped.document):
@@ -184,7 +188,7 @@ async def _apply_ahead(site: Site, stamped: Stamped, before: Document, reasons: 
     running = site.running
     assert running.document is not None
     wanted = ahead(running.document, before, stamped.document)
-    plan = site.plan(running.document, wanted, site.runtime.capabilities) if wanted else None
+    plan = _planned(site, running.document, wanted) if wanted else None
     if wanted is None or plan is None or plan.reasons:
         return list(reasons)
     if refused := await _carried(site, plan, stamped.document):
@@ -205,18 +209,37 @@ async def _carried(site: Site, plan: Plan, document: Document) -> list[Reason]:
     return []
 
 
+def _planned(site: Site, running: Document, new: Document) -> Plan:
+    """What is in the file has to reach the process, whatever goes wrong while the way there is sought."""
+    try:
+        return site.plan(running, new, site.runtime.capabilities)
+    except Exception:
+        log.exception("no plan for version %d", site.current.version)
+        return Plan(reasons=[Reason("", 0, "", "it could not be told what changes in the process")])
+
+
 async def _skip(site: Site, change: Change, stamped: Stamped, new: Document) -> None:
     """No reload, whatever the text says; only what the client names is done."""
     running = site.running
-    site.memory.set(pending="")
+    if site.pending is None:
+        site.memory.set(pending="")
     known = None if running.doubt else running.document
     if change.actions:
-        plan = site.plan(known, stamped.document, site.runtime.capabilities) if known else None
+        plan = _planned(site, known, stamped.document) if known else None
         running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
         await actions.run(site.runtime, change.actions)
-        if plan and not plan.reasons:
-            # The actions were this text's own differences: now the process does exactly what the text says.
-            await commands.apply(site.runtime, plan.commands)
+        if plan and await _is_done(site, plan):
             running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     elif known and header.same_text(known, new):
         running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+
+
+async def _is_done(site: Site, plan: Plan) -> bool:
+    """Whether the process is seen to do already what a plan would make it do."""
+    if plan.reasons or not all(command.check for command in plan.commands):
+        return False
+    try:
+        await prove(site.runtime, [(command.text, command.check) for command in plan.commands if command.check])
+    except RuntimeFailure:
+        return False
+    return True

@@ -4,6 +4,7 @@ The three agree at every moment. An outsider's text is taken over as it is, unde
 """
 
 import asyncio
+import time
 from pathlib import Path
 
 from native.apply.memory import MemoryFile, fingerprint, stamped_fingerprint
@@ -11,6 +12,9 @@ from native.config import header, patches
 from native.config.file import ConfigFile, Draft, Seen
 from native.config.header import Stamped
 from native.text.document import Document
+
+# Nanoseconds; the kernel's clock for files goes on every 10 ms, or more often.
+_TICK = 20_000_000
 
 
 class Current:
@@ -23,6 +27,7 @@ class Current:
         self.banner = True
         self.fingerprint = ""
         self._seen: Seen | None = None
+        self._settled = False
         self._installing = False
 
     @property
@@ -31,19 +36,18 @@ class Current:
 
     def open(self) -> None:
         """Takes the file as it is, without counting. Raises Unreadable."""
-        seen, data = self.file.seen(), self.file.read()
+        seen, data = self._look(), self.file.read()
         document = patches.sharing(Document.parse(data), self.document)
         known = fingerprint(data) == self._memory.value.file
         self._take(document, self._memory.value.version if known else header.version_of(document), data, seen)
 
     def notice(self) -> bool:
         """Takes over what somebody else wrote, as the next version; False when nobody did. Raises Unreadable."""
-        seen = self.file.seen()
-        if seen == self._seen or self._installing:
+        if self._installing or (self._settled and self.file.seen() == self._seen):
             return False
-        data = self.file.read()
+        seen, data = self._look(), self.file.read()
         if fingerprint(data) == self.fingerprint:
-            self._seen = seen
+            self._seen, self._settled = seen
             return False
         document = patches.sharing(Document.parse(data), self.document)
         self._take(document, max(self.version, header.version_of(document)) + 1, data, seen)
@@ -63,16 +67,22 @@ class Current:
         """Makes the draft the file, and its document the current one. Raises WriteFailed."""
         self._installing = True
         try:
-            await asyncio.to_thread(draft.install)
+            await asyncio.to_thread(draft.install, lambda: self.file.seen() == self._seen)
             self.banner = banner
-            self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), self.file.seen())
+            self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), self._look())
         finally:
             self._installing = False
 
-    def _take(self, document: Document, version: int, data: bytes, seen: Seen | None) -> None:
+    def _look(self) -> tuple[Seen | None, bool]:
+        """How the file looks, and whether another write since would have to look otherwise: clocks of files tick slowly."""
+        now, seen = time.time_ns(), self.file.seen()
+        return seen, seen is None or now - seen.written > _TICK
+
+    def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | None, bool]) -> None:
         self.banner = True
         self._keep(document, version, fingerprint(data), seen)
 
-    def _keep(self, document: Document, version: int, mark: str, seen: Seen | None) -> None:
-        self.document, self.version, self.fingerprint, self._seen = document, version, mark, seen
+    def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | None, bool]) -> None:
+        self.document, self.version, self.fingerprint = document, version, mark
+        self._seen, self._settled = seen
         self._memory.set(version=version, file=mark)

@@ -20,14 +20,14 @@ class Memory:
     """Texts are named by their fingerprints.
 
     `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
-    `pending` is a text that was on its way there.
+    `pending` are the texts that were on their way there, parted by blanks.
     """
 
     version: int = 0
     file: str = ""
     running: str = ""
     pid: int = 0
-    started: int = 0
+    started: float = 0
     pending: str = ""
 
 
@@ -43,6 +43,11 @@ class MemoryFile:
         if value != self.value:
             self.value = value
             self._write()
+
+    def owe(self, former: str, new: str) -> None:
+        """A text is about to become the file, and to be loaded; until it is there, what was owed for the former one still is."""
+        kept = [former] if former in self.value.pending.split() else []
+        self.set(pending=" ".join([*kept, new]))
 
     def _write(self) -> None:
         try:
@@ -65,6 +70,6 @@ def stamped_fingerprint(stamped: Stamped) -> str:
 def _read(path: Path) -> Memory:
     with suppress(OSError, ValueError, TypeError):
         told = json.loads(path.read_bytes())
-        types: dict[str, Callable[[Any], Any]] = {"version": int, "pid": int, "started": int, "file": str, "running": str, "pending": str}
+        types: dict[str, Callable[[Any], Any]] = {"version": int, "pid": int, "started": float, "file": str, "running": str, "pending": str}
         return Memory(**{name: kind(told[name]) for name, kind in types.items() if name in told})
     return Memory()

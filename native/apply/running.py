@@ -5,7 +5,6 @@ written has loaded that file. Else it is not known, and the next change reloads.
 """
 
 import logging
-import os
 import time
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from native.runtime.client import Runtime, Worker
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
-# The kernel counts a process's start in ticks of 10 ms.
-_TICK = 0.02
+# CLOCK_REALTIME_COARSE, the kernel's clock for files, which Python does not name; it lags behind by up to a tick.
+_TICK = time.clock_getres(5)
 
 
 class Running:
@@ -65,12 +64,11 @@ class Running:
         if (worker.pid, worker.started) == (remembered.pid, remembered.started):
             return
         self._memory.set(pid=worker.pid, started=worker.started)
-        if remembered.running or self.document is None:
-            self._started_by_others(worker)
+        self._started_by_others(worker)
 
     def _started_by_others(self, worker: Worker) -> None:
         seen = self._current.file.seen()
-        if seen and self._current.touched() is None and started_after(worker, seen.modified / 1e9):
+        if seen and self._current.touched() is None and started_after(worker, seen.written / 1e9):
             self.is_loaded(self._current.document, self._current.fingerprint)
         else:
             self._set(None, "")
@@ -128,19 +126,5 @@ class Running:
 
 
 def started_after(worker: Worker, moment: float) -> bool:
-    """Whether a worker began after a moment. HAProxy tells whole seconds; where the kernel shows the process, it is more exact."""
-    if worker.started > moment:
-        return True
-    exact = _exact_start(worker)
-    return exact is not None and exact + _TICK >= moment
-
-
-def _exact_start(worker: Worker) -> float | None:
-    try:
-        ticks = int(Path(f"/proc/{worker.pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return None
-    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
-    started = time.time() - age
-    # Another process may have that number in this process's view.
-    return started if -1 < started - worker.started < 2 else None
+    """Whether a worker certainly read its configuration after a moment."""
+    return worker.started > moment + _TICK

@@ -1,18 +1,19 @@
 """All that a commit works on: the file, the process and what surrounds them, for one haproxy.cfg."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
-from native.apply.plan import Plan, Reason
+from native.apply.plan import Plan
 from native.apply.running import Running
 from native.config.backups import Backups
 from native.config.check import CheckSettings
 from native.config.transactions import Transactions
+from native.errors import Unreadable
 from native.reload.agent import ReloadAgent
 from native.runtime.capabilities import Capabilities
 from native.runtime.client import Runtime
@@ -31,7 +32,7 @@ class Loaded(NamedTuple):
 
 @dataclass
 class Site:
-    """`pending` is the id of a reload that was scheduled and has not begun; `lock` is held by commits and by reloads at work."""
+    """`lock` is held by commits and by reloads at work."""
 
     current: Current
     running: Running
@@ -42,16 +43,17 @@ class Site:
     memory: MemoryFile
     plan: Planner
     reloads: ReloadAgent
-    pending: str | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    def schedule(self, reasons: Sequence[Reason]) -> str:
-        self.pending = self.reloads.schedule(reasons)
-        return self.pending
+    @property
+    def pending(self) -> str | None:
+        """The id of a scheduled reload that will read what the file holds now."""
+        return self.reloads.pending
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Loaded]:
         """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
         async with self.lock:
-            self.pending = None
+            with suppress(Unreadable):
+                self.current.notice()
             yield Loaded(self.current.document, self.current.fingerprint, self.current.version)

@@ -12,12 +12,13 @@ import os
 import pwd
 import re
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from native.config.journal import Journal, sync_directory
-from native.errors import Unreadable, WriteFailed
+from native.errors import Conflict, Unreadable, WriteFailed
 
 _CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL)
@@ -26,9 +27,12 @@ _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 class Seen(NamedTuple):
-    """What tells one state of a file from another without reading it."""
+    """What tells one state of a file from another without reading it.
 
-    modified: int
+    `written`: since when it can be what it is. A rename and a copy keep the time of the last write.
+    """
+
+    written: int
     size: int
     inode: int
 
@@ -57,10 +61,10 @@ class ConfigFile:
     def seen(self) -> Seen | None:
         """None when there is no such file."""
         try:
-            found = os.stat(self.path)
+            found, link = os.stat(self.path), os.lstat(self.path)
         except OSError:
             return None
-        return Seen(found.st_mtime_ns, found.st_size, found.st_ino)
+        return Seen(max(found.st_mtime_ns, found.st_ctime_ns, link.st_ctime_ns), found.st_size, found.st_ino)
 
     def recover(self) -> bool:
         """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
@@ -110,11 +114,14 @@ class Draft:
             self.discard()
             raise
 
-    def install(self) -> None:
-        """Makes it the file's content. Raises WriteFailed, with the old content in place."""
+    def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
+        """Makes it the file's content, if at the last moment that is still `untouched`.
+
+        Raises WriteFailed and Conflict, with the old content in place.
+        """
         try:
-            if not self._rename():
-                self._write_in_place()
+            if not self._rename(untouched):
+                self._write_in_place(untouched)
         except OSError as error:
             raise self.file.failure(error) from error
         finally:
@@ -128,11 +135,12 @@ class Draft:
         with suppress(OSError):
             self._system.unlink(self.path)
 
-    def _rename(self) -> bool:
+    def _rename(self, untouched: Callable[[], bool]) -> bool:
         target = self.file.target
         if self.path.parent != target.parent or not (self._faithful or not os.access(target, os.W_OK)):
             return False
         self._system.fsync(self._handle)
+        self._refuse_touched(untouched)
         try:
             self._system.replace(self.path, target)
         except OSError as error:
@@ -142,7 +150,12 @@ class Draft:
         sync_directory(self._system, target.parent)
         return True
 
-    def _write_in_place(self) -> None:
+    def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
+        if not untouched():
+            raise Conflict(f"{self.file.path} has just been edited by somebody else")
+
+    def _write_in_place(self, untouched: Callable[[], bool]) -> None:
+        self._refuse_touched(untouched)
         target = self.file.target
         self.file.journal.write(str(target), target.read_bytes(), self.data)
 

@@ -144,9 +144,10 @@ class Transactions:
         raise NoTransaction(f"transaction file {id_} does not exist")
 
     def delete(self, id_: str) -> None:
-        transaction = self._all.pop(id_, None)
-        if transaction is None:
-            raise NoTransaction(f"transaction file {id_} does not exist")
+        transaction = self._all.get(id_)
+        if transaction is None or transaction.closed:
+            raise NoTransaction(f"transaction file {id_} " + ("is being committed" if transaction else "does not exist"))
+        del self._all[id_]
         self._remove(transaction)
 
     def succeed(self, id_: str) -> Transaction:

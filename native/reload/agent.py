@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from native.errors import ReloadFailed, RuntimeFailure
-from native.reload.debounce import Begin, Debounce, Event, Finished, Requested, Tick, Wake
+from native.reload.debounce import Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
 from native.reload.records import FAILED, SUCCEEDED, Reason, Record, Records
 from native.reload.sight import Seen, Sight
 from native.reload.strategies import Outcome, Strategy
@@ -67,12 +67,22 @@ class ReloadAgent:
 
     @property
     def pending(self) -> str | None:
-        """The id of the scheduled reload that has not begun."""
+        """The id of the scheduled reload for which HAProxy has not begun to read the file."""
         return self._debounce.pending
 
     def schedule(self, reasons: Sequence[Reason]) -> str:
         """The id of the pending reload, an earlier request's if there is one."""
         return self._request(reasons, forced=False).id
+
+    def resume(self, reasons: Sequence[Reason]) -> str:
+        """As `schedule`, under the id that a former process gave out and did not come to."""
+        promised = [record for record in self.records.interrupted if record.started is None]
+        if not promised:
+            return self.schedule(reasons)
+        record = self.records.reopen(promised[-1])
+        self.records.join(record.id, reasons)
+        self._handle(Requested(record.id, self._clock()))
+        return record.id
 
     async def force(self, reasons: Sequence[Reason]) -> Record:
         """Reloads now, the pending one with it, and returns its record. Raises ReloadFailed."""
@@ -114,7 +124,7 @@ class ReloadAgent:
 
     async def _reload(self, identity: str) -> None:
         try:
-            record = await self._carry_out(replace(self.records.get(identity), started=time.time()))
+            record = await self._carry_out(identity)
         except Exception as error:
             log.exception("reload %s", identity)
             failed = replace(self.records.get(identity), status=FAILED, error=f"{type(error).__name__}: {error}")
@@ -125,10 +135,11 @@ class ReloadAgent:
             if not done.done():
                 done.set_result(record)
 
-    async def _carry_out(self, record: Record) -> Record:
+    async def _carry_out(self, identity: str) -> Record:
         sight = Sight(self._runtime, patience=self._patience)
         async with self._host.loading() as (document, mark, version):
-            record = self.records.update(replace(record, version=version))
+            self._handle(Loading(self._clock()))
+            record = self.records.update(replace(self.records.get(identity), started=time.time(), version=version))
             await sight.before()
             outcome = await self._strategy.run()
             seen = await (sight.at_once() if outcome.ok is False else sight.after(record.started or 0.0))

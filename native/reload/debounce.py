@@ -24,6 +24,13 @@ class Tick:
 
 
 @dataclass(frozen=True)
+class Loading:
+    """HAProxy reads the file from now on: what was requested before is covered, what comes later is not."""
+
+    at: float
+
+
+@dataclass(frozen=True)
 class Finished:
     """The running reload is over, however it went."""
 
@@ -32,7 +39,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Begin:
-    """Reload now; it covers every request up to this moment."""
+    """Reload now; it covers every request up to `Loading`."""
 
     id: str
 
@@ -44,7 +51,7 @@ class Wake:
     at: float
 
 
-Event = Requested | Tick | Finished
+Event = Requested | Tick | Loading | Finished
 Action = Begin | Wake
 
 
@@ -62,20 +69,27 @@ class Debounce:
     def __init__(self, delay: float) -> None:
         self.delay, self.quiet = delay, delay * QUIET_SHARE
         self.running: str | None = None
+        self._loading = False
         self._pending: _Pending | None = None
         self._began: float | None = None
 
     @property
     def pending(self) -> str | None:
         """The id that a further request would share."""
+        if self.running is not None and not self._loading:
+            return self.running
         return self._pending.id if self._pending else None
 
     def handle(self, event: Event) -> list[Action]:
-        if isinstance(event, Requested):
+        if isinstance(event, Loading):
+            self._loading = True
+        elif isinstance(event, Requested):
+            if event.id == self.running:
+                return []
             former = self._pending or _Pending(event.id, event.at, event.at, False)
             self._pending = _Pending(former.id, former.first, event.at, former.forced or event.forced)
         elif isinstance(event, Finished):
-            self.running = None
+            self.running, self._loading = None, False
         return self._next(event.at)
 
     def _next(self, now: float) -> list[Action]:

@@ -96,6 +96,11 @@ class Records:
         now = self.now()
         return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=told))
 
+    def reopen(self, record: Record) -> Record:
+        """One of the interrupted, in progress again."""
+        self.interrupted.remove(record)
+        return self.update(record)
+
     def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> Record:
         """One more request that a pending reload will answer."""
         record = self.get(identity)

@@ -22,10 +22,13 @@ NOT_CONFIGURED = "no master socket and no stats socket is configured"
 
 @dataclass(frozen=True)
 class Worker:
-    """Who answers. A pid alone does not tell generations apart: in a container every start may give the same one."""
+    """Who answers. A pid alone does not tell generations apart: in a container every start may give the same one.
+
+    `started` is when it began, before it read its configuration; HAProxy tells parts of a second to who asks for them.
+    """
 
     pid: int
-    started: int
+    started: float
 
 
 class Runtime:
@@ -96,7 +99,7 @@ class Runtime:
         return answer
 
     async def worker(self) -> Worker:
-        return _worker(answers.info(await self.send("show info")))
+        return _worker(answers.info(await self.send("show info float")))
 
     async def worker_pid(self) -> int:
         return (await self.worker()).pid
@@ -161,7 +164,7 @@ async def _silence(socket: Socket) -> str | None:
 
 def _worker(told: dict[str, str]) -> Worker:
     try:
-        return Worker(int(told["Pid"]), int(told.get("Start_time_sec", 0)))
+        return Worker(int(told["Pid"]), float(told.get("Start_time_sec", 0)))
     except (KeyError, ValueError) as error:
         raise RuntimeAbsent("the worker does not tell its pid") from error
 

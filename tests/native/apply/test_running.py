@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -10,13 +9,14 @@ import pytest
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.running import Running, started_after
-from native.config.file import ConfigFile
+from native.config.file import ConfigFile, Seen
 from native.errors import RuntimeAbsent
 from native.runtime.client import Runtime, Worker
 from native.text.document import Document
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import CONFIG
 
 TEXT = "global\n"
-# A pid that the kernel does not show.
 HIDDEN = 2**22 + 1
 
 
@@ -33,6 +33,14 @@ class Process(Runtime):
         return self.who
 
 
+class DatedFile(ConfigFile):
+    """Its last write tells since when it is as it is, which a test can set."""
+
+    def seen(self) -> Seen | None:
+        found = super().seen()
+        return found and found._replace(written=self.path.stat().st_mtime_ns)
+
+
 class Case:
     """A file written at a moment, and the process beside it; `recalled` is a new server's view."""
 
@@ -47,7 +55,7 @@ class Case:
 
     def recalled(self) -> Running:
         memory = MemoryFile(self.directory / "engine.json")
-        self.current = Current(ConfigFile(self.file, self.directory), memory)
+        self.current = Current(DatedFile(self.file, self.directory), memory)
         self.current.open()
         running = Running(self.current, self.process, memory, self.directory / "haproxy.cfg.lkg")
         asyncio.run(running.recall())
@@ -74,13 +82,33 @@ def test_a_worker_that_started_later_has_loaded_the_file(tmp_path: Path, worker:
     assert (tmp_path / "haproxy.cfg.lkg").read_text() == TEXT, "the file at the first start is assumed good"
 
 
-def test_the_kernel_is_more_exact_than_haproxy() -> None:
-    ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-    started = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME) + ticks / os.sysconf("SC_CLK_TCK")
-    me = Worker(os.getpid(), int(started))
-    assert started_after(me, started - 0.01)
-    assert not started_after(me, started + 0.5)
-    assert not started_after(Worker(os.getpid(), int(started) - 100), started - 0.01), "another process has that number here"
+@pytest.mark.parametrize(
+    ("started", "moment", "after"),
+    [(1000.5, 1000.4, True), (1000.5, 1000.4995, False), (1000.5, 1000.6, False), (1001, 1000.9, True), (1000, 1000.1, False)],
+)
+def test_a_worker_s_start_is_told_exactly_where_haproxy_can(started: float, moment: float, after: bool) -> None:
+    assert started_after(Worker(HIDDEN, started), moment) is after
+
+
+def test_a_real_worker_started_after_its_file_was_written(tmp_path: Path, haproxy_binaries: str) -> None:
+    with HAProxy(tmp_path, CONFIG % free_port(), binary=haproxy_binaries) as haproxy:
+
+        async def worker() -> Worker:
+            runtime = Runtime()
+            await runtime.connect(str(haproxy.master), [], 5, 0.02)
+            return await runtime.worker()
+
+        def written() -> float:
+            seen = ConfigFile(haproxy.file, tmp_path).seen()
+            assert seen
+            return seen.written / 1e9
+
+        assert started_after(asyncio.run(worker()), written())
+        old = tmp_path / "old.cfg"
+        old.write_bytes(haproxy.file.read_bytes())
+        os.utime(old, (1000, 1000))
+        old.replace(haproxy.file)
+        assert not started_after(asyncio.run(worker()), written()), "an old file moved into its place is a new one"
 
 
 def test_it_is_remembered_for_the_same_worker(tmp_path: Path) -> None:

@@ -186,19 +186,42 @@ def test_a_client_that_goes_away_does_not_stop_a_reload(haproxy: HAProxy) -> Non
     with_agent(haproxy, work)
 
 
-def test_a_request_during_a_reload_gets_the_next(haproxy: HAProxy) -> None:
+def test_a_request_before_haproxy_reads_the_file_is_covered(haproxy: HAProxy) -> None:
+    """Had it a reload of its own, that one could succeed with the file put back after the failure of this one."""
+
     async def work(agent: ReloadAgent, file: File) -> None:
         async with file.lock:
-            first = agent.schedule([])
-            while agent.pending:  # noqa: ASYNC110 (it has begun, and waits for the file)
+            first = agent.schedule([Why(line=1)])
+            while agent._work is None:  # noqa: ASYNC110 (it has begun, and waits for the file)
                 await asyncio.sleep(0.01)
-            second = agent.schedule([])
-        assert first != second and agent.pending == second
-        done = [await outcome(agent, first), await outcome(agent, second)]
+            assert agent.pending == first == agent.schedule([Why(line=2)])
+            forced = asyncio.create_task(agent.force([Why(line=3)]))
+            await asyncio.sleep(0)
+        record = await forced
+        assert (record.id, record.status, len(record.reasons), file.loads) == (first, "succeeded", 3, 1)
+
+    with_agent(haproxy, work)
+
+
+def test_a_request_during_a_reload_gets_the_next(haproxy: HAProxy) -> None:
+    class Asking(MasterSocket):
+        asked = ""
+
+        async def run(self) -> Outcome:
+            self.asked = self.asked or agents[0].schedule([])
+            return await super().run()
+
+    strategy, agents = Asking(Master(str(haproxy.master))), list[ReloadAgent]()
+
+    async def work(agent: ReloadAgent, file: File) -> None:
+        agents.append(agent)
+        first = agent.schedule([])
+        done = [await outcome(agent, first), await outcome(agent, strategy.asked)]
+        assert first != strategy.asked
         assert [record.status for record in done] == ["succeeded", "succeeded"] and file.loads == 2
         assert done[0].pid_after == done[1].pid_before
 
-    with_agent(haproxy, work)
+    with_agent(haproxy, work, strategy=strategy)
 
 
 def test_closing_carries_out_what_is_pending(haproxy: HAProxy) -> None:

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from native.reload.debounce import Action, Begin, Debounce, Event, Finished, Requested, Tick, Wake
+from native.reload.debounce import Action, Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
 
 Dialogue = list[tuple[Event, list[Action]]]
 
@@ -41,6 +41,7 @@ DIALOGUES: dict[str, Dialogue] = {
     "what is requested during a reload goes into the next": [
         (Requested("1", 100.0), [Wake(102.0)]),
         (Tick(102.0), [Begin("1")]),
+        (Loading(102.1), []),
         (Requested("2", 102.5), []),
         (Requested("3", 103.0), []),
         (Tick(104.0), []),
@@ -50,8 +51,18 @@ DIALOGUES: dict[str, Dialogue] = {
     "a long reload is followed at once by the next": [
         (Requested("1", 100.0), [Wake(102.0)]),
         (Tick(102.0), [Begin("1")]),
+        (Loading(102.1), []),
         (Requested("2", 103.0), []),
         (Finished(130.0), [Begin("2")]),
+    ],
+    "what is requested before HAProxy reads the file is covered": [
+        (Requested("1", 100.0), [Wake(102.0)]),
+        (Tick(102.0), [Begin("1")]),
+        (Requested("1", 102.1), []),
+        (Requested("1", 102.2, forced=True), []),
+        (Loading(102.3), []),
+        (Finished(105.0), []),
+        (Tick(112.0), []),
     ],
     "a forced one takes the pending one along": [
         (Requested("1", 100.0), [Wake(102.0)]),
@@ -95,6 +106,8 @@ def test_who_is_pending_and_who_runs() -> None:
     debounce.handle(Requested("2", 0.0))
     assert (debounce.pending, debounce.running) == ("1", None)
     debounce.handle(Tick(10.0))
+    assert (debounce.pending, debounce.running) == ("1", "1")
+    debounce.handle(Loading(10.0))
     assert (debounce.pending, debounce.running) == (None, "1")
     debounce.handle(Requested("3", 10.0))
     assert (debounce.pending, debounce.running) == ("3", "1")
