@@ -9,6 +9,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from native.apply import aftermath
@@ -62,7 +63,7 @@ class Engine:
     """`start` before anything else, `close` at the end. `reloads` makes the agent, whose host the engine can be."""
 
     def __init__(
-        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner = planning.plan
+        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
     ) -> None:
         self.settings, self.runtime = settings, runtime
         memory = MemoryFile(settings.storage / "engine.json")
@@ -76,7 +77,7 @@ class Engine:
             check=settings.check,
             runtime=runtime,
             memory=memory,
-            plan=plan,
+            plan=plan or partial(planning.plan, preceded=bool(settings.check.before)),
             reloads=self.reloads,
         )
         self._loaded: Loaded | None = None

@@ -5,12 +5,13 @@ What differs is found by meaning: comments, blank lines, indents and units do no
 
 from itertools import zip_longest
 
-from native.apply.live import Live
+from native.apply.live import Live, Unsayable, plain
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.server_plan import ServerPlanner
-from native.apply.servers import Servers, opaque_words
+from native.apply.servers import Servers, ancestors, opaque_words
 from native.config.editor import Editor
 from native.config.resources import resources
+from native.errors import BadValue
 from native.grammar.load import Grammar, grammar
 from native.grammar.section_shape import SectionShape
 from native.runtime.capabilities import Capabilities
@@ -24,9 +25,11 @@ SERVED = ("backend", "listen")
 Key = tuple[str, str]
 
 
-def plan(running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None) -> Plan:
-    """The plan from what the worker in service runs to a new document."""
-    return _Planner(running, new, capabilities, language or grammar()).plan()
+def plan(
+    running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None, *, preceded: bool = False
+) -> Plan:
+    """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it."""
+    return _Planner(running, new, capabilities, language or grammar(), preceded).plan()
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
@@ -38,8 +41,8 @@ def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
 
 
 class _Planner:
-    def __init__(self, running: Document, new: Document, capabilities: Capabilities, language: Grammar) -> None:
-        self.running, self.new, self.capabilities, self.grammar = running, new, capabilities, language
+    def __init__(self, running: Document, new: Document, capabilities: Capabilities, language: Grammar, preceded: bool) -> None:
+        self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
         self.servers, self.editor = Servers(language), Editor(language)
         self.result = Plan()
 
@@ -75,8 +78,9 @@ class _Planner:
         if new.kind not in SERVED or self._others(old) != self._others(new):
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
         before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
-        if before is None or after is None or _has_conditionals(old) or _has_conditionals(new):
-            why = "a server line here cannot be read, or stands under a condition"
+        if before is None or after is None:
+            return self._reason(new, first_difference(old, new), "a server line here cannot be read")
+        if why := self._unsure(self.running, old) or self._unsure(self.new, new):
             return self._reason(new, first_difference(old, new), why)
         planner = ServerPlanner(self.servers, self.capabilities, new.name)
         planner.plan(before, after)
@@ -84,6 +88,13 @@ class _Planner:
         self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
             self._reason(new, place, why)
+
+    def _unsure(self, document: Document, section: Section) -> str:
+        """Why only HAProxy knows what its servers inherit."""
+        above = list(ancestors(document, section))
+        if any(map(_has_conditionals, (section, *above))):
+            return "a server or what it inherits stands under a condition"
+        return "" if above or not self.preceded else "the servers may inherit from another file"
 
     def _others(self, section: Section) -> list[tuple[str, ...]]:
         """What the section says besides its servers."""
@@ -121,7 +132,10 @@ class _Planner:
         changed = [member for member in {**before.values, **after.values} if before.values.get(member) != after.values.get(member)]
         if changed and len(shape.reading(section).lines[number]) > 1:
             return None
-        said, left = live.commands("", section.name, before.values, after.values, changed)
+        try:
+            said, left = live.commands("", plain(section.name), before.values, after.values, changed)
+        except (Unsayable, BadValue):
+            return None
         return None if left else said
 
 

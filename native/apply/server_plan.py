@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from native.apply.live import Live, Unsayable, plain
 from native.apply.servers import EffectiveServer, Servers
 from native.config.resources import resources
+from native.errors import BadValue
 from native.runtime import commands
 from native.runtime.capabilities import Capabilities
 from native.runtime.commands import Command
+from native.text.words import unquoted
 
 HEALTH, AGENT, STATE = "health", "agent", "state"
 
@@ -16,7 +18,7 @@ class ServerPlanner:
     """Fills `commands`, `places` (of a command's text, in the section) and `reasons` (place in the section, why)."""
 
     def __init__(self, servers: Servers, capabilities: Capabilities, backend: str) -> None:
-        self.servers, self.capabilities, self.backend = servers, capabilities, backend
+        self.servers, self.capabilities, self.backend = servers, capabilities, unquoted(backend)
         schemas = servers.grammar.schemas
         self.properties = schemas.properties(schemas.named(resources()["servers"].schema))
         self.live = Live(schemas, self.properties)
@@ -30,6 +32,9 @@ class ServerPlanner:
         before, after = {each.name: each for each in befores}, {each.name: each for each in afters}
         if len(before) != len(befores) or len(after) != len(afters):
             self.reasons.append((0, "two servers have one name"))
+            return
+        if secret := next((name for name in (self.backend, *before, *after) if "$" in name), None):
+            self.reasons.append((0, f"only HAProxy knows the name {secret}"))
             return
         kept = [name for name in before if name in after]
         misplaced = next((each for each, name in zip(afters, kept, strict=False) if each.name != name), None)
@@ -51,7 +56,10 @@ class ServerPlanner:
             return
         before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
-        said, left = self.live.commands(self.backend, new.name, before, after, changed)
+        try:
+            said, left = self.live.commands(self.backend, new.name, before, after, changed)
+        except BadValue:
+            said, left = [], changed
         if left:
             self.reasons.append((new.place, f"server {new.name}: {', '.join(left)} cannot be changed in the running process"))
         elif said and not self.capabilities.sets_servers:
@@ -74,10 +82,11 @@ class ServerPlanner:
         if why := self._not_addable(server):
             self.reasons.append((server.place, f"new server {server.name}: {why}"))
             return
+        words = [word for option in self._options(server) for word in option]
         said = commands.add_server(
             self.backend,
             server.name,
-            [word for option in self._options(server) for word in option],
+            words,
             check=server.values.get(self.health) == "enabled",
             agent_check=server.values.get(self.agent) == "enabled",
             ready=server.values.get(self.state) != "enabled",
@@ -101,5 +110,7 @@ class ServerPlanner:
             options = self._options(server)
         except Unsayable as word:
             return f"only HAProxy knows the value of {word}"
+        if not all(word for option in options for word in option):
+            return "a runtime command cannot say an empty word"
         refused = [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]
         return f"HAProxy does not take {', '.join(refused)} on a server added at run time" if refused else ""

@@ -13,13 +13,14 @@ from native.grammar.load import Grammar
 from native.text.document import Document
 from native.text.line import Line
 from native.text.section import Section
+from native.text.words import unquoted
 
 DEFAULT_SERVER = "default_server"
 
 
 @dataclass(frozen=True)
 class EffectiveServer:
-    """`values` with everything inherited; `opaque` are the words that no member expresses, those of the inherited lines first."""
+    """`name` is that which HAProxy knows, unless a variable is in it. `values` with everything inherited; `opaque` are the words that no member expresses, those of the inherited lines first."""
 
     name: str
     place: int
@@ -56,7 +57,7 @@ class Servers:
                 if reading is None:
                     return None
                 own = {**inherited, **reading.values}
-                found.append(EffectiveServer(str(own["name"]), place, own, (*opaque, *opaque_words(line, reading))))
+                found.append(EffectiveServer(unquoted(str(own["name"])), place, own, (*opaque, *opaque_words(line, reading))))
         return found
 
     def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
