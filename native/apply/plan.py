@@ -25,9 +25,7 @@ SERVED = ("backend", "listen")
 Key = tuple[str, str]
 
 
-def plan(
-    running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None, *, preceded: bool = False
-) -> Plan:
+def plan(running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None, *, preceded: bool = False) -> Plan:
     """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it."""
     return _Planner(running, new, capabilities, language or grammar(), preceded).plan()
 

@@ -20,7 +20,10 @@ DEFAULT_SERVER = "default_server"
 
 @dataclass(frozen=True)
 class EffectiveServer:
-    """`name` is that which HAProxy knows, unless a variable is in it. `values` with everything inherited; `opaque` are the words that no member expresses, those of the inherited lines first."""
+    """`name` is that which HAProxy knows, unless a variable is in it; `values` come with everything inherited.
+
+    `opaque` are the words that no member expresses, those of the inherited lines first.
+    """
 
     name: str
     place: int

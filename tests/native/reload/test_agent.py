@@ -192,7 +192,7 @@ def test_a_request_before_haproxy_reads_the_file_is_covered(haproxy: HAProxy) ->
     async def work(agent: ReloadAgent, file: File) -> None:
         async with file.lock:
             first = agent.schedule([Why(line=1)])
-            while agent._work is None:  # noqa: ASYNC110 (it has begun, and waits for the file)
+            while agent._work is None:
                 await asyncio.sleep(0.01)
             assert agent.pending == first == agent.schedule([Why(line=2)])
             forced = asyncio.create_task(agent.force([Why(line=3)]))

@@ -1,0 +1,190 @@
+"""Nothing is called live that is not, and nothing promised is forgotten, whatever comes in between."""
+
+import asyncio
+import errno
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from native.apply import aftermath
+from native.config.check import CheckSettings
+from native.errors import Conflict, NoTransaction, WriteFailed
+from tests.haproxy.process import HAProxy
+from tests.native.config.failing import FailingSystem, fail_with
+from tests.native.engines import adding, body, reload, run, running_engine, substituting, weight
+
+
+def test_an_edit_by_hand_that_a_reload_loads(haproxy: HAProxy) -> None:
+    """HAProxy has loaded what nobody here had read."""
+
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
+            assert (await reload(engine)).status == "succeeded"
+            assert weight(haproxy) == "20"
+            assert (await engine.write(substituting("weight 20", "weight 10"), version=2)).live
+            assert weight(haproxy) == "10"
+
+    run(work())
+
+
+def test_an_edit_by_hand_while_haproxy_reads(haproxy: HAProxy) -> None:
+    """Which of the two it has read nobody knows."""
+
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            async with engine.loading() as loaded:
+                haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
+                await aftermath.succeeded(engine.site, loaded)
+            outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
+            assert outcome.reload_id
+            assert "while HAProxy read it" in outcome.reasons[0].why
+
+    run(work())
+
+
+def test_an_edit_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        file = tmp_path / "haproxy.cfg"
+        file.write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            monkeypatch.setattr(engine.site.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
+            with pytest.raises(Conflict, match="has just been edited by somebody else"):
+                await engine.write(adding("b"), version=1)
+            monkeypatch.undo()
+            assert file.read_text() == "global\nbackend by-hand\n"
+            assert (await engine.write(adding("b"), version=2)).version == 3
+            assert engine.document.find("backend", "by-hand")
+
+    run(work())
+
+
+def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the same length, it looks as our own write did."""
+
+    async def work() -> None:
+        file = tmp_path / "haproxy.cfg"
+        file.write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            await engine.write(adding("ours"), version=1)
+            looks = engine.site.current.file.seen()
+            monkeypatch.setattr(engine.site.current.file, "seen", lambda: looks)
+            file.write_text(file.read_text().replace("ours", "hand"))
+            assert engine.notice()
+            assert engine.document.find("backend", "hand")
+
+    run(work())
+
+
+def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
+    async def work() -> None:
+        text = "defaults base\n  mode http\nbackend free\n"
+        (tmp_path / "haproxy.cfg").write_text(text)
+        async with running_engine(tmp_path) as engine:
+            moved = text.replace("backend free\n", "defaults other\nbackend free\n").encode()
+            await engine.push_raw(moved, version=1)
+            async with engine.loading() as loaded:
+                assert await aftermath.failed(engine.site, loaded) == 3
+            assert body(tmp_path / "haproxy.cfg") == text
+
+    run(work())
+
+
+def test_a_planner_that_fails_leads_to_a_reload(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            monkeypatch.setattr(engine.site, "plan", lambda *_: 1 // 0)
+            outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
+            assert outcome.reload_id
+            assert (await reload(engine)).status == "succeeded"
+            assert weight(haproxy) == "20"
+
+    run(work())
+
+
+def test_a_quoted_server_changes_live(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        haproxy.file.write_text(haproxy.file.read_text() + '  server "s2" 127.0.0.1:2 weight 7\n')
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            assert (await reload(engine)).status == "succeeded"
+            assert (await engine.write(substituting("weight 7", "weight 8"), version=1)).live
+            assert haproxy.ask_master("@1 get weight app/s2").split()[0] == "8"
+            assert (await engine.write(substituting('  server "s2" 127.0.0.1:2 weight 8\n', ""), version=2)).live
+            assert " s2 " not in haproxy.ask("show servers state app")
+
+    run(work())
+
+
+def test_actions_are_run_as_given(haproxy: HAProxy) -> None:
+    """Neither more, where the text says more, nor less; the next change then makes both one."""
+
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            text = haproxy.file.read_text().replace("weight 10", "weight 20")
+            await engine.push_raw(text.encode(), version=1, skip_reload=True, actions="SetServerWeight app s1 15")
+            assert weight(haproxy) == "15"
+            assert (await engine.write(substituting("weight 20", "weight 21"), version=2)).reload_id
+            assert (await reload(engine)).status == "succeeded"
+            assert weight(haproxy) == "21"
+
+    run(work())
+
+
+def test_a_transaction_is_not_deleted_while_it_is_committed(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path, check=CheckSettings(command="sleep 0.3")) as engine:
+            id_ = engine.start_transaction(1).id
+            engine.site.transactions.change(id_, adding("b"))
+            committing = asyncio.create_task(engine.commit_transaction(id_))
+            await asyncio.sleep(0)
+            with pytest.raises(NoTransaction, match="is being committed"):
+                engine.delete_transaction(id_)
+            assert (await committing)[1].version == 2
+
+    run(work())
+
+
+def failing_rename() -> FailingSystem:
+    class Failing(FailingSystem):
+        def _watched(self, name: str, real: Callable[..., object]) -> Callable[..., object]:
+            return (lambda *_: fail_with(errno.EIO)(name)) if name == "replace" else real
+
+    return Failing()
+
+
+def test_a_promise_outlives_a_later_write_that_failed(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            promised = (await engine.write(adding("b"), version=1)).reload_id
+            engine.site.current.file.system = failing_rename()
+            with pytest.raises(WriteFailed):
+                await engine.write(adding("c"), version=2)
+        async with running_engine(tmp_path) as engine:
+            assert engine.reloads.pending == promised, "the same reload, under its id"
+            assert engine.reloads.records.api(promised)["status"] == "in_progress"
+            assert (await reload(engine)).status == "succeeded"
+            assert engine.reloads.records.api(promised)["status"] == "succeeded"
+
+    run(work())
+
+
+def test_a_push_without_a_reload_takes_no_promise_back(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            promised = (await engine.write(adding("b"), version=1)).reload_id
+            await engine.push_raw(b"global\nbackend pushed\n", version=2, skip_reload=True)
+        async with running_engine(tmp_path) as engine:
+            assert engine.reloads.pending == promised
+        other = tmp_path / "other"
+        other.mkdir()
+        (other / "haproxy.cfg").write_text("global\n")
+        async with running_engine(other) as engine:
+            await engine.push_raw(b"global\nbackend pushed\n", version=1, skip_reload=True)
+        async with running_engine(other) as engine:
+            assert engine.reloads.pending is None
+
+    run(work())
