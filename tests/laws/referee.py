@@ -1,0 +1,85 @@
+"""HAProxy as the referee of lines: many cases in one file, what it refuses found by the line numbers of its alerts.
+
+The files that samples name stand in a throw-away directory beside the configuration.
+"""
+
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PLACE = re.compile(r"\[case\.cfg:(\d+)\]")
+_NAME = re.compile(r"\b(case\d+)\b")
+_NOT_ITS_FAULT = re.compile(r"too many fatal errors|Error\(s\) found in configuration|Fatal errors found")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line in the section that it stands in; `kind` is the declaration it was made from."""
+
+    kind: str
+    line: str
+    before: tuple[str, ...]
+    after: tuple[str, ...] = ()
+
+    def text(self, name: str) -> list[str]:
+        return [line.replace("@", name, 1) if at == 0 else line for at, line in enumerate([*self.before, "    " + self.line, *self.after])]
+
+
+@dataclass
+class Referee:
+    """Asks one binary in one directory; `shared` is the configuration that stands before all cases."""
+
+    binary: str
+    directory: Path
+    shared: str
+    asked: int = field(default=0, init=False)
+
+    def refused(self, cases: Sequence[Case]) -> dict[Case, str]:
+        """The cases that HAProxy does not take, each with its words; what only disturbs another is asked about alone."""
+        alone = ((case, self._ask([case])) for case in self._refused_together(cases))
+        return {case: told.get(case, "refused without a word") for case, told in alone if told is not None}
+
+    def _refused_together(self, cases: Sequence[Case]) -> dict[Case, str]:
+        found: dict[Case, str] = {}
+        left = list(cases)
+        while left:
+            blamed = self._ask(left)
+            if blamed is None:
+                break
+            if not blamed and len(left) > 1:
+                half = len(left) // 2
+                return found | self._refused_together(left[:half]) | self._refused_together(left[half:])
+            found |= blamed or {left[0]: "refused without a word"}
+            left = [case for case in left if case not in found]
+        return found
+
+    def _ask(self, cases: Sequence[Case]) -> dict[Case, str] | None:
+        """None where HAProxy takes all of them, else those that its alerts tell."""
+        lines, owner = self.shared.splitlines(), {}
+        for number, case in enumerate(cases):
+            for line in case.text(f"case{number}"):
+                lines.append(line)
+                owner[len(lines)] = case
+        (self.directory / "case.cfg").write_text("\n".join(lines) + "\n")
+        ran = subprocess.run(
+            [self.binary, "-c", "-f", "case.cfg"], cwd=self.directory, capture_output=True, text=True, errors="replace", check=False
+        )
+        self.asked += 1
+        if ran.returncode == 0:
+            return None
+        blamed: dict[Case, str] = {}
+        for alert in re.findall(r"\[ALERT\]((?:.|\n(?!\[))*)", ran.stderr):
+            place, name = _PLACE.search(alert), _NAME.search(alert)
+            case = owner.get(int(place[1])) if place else cases[int(name[1][4:])] if name and int(name[1][4:]) < len(cases) else None
+            if case is not None and not _NOT_ITS_FAULT.search(alert):
+                blamed.setdefault(case, " ".join(alert.split()))
+        return blamed
+
+
+def furnish(directory: Path, files: dict[str, str]) -> None:
+    """Writes the files that samples name; `<certificate>` stands for a certificate with its key and a revocation list."""
+    certificate = Path(__file__).with_name("sample.pem").read_text()
+    for name, text in files.items():
+        (directory / name).write_text(text.replace("<certificate>", certificate))
