@@ -12,6 +12,7 @@ from app.answer import Answer, json_answer
 from app.call import Call
 from app.settings import Settings
 from app.version import BUILD_DATE, COMMIT, VERSION
+from native.child import Child
 from native.grammar.load import BUNDLE
 
 SWAGGER = BUNDLE.with_name("swagger.json")
@@ -49,16 +50,15 @@ def status_command(settings: Settings) -> list[str]:
 async def _state(command: list[str]) -> str:
     if not command:
         return "unknown"
-    nowhere = asyncio.subprocess.DEVNULL
     try:
-        process = await asyncio.create_subprocess_exec(*command, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+        child = Child(command)
     except OSError:
         return "down"
     try:
-        return "up" if await asyncio.wait_for(process.wait(), STATUS_SECONDS) == 0 else "down"
+        async with asyncio.timeout(STATUS_SECONDS):
+            return "up" if await child.wait() == 0 else "down"
     except TimeoutError:
-        process.kill()
-        await process.wait()
+        await child.kill()
         return "down"
 
 

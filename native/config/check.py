@@ -9,11 +9,10 @@ import os
 import shlex
 import shutil
 import signal
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from native.child import PIPE, Child, read
 from native.config.messages import Message, explained, messages, recorded
 from native.errors import BadRequest, CheckImpossible, Refused
 from native.text.document import Document
@@ -72,41 +71,29 @@ async def check(
 
 
 async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[int, str, str]:
-    process = await _started(words, draft)
-    assert process.stderr
-    assert process.stdout
+    child = _start(words, draft)
+    assert child.stderr
+    assert child.stdout
     try:
         async with asyncio.timeout(settings.seconds):
-            stderr, stdout = await asyncio.gather(_read(process.stderr), _read(process.stdout))
-            code = await process.wait()
+            stderr, stdout = await asyncio.gather(read(child.stderr, _KEPT_OUTPUT), read(child.stdout, _KEPT_OUTPUT))
+            code = await child.wait()
     except TimeoutError as error:
         detail = f"{words[0]} gave no answer within {settings.seconds:g} s and was stopped"
         raise CheckImpossible(detail, reason="timeout") from error
     finally:
-        if process.returncode is None:
-            await _end(process)
+        if not child.ended:
+            await child.kill()
+        child.close()
     if code < 0:
         raise CheckImpossible(f"signal: {_signal_name(-code)}: {stderr[-1000:].strip() or words[0]}", reason="killed")
     return code, stderr, stdout
 
 
-async def _started(words: list[str], draft: str) -> Process:
-    """Given up in the middle of its start, a process would lose its parent, and its children their end."""
-    starting = asyncio.ensure_future(_start(words, draft))
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        with suppress(CheckImpossible):
-            await _end(await starting)
-        raise
-
-
-async def _start(words: list[str], draft: str) -> Process:
+def _start(words: list[str], draft: str) -> Child:
     environment = {name: value for name, value in os.environ.items() if name not in _SCRUBBED} | {FILE_VARIABLE: draft}
     try:
-        return await asyncio.create_subprocess_exec(
-            *words, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True
-        )
+        return Child(words, environment, stdout=PIPE, stderr=PIPE)
     except FileNotFoundError as error:
         if shutil.which(words[0]):
             detail = f'exec: "{words[0]}": the interpreter that its first line names does not exist'
@@ -116,21 +103,6 @@ async def _start(words: list[str], draft: str) -> Process:
     except OSError as error:
         reason = "not-executable" if isinstance(error, PermissionError) or error.strerror == "Exec format error" else "failed"
         raise CheckImpossible(f'exec: "{words[0]}": {(error.strerror or str(error)).lower()}', reason=reason) from error
-
-
-async def _read(stream: asyncio.StreamReader) -> str:
-    """All of it, the end of an endless flow dropped."""
-    kept = bytearray()
-    while part := await stream.read(65536):
-        kept += part[: max(0, _KEPT_OUTPUT - len(kept))]
-    return kept.decode("utf-8", "replace")
-
-
-async def _end(process: Process) -> None:
-    """The whole group: a validate_cmd may have started further processes."""
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    await asyncio.shield(process.wait())
 
 
 def _signal_name(number: int) -> str:

@@ -4,7 +4,6 @@ What a strategy says is a claim; the agent looks whether a new worker answers.
 """
 
 import asyncio
-import contextlib
 import os
 import shlex
 import signal
@@ -13,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol
 
+from native.child import Child
 from native.errors import BadRequest, RuntimeAbsent
 from native.runtime.master import Master
 
@@ -65,16 +65,12 @@ class CustomCommand:
         return Outcome(False, complained, self._failed(failure)) if failure else Outcome(True, said)
 
     async def _run(self, out: IO[bytes], err: IO[bytes]) -> str | None:
-        process = await asyncio.create_subprocess_exec(
-            *self.words, env=self.environment, stdin=asyncio.subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True
-        )
+        child = Child(self.words, self.environment, stdout=out, stderr=err)
         try:
             async with asyncio.timeout(self.limit):
-                code = await process.wait()
+                code = await child.wait()
         except TimeoutError:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
+            await child.kill()
             return f"no end within {self.limit:g} s"
         if code < 0:
             return f"signal: {signal.strsignal(-code)}".lower()

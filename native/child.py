@@ -1,0 +1,76 @@
+"""A child process. It is started by vfork: uvloop forks, which costs a server that holds a large file tens of milliseconds."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import IO, Any
+
+PIPE = subprocess.PIPE
+
+
+class Child:
+    """Started at once, in a session of its own; raises OSError. `stdout` and `stderr` are files, `PIPE` or None for nowhere."""
+
+    def __init__(
+        self, words: Sequence[str], environment: Mapping[str, str] | None = None, *, stdout: Any = None, stderr: Any = None
+    ) -> None:
+        nowhere = subprocess.DEVNULL
+        out, err = (nowhere if each is None else each for each in (stdout, stderr))
+        self._process: subprocess.Popen[bytes] = subprocess.Popen(
+            words, stdin=nowhere, stdout=out, stderr=err, env=environment, start_new_session=True
+        )
+        self.stdout, self.stderr = self._process.stdout, self._process.stderr
+
+    @property
+    def ended(self) -> bool:
+        return self._process.poll() is not None
+
+    async def wait(self) -> int:
+        """The exit status, negative for the signal that ended it."""
+        if not self.ended:
+            try:
+                descriptor = os.pidfd_open(self._process.pid)
+            except OSError:
+                return await asyncio.to_thread(self._process.wait)
+            try:
+                await _readable(descriptor)
+            finally:
+                os.close(descriptor)
+        return self._process.wait()
+
+    async def kill(self) -> None:
+        """The whole group: it may have started further processes."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        await asyncio.shield(self.wait())
+
+    def close(self) -> None:
+        """The pipes, when nobody reads them any more."""
+        for pipe in (self.stdout, self.stderr):
+            if pipe is not None:
+                pipe.close()
+
+
+async def read(pipe: IO[bytes], most: int) -> str:
+    """All of it to its end, what exceeds `most` bytes dropped."""
+    kept = bytearray()
+    os.set_blocking(pipe.fileno(), False)
+    while True:
+        await _readable(pipe.fileno())
+        part = os.read(pipe.fileno(), 65536)
+        if not part:
+            return kept.decode("utf-8", "replace")
+        kept += part[: max(0, most - len(kept))]
+
+
+async def _readable(descriptor: int) -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(descriptor, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(descriptor)
