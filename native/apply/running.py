@@ -76,8 +76,7 @@ class Running:
     def is_loaded(self, document: Document, mark: str) -> None:
         """The worker in service does exactly this now."""
         self.doubt = ""
-        self._set(document, mark)
-        self._memory.set(pending="")
+        self._set(document, mark, pending="")
 
     def is_ahead(self, document: Document) -> None:
         """The worker does exactly this, which is on no disk: the file holds more, and that waits for a reload."""
@@ -120,9 +119,9 @@ class Running:
         except OSError:
             return None
 
-    def _set(self, document: Document | None, mark: str) -> None:
+    def _set(self, document: Document | None, mark: str, **more: str) -> None:
         self.document, self._fingerprint = document, mark
-        self._memory.set(running="" if self.doubt else mark)
+        self._memory.set(running="" if self.doubt else mark, **more)
 
 
 def started_after(worker: Worker, moment: float) -> bool:
