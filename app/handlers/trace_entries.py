@@ -22,7 +22,7 @@ async def create(call: Written) -> Answer:
 
 
 async def delete(call: Written) -> Answer:
-    editor, trace = call.sidecar.editor, call.body[TRACE]
+    editor, trace = call.sidecar.editor, " ".join(call.body[TRACE].split())
 
     def edit(document: Document) -> Document:
         entries = _entries(editor, document)
@@ -35,9 +35,15 @@ async def delete(call: Written) -> Answer:
 
 
 def _entries(editor: Editor, document: Document) -> list[dict[str, Any]]:
-    return list(editor.get_object(document, editor.resources[TRACES], None, "").get(ENTRIES) or [])
+    return list(_section(editor, document).get(ENTRIES) or [])
 
 
 def _with_entries(editor: Editor, document: Document, entries: list[dict[str, Any]]) -> Document:
-    section = editor.get_object(document, editor.resources[TRACES], None, "")
-    return editor.replace(document, editor.resources[TRACES], None, "", section | {ENTRIES: entries})
+    return editor.replace(document, editor.resources[TRACES], None, "", _section(editor, document) | {ENTRIES: entries})
+
+
+def _section(editor: Editor, document: Document) -> dict[str, Any]:
+    try:
+        return editor.get_object(document, editor.resources[TRACES], None, "")
+    except NotThere:
+        return {}

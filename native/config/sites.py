@@ -93,7 +93,9 @@ class Sites:
     ) -> Document:
         """With the site saying something else; backends that it names no more leave."""
         self.check_there(document, resource, parent, key)
-        farms, body = _farms_of(body), {**body, "name": key}
+        if body["name"] != key:
+            raise BadValue(f"name in body is {body['name']}, and the site is {key}", place=Place(member="name"))
+        farms = _farms_of(body)
         frontend = self.editor.get_object(document, self._table[FRONTEND], None, key)
         former = _names(self._farms(document, frontend))
         if self._is_backend(document, frontend.get("default_backend")):
@@ -114,7 +116,7 @@ class Sites:
 
     def _with_children(self, document: Document, body: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Document:
         name, service = str(body["name"]), body.get("service") or {}
-        document = self._all_of(document, BIND, FRONTEND, name, service.get("listeners"))
+        document = self._all_of(document, BIND, FRONTEND, name, [_named(each) for each in service.get("listeners") or ()])
         document = self._all_of(document, RULE, FRONTEND, name, self._wanted_rules(document, name, farms))
         for farm in {str(farm["name"]): farm for farm in farms}.values():
             backend = self.editor.get_object(document, self._table[BACKEND], None, str(farm["name"]))
@@ -127,7 +129,7 @@ class Sites:
         rules = self._rules(document, frontend)
         known = {_meaning(rule): rule for rule in rules}
         wanted: list[Mapping[str, Any]] = [
-            known.get(_meaning(farm)) or dict(_meaning(farm)) for farm in farms if farm["use_as"] == CONDITIONAL
+            known.get(_meaning(farm)) or _conditional(farm) for farm in farms if farm["use_as"] == CONDITIONAL
         ]
         for place, rule in enumerate(rules):
             if not self._is_backend(document, rule["name"]):
@@ -166,14 +168,29 @@ def _farms_of(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
         own = {name: farm[name] for name in (*OF_FARM, "servers") if farm.get(name)}
         if told.setdefault(str(farm["name"]), own) != own:
             raise BadValue(f"farm {farm['name']} is given twice, and not in the same way", place=Place(member="farms"))
-        if farm["use_as"] == CONDITIONAL and bool(farm.get("cond")) != bool(farm.get("cond_test")):
-            raise BadValue(f"farm {farm['name']} needs both cond and cond_test, or neither", place=Place(member="cond_test"))
     return farms
 
 
 def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Which backend, and when: what a rule and a farm both tell."""
     return tuple((name, rule[name]) for name in ("name", *CONDITION) if rule.get(name))
+
+
+def _conditional(farm: Mapping[str, Any]) -> Object:
+    """The new rule of a farm. Raises BadValue without a condition."""
+    for member in CONDITION:
+        if not farm.get(member):
+            raise BadValue(f"{member} in body is required for the conditional farm {farm['name']}", place=Place(member=f"farms.{member}"))
+    return dict(_meaning(farm))
+
+
+def _named(listener: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A listener without a name gets that of its address."""
+    if listener.get("name"):
+        return listener
+    if listener.get("port") is None:
+        raise BadValue("port in body is required for a listener without a name", place=Place(member="service.listeners.port"))
+    return {**listener, "name": f"{listener.get('address') or '*'}:{listener['port']}"}
 
 
 def _names(farms: Sequence[Mapping[str, Any]]) -> list[str]:

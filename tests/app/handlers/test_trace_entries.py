@@ -8,8 +8,8 @@ TRACES = f"{CONFIG}/traces"
 def test_a_life(client: Client) -> None:
     absent = client.get(TRACES)
     assert (absent.status, absent.message) == (404, "missing object: Object traces does not exist")
-    assert client.post(f"{TRACES}/entries?version=1", {"trace": "h1 sink stderr"}).status == 404
-    assert client.post(f"{TRACES}?version=1", {"entries": [{"trace": "h1 sink stderr"}]}).status == 202
+    assert client.delete(f"{TRACES}/entries?version=1", {"trace": "h1 sink stderr"}).status == 404
+    assert client.post(f"{TRACES}/entries?version=1", {"trace": "h1 sink stderr"}).status == 202
     assert client.post(f"{TRACES}?version=2", {}).message == "object already exists: traces section already exists"
     made = client.post(f"{TRACES}/entries?version=2", {"trace": "h2 sink stderr"})
     assert (made.status, made.body) == (202, b"")

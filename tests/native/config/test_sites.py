@@ -103,6 +103,23 @@ def test_a_backend_that_another_frontend_uses_stays(sites: Sites) -> None:
     assert [(each.kind, each.name) for each in document.sections] == [("frontend", "other"), ("backend", "shared")]
 
 
+def test_an_unconditional_rule_that_stands_may_stay(sites: Sites) -> None:
+    text = TEXT.replace("use_backend img if { path_beg /img }", "use_backend img")
+    body = sites.get_object(Document.parse(text), sites.editor.resources["sites"], None, "shop")
+    assert sites.replace(Document.parse(text), sites.editor.resources["sites"], None, "shop", body).text == text
+
+
+def test_the_name_of_a_site_is_that_of_the_path(sites: Sites) -> None:
+    with pytest.raises(BadValue, match="name in body is other"):
+        sites.replace(DOCUMENT, sites.editor.resources["sites"], None, "shop", SHOP | {"name": "other"})
+
+
+def test_a_listener_without_a_name_gets_that_of_its_address(sites: Sites) -> None:
+    body = {"name": "new", "service": {"listeners": [{"address": "127.0.0.1", "port": 90}]}}
+    made = sites.create(DOCUMENT, sites.editor.resources["sites"], None, body)
+    assert "    bind 127.0.0.1:90 name 127.0.0.1:90\n" in made.text
+
+
 def test_new_farms_in_their_order(sites: Sites) -> None:
     farms = [{"name": name, "use_as": "conditional", "cond": "if", "cond_test": f"{{ path /{name} }}"} for name in ("b", "a")]
     made = sites.create(DOCUMENT, sites.editor.resources["sites"], None, {"name": "new", "farms": farms})
@@ -120,7 +137,7 @@ def test_new_farms_in_their_order(sites: Sites) -> None:
             BadValue,
             "farm a is given twice",
         ),
-        ({"name": "n", "farms": [{"name": "a", "use_as": "conditional", "cond": "if"}]}, BadValue, "needs both cond and cond_test"),
+        ({"name": "n", "farms": [{"name": "a", "use_as": "conditional", "cond": "if"}]}, BadValue, "cond_test in body is required"),
     ],
 )
 def test_refusals(sites: Sites, body: dict[str, Any], error: type[Exception], told: str) -> None:
