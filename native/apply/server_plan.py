@@ -58,7 +58,7 @@ class ServerPlanner:
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         try:
             said, left = self.live.commands(self.backend, new.name, before, after, changed)
-        except BadValue:
+        except (BadValue, Unsayable):
             said, left = [], changed
         if left:
             self.reasons.append((new.place, f"server {new.name}: {', '.join(left)} cannot be changed in the running process"))

@@ -106,6 +106,43 @@ def test_an_agent_is_set_while_it_is_on(on_first: bool) -> None:
         assert said == ["set server app/s2 state maint", "set server app/s2 agent-port 9", "disable agent app/s2"]
 
 
+NAMES = [
+    ("server s1", 'server "s1"', "weight 10", "weight 20", ["set server app/s1 weight 20"]),
+    ("server s1", 'server "s1"', LAST, LAST + "  server s3 192.0.2.3:80 disabled\n", ["add server app/s3 192.0.2.3:80 inter 5s"]),
+    ("\nbackend app", '\nbackend "app"', "weight 10", "weight 20", ["set server app/s1 weight 20"]),
+    ("\nbackend app", "\nlisten app", "weight 10", "weight 20", ["set server app/s1 weight 20"]),
+    ("frontend web", 'frontend "web"', "maxconn 50", "maxconn 60", ["set maxconn frontend web 60"]),
+    ("server s1", 'server "${NAME}"', "weight 10", "weight 20", None),
+    ("\nbackend app", '\nbackend "${NAME}"', "weight 10", "weight 20", None),
+    ("frontend web", 'frontend "${NAME}"', "maxconn 50", "maxconn 60", None),
+    ("check   #", 'agent-check agent-port 1 agent-send "x"', '"x"', '""', None),
+    (LAST, LAST, LAST, LAST + '  server s3 192.0.2.3:80 cookie ""\n', None),
+]
+
+
+@pytest.mark.parametrize(("spelt", "so", "old", "new", "commands"), NAMES)
+def test_names_and_words_as_haproxy_knows_them(spelt: str, so: str, old: str, new: str, commands: list[str] | None) -> None:
+    """None: only a reload can say it."""
+    before = BASE.replace(spelt, so, 1)
+    said = plan(Document.parse(before), Document.parse(before.replace(old, new, 1)), MODERN)
+    assert ([each.text for each in said.commands] if said.is_live else None) == commands
+
+
+def test_what_servers_inherit_may_be_unknown() -> None:
+    def why(text: str, *, preceded: bool) -> list[str]:
+        new = text.replace("weight 10", "weight 20")
+        return [reason.why for reason in plan(Document.parse(text), Document.parse(new), MODERN, preceded=preceded).reasons]
+
+    assert why(BASE, preceded=True) == []
+    alone = BASE.replace("defaults base", "#")
+    assert why(alone, preceded=False) == []
+    assert why(alone, preceded=True) == ["the servers may inherit from another file"]
+    missing = BASE.replace("backend app", "backend app from elsewhere")
+    assert why(missing, preceded=True) == ["the servers may inherit from another file"]
+    guarded = BASE.replace("  default-server inter 5s\n", "  .if feature(OPENSSL)\n  default-server weight 9\n  .endif\n")
+    assert why(guarded, preceded=False) == ["a server or what it inherits stands under a condition"]
+
+
 def test_order_of_servers_counts() -> None:
     lines = BASE.splitlines(keepends=True)
     lines[14], lines[15] = lines[15], lines[14]

@@ -1,0 +1,27 @@
+"""A reason tells the line of the whole file."""
+
+import pytest
+
+from native.apply.outcome import Plan, Reason, line_of, reason_at
+from native.text.document import Document
+
+TEXT = "# head\n\nglobal\n  maxconn 1\n\n# above\nbackend b\n  # inside\n  server s 192.0.2.1\n"
+DOCUMENT = Document.parse(TEXT.encode())
+
+
+@pytest.mark.parametrize(("section", "place", "line"), [(0, 0, 3), (0, 1, 4), (1, 0, 7), (1, 2, 9)])
+def test_numbers_of_lines(section: int, place: int, line: int) -> None:
+    found = DOCUMENT.sections[section]
+    assert line_of(DOCUMENT, found, place) == line
+    assert TEXT.splitlines(keepends=True)[line - 1] == found.lines[place].text
+
+
+def test_a_reason_names_section_and_keyword() -> None:
+    assert reason_at(DOCUMENT, DOCUMENT.sections[1], 2, "so") == Reason("backend b", 9, "server", "so")
+    assert reason_at(DOCUMENT, DOCUMENT.sections[0], 0, "so") == Reason("global", 3, "global", "so")
+    assert reason_at(DOCUMENT, DOCUMENT.sections[1], 1, "a comment has no keyword").keyword == ""
+
+
+def test_what_is_live() -> None:
+    assert Plan().is_live
+    assert not Plan(reasons=[Reason("", 0, "", "so")]).is_live

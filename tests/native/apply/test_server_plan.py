@@ -1,0 +1,92 @@
+"""The servers of one backend, before and after: commands in their order, or the reason against."""
+
+import pytest
+
+from native.apply.server_plan import ServerPlanner
+from native.apply.servers import EffectiveServer, Servers
+from native.grammar.load import grammar
+from native.runtime.capabilities import Capabilities
+from native.text.document import Document
+
+ALL = frozenset({"set server", "add server", "del server"})
+SERVERS = Servers(grammar())
+
+
+def servers(*lines: str) -> list[EffectiveServer]:
+    document = Document.parse(("backend b\n" + "".join(f"  server {line}\n" for line in lines)).encode())
+    return SERVERS.of(document, document.sections[0]) or []
+
+
+def planned(before: list[str], after: list[str], capabilities: Capabilities) -> ServerPlanner:
+    planner = ServerPlanner(SERVERS, capabilities, "b")
+    planner.plan(servers(*before), servers(*after))
+    return planner
+
+
+A, B, C = "a 192.0.2.1:80", "b 192.0.2.2:80 weight 5 disabled", "c 192.0.2.3:80"
+ADD_C = ["add server b/c 192.0.2.3:80", "set server b/c state ready"]
+LIVE = [
+    ([A, B], [A, B], []),
+    ([A], [A, C], ADD_C),
+    ([A, B], [A, C], ["set server b/b state maint", "del server b/b", *ADD_C]),
+    ([A], [A + " weight 3", C], ["set server b/a weight 3", *ADD_C]),
+    ([], [C], ADD_C),
+    ([A], [], ["set server b/a state maint", "del server b/a"]),
+    ([], [C + " check agent-check agent-port 9"], None),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "texts"), LIVE)
+def test_live(before: list[str], after: list[str], texts: list[str] | None) -> None:
+    planner = planned(before, after, Capabilities((3, 2), ALL, "admin"))
+    assert planner.reasons == []
+    said = [each.text for each in planner.commands]
+    assert set(planner.places) == set(said)
+    if texts is not None:
+        assert said == texts
+    else:
+        assert said[1:] == ["enable health b/c", "enable agent b/c", "set server b/c state ready"]
+
+
+def test_each_command_has_its_line() -> None:
+    planner = planned([A, B], [A + " weight 3", B, C], Capabilities((3, 2), ALL, "admin"))
+    assert [planner.places[command.text] for command in planner.commands] == [1, 3, 3]
+
+
+def test_a_refused_deletion_puts_the_server_back_as_it_was() -> None:
+    planner = planned([A, B], [], Capabilities((3, 2), ALL, "admin"))
+    assert [each.undo for each in planner.commands if each.undo] == ["set server b/a state ready", "set server b/b state maint"]
+
+
+RELOADS = [
+    ([A, C], [C, A], "stand in another order"),
+    ([A], [C, A], "stand in another order"),
+    ([A], [A, A], "two servers have one name"),
+    ([A], [A + " fancy"], "words changed that nothing here knows"),
+    ([A], [A, C + " fancy"], "nothing here knows fancy"),
+    ([A], [A + " rise 3"], "rise cannot be changed in the running process"),
+    ([A], [A, C + " cookie ${C}"], "only HAProxy knows the value of ${C}"),
+    ([A], [A, '"${N}" 192.0.2.3:80'], "only HAProxy knows the name ${N}"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "why"), RELOADS)
+def test_reloads(before: list[str], after: list[str], why: str) -> None:
+    planner = planned(before, after, Capabilities((3, 2), ALL, "admin"))
+    assert [why in said for _, said in planner.reasons] == [True]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "capabilities"),
+    [
+        ([A], [A + " weight 3"], Capabilities((3, 2), ALL - {"set server"}, "admin")),
+        ([A], [A + " weight 3"], Capabilities((3, 2), ALL, "operator")),
+        ([A], [A, C], Capabilities((2, 4), ALL, "admin")),
+        ([A], [], Capabilities((2, 4), ALL, "admin")),
+        ([A], [A, C + " cookie x"], Capabilities((3, 2), ALL, "admin", frozenset({"weight"}))),
+    ],
+)
+def test_what_this_haproxy_or_its_socket_cannot(before: list[str], after: list[str], capabilities: Capabilities) -> None:
+    planner = planned(before, after, capabilities)
+    assert len(planner.reasons) == 1
+    assert planner.commands == []

@@ -1,0 +1,199 @@
+"""CRUD on documents: what comes out, what stays as it was, and each refusal."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from native.config.editor import Editor
+from native.errors import AlreadyThere, BadValue, IndexOutOfRange, NativeError, NoParent, NotThere
+from native.text.document import Document
+
+TEXT = """\
+# the operators' own
+global
+    maxconn 100
+
+defaults base
+    mode http
+
+frontend web
+    bind 127.0.0.1:80 name main
+
+# the farm
+backend app from base
+    odd-directive 1
+    acl local src 127.0.0.1
+    server s1 192.0.2.1:80 weight 10
+    server "s2" 192.0.2.2:80
+"""
+EDITOR = Editor()
+GLOBAL, DEFAULTS, FRONTENDS, BACKENDS, SERVERS, ACLS = (
+    EDITOR.resources[name] for name in ("global", "defaults", "frontends", "backends", "servers", "acls")
+)
+APP, NOBODY = (BACKENDS, "app"), (BACKENDS, "nobody")
+SERVER = {"name": "s3", "address": "192.0.2.3", "port": 80}
+ACL = {"acl_name": "new", "criterion": "path", "value": "/x"}
+
+
+def document(text: str = TEXT) -> Document:
+    return Document.parse(text.encode())
+
+
+def test_reading() -> None:
+    assert EDITOR.get_object(document(), GLOBAL, None, "") == {"performance_options": {"maxconn": 100}}
+    assert EDITOR.list_objects(document(), FRONTENDS) == [{"from": "base", "name": "web"}], "bound by its place in the file"
+    assert EDITOR.get_object(document(), SERVERS, APP, "s1") == {"name": "s1", "address": "192.0.2.1", "port": 80, "weight": 10}
+    assert [each["name"] for each in EDITOR.list_objects(document(), SERVERS, APP)] == ["s1", '"s2"']
+    assert EDITOR.list_objects(document(), SERVERS, NOBODY) == []
+    whole = EDITOR.get_object(document(), BACKENDS, None, "app", full=True)
+    assert {"from", "name", "acl_list", "servers"} <= set(whole)
+    assert list(whole["servers"]) == ["s1", '"s2"']
+
+
+def test_what_is_read_is_the_caller_s_own() -> None:
+    same = document()
+    EDITOR.list_objects(same, SERVERS, APP)[0]["weight"] = 99
+    EDITOR.get_object(same, BACKENDS, None, "app")["mode"] = "tcp"
+    assert EDITOR.get_object(same, SERVERS, APP, "s1")["weight"] == 10
+    assert "mode" not in EDITOR.get_object(same, BACKENDS, None, "app")
+
+
+EDITS: dict[str, tuple[Callable[[Document], Document], str, str]] = {
+    "a member": (
+        lambda before: EDITOR.replace(before, GLOBAL, None, "", {"performance_options": {"maxconn": 200}}),
+        "maxconn 100",
+        "maxconn 200",
+    ),
+    "a child": (
+        lambda before: EDITOR.replace(before, SERVERS, APP, "s1", {"name": "s1", "address": "192.0.2.1", "port": 80}),
+        " weight 10",
+        "",
+    ),
+    "a renamed child": (
+        lambda before: EDITOR.replace(before, SERVERS, APP, "s1", {**SERVER, "weight": 10}),
+        "s1 192.0.2.1",
+        "s3 192.0.2.3",
+    ),
+    "a new child": (
+        lambda before: EDITOR.create(before, SERVERS, APP, SERVER),
+        '"s2" 192.0.2.2:80\n',
+        '"s2" 192.0.2.2:80\n    server s3 192.0.2.3:80\n',
+    ),
+    "a child at an index": (
+        lambda before: EDITOR.create(before, ACLS, APP, ACL, index=0),
+        "    acl local",
+        "    acl new path /x\n    acl local",
+    ),
+    "a child at the end": (
+        lambda before: EDITOR.create(before, ACLS, APP, ACL, index=-1),
+        "127.0.0.1\n    server",
+        "127.0.0.1\n    acl new path /x\n    server",
+    ),
+    "a list": (lambda before: EDITOR.replace_all(before, ACLS, APP, [ACL]), "local src 127.0.0.1", "new path /x"),
+    "a child that goes": (lambda before: EDITOR.delete(before, SERVERS, APP, '"s2"'), '    server "s2" 192.0.2.2:80\n', ""),
+    "a name without its quotes": (lambda before: EDITOR.delete(before, SERVERS, APP, "s2"), '    server "s2" 192.0.2.2:80\n', ""),
+    "a section that goes, with its comment": (
+        lambda before: EDITOR.delete(before, BACKENDS, None, "app"),
+        TEXT[TEXT.index("# the farm") :],
+        "",
+    ),
+    "nothing": (lambda before: EDITOR.replace(before, BACKENDS, None, "app", EDITOR.get_object(before, BACKENDS, None, "app")), "", ""),
+    "a binding that is so already": (
+        lambda before: EDITOR.replace(before, FRONTENDS, None, "web", {"name": "web", "from": "base"}),
+        "",
+        "",
+    ),
+    "another name in the body": (
+        lambda before: EDITOR.replace(before, FRONTENDS, None, "web", {"name": "other", "maxconn": 5}),
+        "frontend web\n",
+        "frontend web\n    maxconn 5\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_changes_only_its_words(name: str) -> None:
+    edit, old, new = EDITS[name]
+    before = document()
+    after = edit(before)
+    assert after.text == TEXT.replace(old, new, 1)
+    assert before.text == TEXT, "nothing is changed in place"
+
+
+def test_a_new_section_with_all_its_children() -> None:
+    body: dict[str, Any] = {"name": "new", "mode": "tcp", "acl_list": [ACL], "servers": {"s3": SERVER}}
+    after = EDITOR.create(document(), BACKENDS, None, body, full=True)
+    assert after.text == TEXT + "\nbackend new\n    mode tcp\n    server s3 192.0.2.3:80\n    acl new path /x\n"
+    assert EDITOR.get_object(after, BACKENDS, None, "new", full=True) == {**body, "from": "base"}
+    assert EDITOR.create(document(), BACKENDS, None, body).text == TEXT + "\nbackend new\n    mode tcp\n"
+
+
+def test_a_whole_section_is_what_the_body_says() -> None:
+    body = {"name": "app", "from": "base", "servers": {"s1": {"name": "s1", "address": "192.0.2.1", "port": 80, "weight": 10}}}
+    after = EDITOR.replace(document(), BACKENDS, None, "app", body, full=True).find("backend", "app")
+    assert after
+    assert after.text == "backend app from base\n    server s1 192.0.2.1:80 weight 10\n"
+
+
+REFUSED: dict[str, tuple[Callable[[Document], object], type[NativeError], str]] = {
+    "get": (lambda it: EDITOR.get_object(it, BACKENDS, None, "nobody"), NotThere, "missing object: Backend nobody does not exist"),
+    "get a child": (
+        lambda it: EDITOR.get_object(it, SERVERS, APP, "s9"),
+        NotThere,
+        "missing object: server s9 does not exist in app backend",
+    ),
+    "get an index": (lambda it: EDITOR.get_object(it, ACLS, APP, 5), NativeError, "5"),
+    "put": (lambda it: EDITOR.replace(it, BACKENDS, None, "nobody", {}), NotThere, "missing object: backend nobody does not exist"),
+    "delete": (lambda it: EDITOR.delete(it, BACKENDS, None, "nobody"), NotThere, "missing object: backend nobody does not exist"),
+    "post": (
+        lambda it: EDITOR.create(it, BACKENDS, None, {"name": "app"}),
+        AlreadyThere,
+        "object already exists: backend app already exists",
+    ),
+    "post a child": (
+        lambda it: EDITOR.create(it, SERVERS, APP, {**SERVER, "name": "s2"}),
+        AlreadyThere,
+        "object already exists: server s2 already exists in app backend",
+    ),
+    "rename onto another": (lambda it: EDITOR.replace(it, SERVERS, APP, "s1", {**SERVER, "name": "s2"}), AlreadyThere, "s2 already exists"),
+    "post without a parent": (
+        lambda it: EDITOR.create(it, SERVERS, NOBODY, SERVER),
+        NoParent,
+        "missing parent: backend nobody does not exist",
+    ),
+    "post behind the end": (
+        lambda it: EDITOR.create(it, ACLS, APP, ACL, index=2),
+        IndexOutOfRange,
+        "index out of range: Object with id 2 in backend app out of range",
+    ),
+    "a line break": (lambda it: EDITOR.create(it, SERVERS, APP, {**SERVER, "cookie": "a\nb"}), BadValue, "cookie"),
+    "from nowhere": (
+        lambda it: EDITOR.create(it, BACKENDS, None, {"name": "b", "from": "gone"}),
+        BadValue,
+        "missing defaults section in from",
+    ),
+    "from itself": (
+        lambda it: EDITOR.replace(it, DEFAULTS, None, "base", {"name": "base", "from": "base"}),
+        BadValue,
+        "inherit from itself",
+    ),
+    "check": (lambda it: EDITOR.check_there(it, SERVERS, APP, "s9", "absent_delete"), NotThere, "s9 does not exist"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str) -> None:
+    edit, kind, text = REFUSED[name]
+    with pytest.raises(kind) as caught:
+        edit(document())
+    assert text in str(caught.value)
+
+
+def test_lines_that_are_no_objects() -> None:
+    text = TEXT.replace("    acl local", "    acl\n    acl local")
+    assert EDITOR.unparsed(document(text), ACLS, APP) == [0]
+    assert EDITOR.unparsed(document(text), ACLS, NOBODY) == []
+    with pytest.raises(NativeError):
+        EDITOR.get_object(document(text), ACLS, APP, 0)
+    assert EDITOR.get_object(document(text), ACLS, APP, 1)["acl_name"] == "local"
