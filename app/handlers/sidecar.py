@@ -43,5 +43,5 @@ def _reason(reason: Reason) -> dict[str, Any]:
 
 
 def _message(message: Message) -> dict[str, Any]:
-    told = {"severity": message.level, "text": message.text, "file": message.file, "line": message.line, "section": message.section}
-    return {name: value for name, value in told.items() if value is not None}
+    told = message.as_dict()
+    return {"severity": told.pop("level"), **told}

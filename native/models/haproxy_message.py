@@ -10,5 +10,6 @@ class HaproxyMessage(Model):
     file: StrictStr | None = None
     line: Annotated[StrictInt | None, Field(ge=1)] = None
     section: StrictStr | None = None
-    severity: Literal['alert', 'warning', 'notice'] | None = None
+    severity: Literal['alert', 'warning', 'notice', 'diag']
+    source: StrictStr | None = None
     text: StrictStr

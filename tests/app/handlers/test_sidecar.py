@@ -1,5 +1,8 @@
 """What only this server offers; called as handlers, whatever the document declares by now."""
 
+from typing import Any
+
+import jsonschema
 import pytest
 
 from app.handlers.sidecar import as_dict
@@ -7,6 +10,7 @@ from native.apply.plan import Reason
 from native.apply.preview import Preview
 from native.config.messages import Message
 from tests.app.client import CONFIG, CONFIGURATION, Client
+from tests.haproxy.sidecar import Sidecar
 
 PLAN = "/v3/sidecar/plan"
 
@@ -57,3 +61,73 @@ def test_a_whole_record(client: Client) -> None:
     assert told["reasons"]
     missing = client.get("/v3/sidecar/reloads/2020-01-01-0")
     assert (missing.status, missing.message) == (404, "Reload with ID 2020-01-01-0 does not exist")
+
+
+def conforms(sidecar: Sidecar, body: Any, schema: str) -> None:
+    """To the schema that the server itself publishes, and nothing besides."""
+    document = sidecar.get("/v3/specification_openapiv3").json()
+    jsonschema.validate(body, {**document["components"]["schemas"][schema], "components": document["components"]})
+    for shown, declared in ((body, schema), *((each, "reload_reason") for each in body["reasons"])):
+        assert set(shown) <= set(document["components"]["schemas"][declared]["properties"])
+    for message in body.get("messages", ()):
+        assert set(message) <= set(document["components"]["schemas"]["haproxy_message"]["properties"])
+
+
+def test_plans_beside_a_real_haproxy(sidecar: Sidecar) -> None:
+    text = sidecar.haproxy.file.read_text()
+    pid = sidecar.haproxy.worker_pid()
+
+    def planned(old: str, new: str) -> Any:
+        answer = sidecar.post(PLAN, text.replace(old, new, 1))
+        assert answer.status_code == 200
+        conforms(sidecar, answer.json(), "plan")
+        return answer.json()
+
+    live = planned("weight 10", "weight 30")
+    assert (live["valid"], live["reload"], live["commands"]) == (True, False, ["set server app/one weight 30"])
+    assert "-    server one" in live["diff"] and "weight 30   # the first" in live["diff"]
+    reload = planned("roundrobin", "leastconn")
+    line = text[: text.index("balance")].count("\n") + 1
+    assert (reload["valid"], reload["reload"], reload["commands"]) == (True, True, [])
+    assert (reload["reasons"][0]["section"], reload["reasons"][0]["line"], reload["reasons"][0]["keyword"]) == (
+        "backend app",
+        line,
+        "balance",
+    )
+    wrong = planned("weight 10", "wieght 10")
+    message = wrong["messages"][0]
+    line = text[: text.index("server one")].count("\n") + 1
+    assert (wrong["valid"], message["severity"], message["line"], message["section"]) == (False, "alert", line, "backend app from http")
+    assert "'wieght'" in message["text"] and message["source"].startswith("server one")
+    same = planned("weight 10", "weight 10")
+    assert (same["diff"], same["commands"], same["reload"]) == ("", [], False)
+    id_ = sidecar.transaction()
+    sidecar.delete("backends/app/servers/two", transaction_id=id_)
+    gone = sidecar.post(PLAN, transaction_id=id_).json()
+    conforms(sidecar, gone, "plan")
+    assert gone["commands"] == ["set server app/two state maint", "del server app/two"]
+    unknown = sidecar.post(PLAN, transaction_id="00000000-0000-4000-8000-000000000000")
+    assert (unknown.status_code, unknown.json()["code"]) == (400, 400)
+    assert (sidecar.haproxy.file.read_text(), sidecar.version(), sidecar.haproxy.worker_pid()) == (text, 1, pid), "nothing changes"
+    assert "10" in sidecar.haproxy.ask("get weight app/one").split()
+
+
+def test_records_beside_a_real_haproxy(sidecar: Sidecar) -> None:
+    pid = sidecar.haproxy.worker_pid()
+    made = sidecar.post("backends", {"name": "more", "from": "http"}, version=1)
+    path = f"/v3/sidecar/reloads/{made.headers['Reload-Id']}"
+    conforms(sidecar, sidecar.get(path).json(), "reload_record")
+    sidecar.post("backends", {"name": "most", "from": "http"}, version=2, force_reload=True)
+    record = sidecar.get(path).json()
+    conforms(sidecar, record, "reload_record")
+    assert (record["status"], record["verified"], record["version"]) == ("succeeded", True, 3)
+    assert (record["pid_before"], record["pid_after"]) == (pid, sidecar.haproxy.worker_pid())
+    assert [reason["section"] for reason in record["reasons"]] == ["backend more", "backend most"]
+    binds = "frontends/site/binds"
+    assert sidecar.post(binds, {"name": "x", "address": "203.0.113.9", "port": 9}, version=3, force_reload=True).status_code == 400
+    latest = f"{path.rpartition('-')[0]}-{int(path.rpartition('-')[2]) + 1}"
+    refused = sidecar.get(latest).json()
+    conforms(sidecar, refused, "reload_record")
+    assert (refused["status"], refused["version"], refused["restored_version"], sidecar.version()) == ("failed", 4, 5, 5)
+    assert "bind 203.0.113.9:9" in refused["refused"]
+    assert "203.0.113.9" not in sidecar.haproxy.file.read_text()
