@@ -47,9 +47,8 @@ class _Planner:
     def plan(self) -> Plan:
         if directives_of(self.running.preamble) != directives_of(self.new.preamble):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
-        old_keys, new_keys = keys_of(self.running), keys_of(self.new)
-        if old_keys != new_keys:
-            self._moved_sections(old_keys, new_keys)
+        if not same_sections(self.running, self.new):
+            self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
         for old, new in zip(self.running.sections, self.new.sections, strict=True):
             if old is not new and old.text != new.text and meaning(old) != meaning(new):
@@ -148,6 +147,12 @@ def first_difference(old: Section, new: Section) -> int:
 
 def _has_conditionals(section: Section) -> bool:
     return any(line.words and line.words[0] in CONDITIONALS for line in section.lines)
+
+
+def same_sections(one: Document, other: Document) -> bool:
+    """Whether both have the same sections in the same order; most of them are shared."""
+    pairs = zip(one.sections, other.sections, strict=False)
+    return len(one.sections) == len(other.sections) and all(a is b or (a.kind, a.name) == (b.kind, b.name) for a, b in pairs)
 
 
 def keys_of(document: Document) -> list[Key]:

@@ -5,7 +5,7 @@ An edit returns a new document that shares every untouched section.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from native.text.line import Line
 from native.text.section import Section, split_lines
@@ -26,12 +26,13 @@ _HEADER = re.compile(
 class Document:
     """`preamble` is the text before the first section; `sections` hold everything else."""
 
-    __slots__ = ("_data", "_index", "preamble", "sections")
+    __slots__ = ("_data", "_index", "_names", "preamble", "sections")
 
     def __init__(self, preamble: str, sections: Iterable[Section]) -> None:
         self.preamble = preamble
         self.sections = tuple(sections)
         self._index: dict[tuple[str, str], int] | None = None
+        self._names: tuple[str, ...] | None = None
         self._data: bytes | None = None
 
     @classmethod
@@ -69,7 +70,7 @@ class Document:
 
     def rest(self) -> None:
         """Lets go of what can be computed again; for documents that are kept long and seldom read."""
-        self._index = self._data = None
+        self._index = self._names = self._data = None
 
     def _make_index(self) -> dict[tuple[str, str], int]:
         index: dict[tuple[str, str], int] = {}
@@ -77,16 +78,20 @@ class Document:
             index.setdefault((section.kind, name), place)
         return index
 
-    def names(self) -> list[str]:
+    def names(self) -> tuple[str, ...]:
         """The name by which each section is addressed."""
-        names, nameless = [], 0
+        if self._names is None:
+            self._names = tuple(self._make_names())
+        return self._names
+
+    def _make_names(self) -> Iterator[str]:
+        nameless = 0
         for section in self.sections:
             if section.kind == "defaults" and not section.name:
                 nameless += 1
-                names.append(f"unnamed_defaults_{nameless}")
+                yield f"unnamed_defaults_{nameless}"
             else:
-                names.append(section.name)
-        return names
+                yield section.name
 
     def of_kind(self, kind: str) -> list[tuple[str, Section]]:
         """(name, section) of each section of that kind, in file order."""
@@ -96,7 +101,7 @@ class Document:
         place = self.sections.index(old)
         document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]))
         if (old.kind, old.name) == (new.kind, new.name):
-            document._index = self._index
+            document._index, document._names = self._index, self._names
         return document
 
     def insert(self, section: Section, after: Section | None = None) -> "Document":
@@ -126,7 +131,7 @@ class Document:
 
     def with_preamble(self, preamble: str) -> "Document":
         document = Document(preamble, self.sections)
-        document._index = self._index
+        document._index, document._names = self._index, self._names
         return document
 
 

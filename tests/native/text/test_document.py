@@ -82,11 +82,29 @@ def test_every_kind(kind: str) -> None:
 
 def test_names_by_which_sections_are_addressed() -> None:
     document = Document.parse("defaults\nbackend a\ndefaults d\nbackend a\n  x\ndefaults\n")
-    assert document.names() == ["unnamed_defaults_1", "a", "d", "a", "unnamed_defaults_2"]
+    assert document.names() == ("unnamed_defaults_1", "a", "d", "a", "unnamed_defaults_2")
     assert document.find("defaults", "unnamed_defaults_2") is document.sections[4]
     assert document.find("backend", "a") is document.sections[1]
     assert document.find("backend", "b") is None
     assert [name for name, _ in document.of_kind("backend")] == ["a", "a"]
+
+
+def test_names_follow_every_edit() -> None:
+    document = Document.parse("defaults\nbackend a\ndefaults\n  x\n")
+    first, backend, second = document.sections
+    assert document.names() == ("unnamed_defaults_1", "a", "unnamed_defaults_2")
+    changed = document.replace(second, Section("defaults", "", "defaults\n  y\n"))
+    assert changed.names() == document.names()
+    assert changed.replace(first, Section("defaults", "d", "defaults d\n")).names() == ("d", "a", "unnamed_defaults_1")
+    assert document.remove(first).names() == ("a", "unnamed_defaults_1")
+    assert document.insert(Section("backend", "b", "backend b\n"), backend).names() == (
+        "unnamed_defaults_1",
+        "a",
+        "b",
+        "unnamed_defaults_2",
+    )
+    document.rest()
+    assert document.names() == ("unnamed_defaults_1", "a", "unnamed_defaults_2")
 
 
 # -- comments above a header
