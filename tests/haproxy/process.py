@@ -110,7 +110,14 @@ class HAProxy:
 
     def ask(self, command: str) -> str:
         """The worker's answer, through whichever socket there is."""
-        return ask(self.stats, command) if self._has_stats else ask(self._master(), f"@1 {command}")
+        try:
+            if self._has_stats:
+                return ask(self.stats, command)
+        except ConnectionRefusedError:
+            # Two failed reloads in a row leave (3.2 at least) a stats socket that nobody listens on.
+            if not self.master:
+                raise
+        return ask(self._master(), f"@1 {command}")
 
     def ask_master(self, command: str) -> str:
         return ask(self._master(), command)

@@ -63,7 +63,7 @@ class Sidecar:
 
     def start(self) -> Self:
         """Starts the command and waits for its first answer."""
-        self.process = start([str(COMMAND), "-f", str(self.file), *self._arguments], self.log)
+        self.process = start([*self._command(), "-f", str(self.file), *self._arguments], self.log)
         self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", auth=USER, timeout=60)
         deadline = time.monotonic() + 60
         while not self._answers():
@@ -71,6 +71,9 @@ class Sidecar:
             assert time.monotonic() < deadline, f"the server does not answer:\n{self.log.read_text()}"
             time.sleep(0.01)
         return self
+
+    def _command(self) -> list[str]:
+        return [str(COMMAND)]
 
     def stop(self) -> None:
         """Ends the server; the files stay, so that another `start` finds them."""
