@@ -1,9 +1,5 @@
 """File and process agree after failed reloads, failed commands, and restarts of either."""
 
-import asyncio
-import os
-import signal
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -86,22 +82,6 @@ class TestRestarts:
 
         run(work())
 
-    def test_a_reload_by_somebody_else(self, haproxy: HAProxy) -> None:
-        async def work() -> None:
-            async with running_engine(haproxy.directory, haproxy) as engine:
-                await engine.write(adding("b"), version=1)
-                pid = haproxy.worker_pid()
-                os.kill(haproxy.pid, signal.SIGUSR2)
-                async with asyncio.timeout(20):
-                    while not await other_worker(haproxy, pid):
-                        await asyncio.sleep(0.02)
-                outcome = await engine.write(substituting("weight 10", "weight 20"), version=2)
-                assert outcome.reload_id or weight(haproxy) == "20"
-                assert (await reload(engine)).status == "succeeded"
-                assert weight(haproxy) == "20"
-
-        run(work())
-
     def test_a_worker_of_which_nothing_is_known(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             haproxy.file.write_text(haproxy.file.read_text() + "\n# edited after the start\n")
@@ -122,9 +102,3 @@ class TestRestarts:
                 assert (await engine.write(adding("b"), version=1)).reload_id
 
         run(work())
-
-
-async def other_worker(haproxy: HAProxy, pid: int) -> bool:
-    with suppress(OSError, AssertionError):
-        return await asyncio.to_thread(haproxy.worker_pid) != pid
-    return False

@@ -1,0 +1,100 @@
+"""HAProxy reloaded, stopped or started by somebody else: what it runs is followed, on every version."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import CONFIG, adding, backends, reload, run, running_engine, substituting, weight
+
+
+@pytest.fixture
+def haproxy(tmp_path: Path, haproxy_binaries: str) -> Iterator[HAProxy]:
+    with HAProxy(tmp_path, CONFIG % free_port(), binary=haproxy_binaries) as haproxy:
+        yield haproxy
+
+
+async def reloaded_by_hand(haproxy: HAProxy) -> None:
+    pid = haproxy.worker_pid()
+    os.kill(haproxy.pid, signal.SIGUSR2)
+    async with asyncio.timeout(20):
+        while not await other_worker(haproxy, pid):
+            await asyncio.sleep(0.02)
+
+
+async def other_worker(haproxy: HAProxy, pid: int) -> bool:
+    with suppress(OSError, AssertionError):
+        return await asyncio.to_thread(haproxy.worker_pid) != pid
+    return False
+
+
+def test_a_reload_by_hand_loads_what_was_pending(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            assert (await engine.write(adding("b"), version=1)).reload_id
+            await reloaded_by_hand(haproxy)
+            assert backends(haproxy) == ["app", "b"]
+            assert (await engine.write(substituting("weight 10", "weight 20"), version=2)).live
+            assert engine.running is engine.document
+            assert weight(haproxy) == "20"
+
+    run(work())
+
+
+def test_an_edit_and_a_reload_by_hand(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
+            await reloaded_by_hand(haproxy)
+            assert engine.notice()
+            assert (await engine.write(substituting("weight 20", "weight 10"), version=2)).live
+            assert weight(haproxy) == "10", "back to what was loaded before the edit, but not since"
+
+    run(work())
+
+
+def test_a_file_that_changed_after_the_reload_by_hand(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            await reloaded_by_hand(haproxy)
+            haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
+            assert engine.notice()
+            outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
+            assert outcome.reload_id, "whether the worker has loaded the edited text cannot be told"
+            assert (await reload(engine)).status == "succeeded"
+            assert weight(haproxy) == "30"
+
+    run(work())
+
+
+def test_haproxy_down_at_our_start(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        haproxy.stop()
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
+            assert outcome.reload_id
+            haproxy.start()
+            assert (await engine.write(substituting("weight 20", "weight 30"), version=2)).live
+            assert weight(haproxy) == "30"
+
+    run(work())
+
+
+def test_haproxy_started_anew(haproxy: HAProxy) -> None:
+    """What was changed live is in the file that it reads."""
+
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            assert (await engine.write(substituting("weight 10", "weight 20"), version=1)).live
+            haproxy.stop()
+            haproxy.start()
+            assert weight(haproxy) == "20"
+            assert (await engine.write(substituting("weight 20", "weight 30"), version=2)).live
+            assert weight(haproxy) == "30"
+
+    run(work())
