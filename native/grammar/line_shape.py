@@ -234,7 +234,7 @@ class LineShape:
         flat = self.given(values)
         reading, alternative = self.take(line.words), self.choose(flat)
         asked = self._written(alternative, flat)
-        written = self._unimplied(reading, asked)
+        written = self._unimplied(line, reading, asked)
         old = line.split
         if reading is not None and reading.alternative is alternative:
             pieces = onto(old, reading.parts, written, alternative.chain, free=self.free)
@@ -260,12 +260,14 @@ class LineShape:
         _check_said(written, reading, words)
         return split
 
-    def _unimplied(self, reading: Reading | None, written: list[Written]) -> list[Written]:
+    def _unimplied(self, line: Line, reading: Reading | None, written: list[Written]) -> list[Written]:
         """Without the members that a word of the old line told and a word of the new one tells again."""
         if not self.implied or reading is None:
             return written
         said = {member for part in reading.parts for member in part.values}
-        words = [word for _, each, _ in written for word in each]
+        same = {key: values for key, _, values in written}
+        kept = {part.key: line.words[part.start : part.end] for part in reading.parts if part.key and same.get(part.key) == part.values}
+        words = [word for key, each, _ in written for word in kept.get(key, each)]
         again = {member: words[place] for member, place in self.implied.items() if member not in said and place < len(words)}
         return [each for each in written if not (each[2] and all(again.get(name) == value for name, value in each[2].items()))]
 

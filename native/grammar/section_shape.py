@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from native.grammar.directive import NOTHING, Change, Directive, canonical
-from native.grammar.line_shape import LineShape
+from native.grammar.line_shape import METADATA, LineShape
 from native.grammar.synopsis import Values
 from native.text.line import Line
 from native.text.section import Section
@@ -114,9 +114,14 @@ class SectionShape:
             if not self._same(directive, reading, number, holder)
         ]
         lines: list[Line | None] = list(section.lines)
-        if {**reading.values, **values, "metadata": values.get("metadata")} != reading.values or "from" not in values:
+        if not self._is_said(section, values):
             lines[0] = self.header.onto(section.header, values)
         return self._changed(section, lines, changes, reading)
+
+    def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
+        """Whether the header says the values already; of one whose words are quoted, the name is known."""
+        said = self.header.read(section.header) or {"name": section.name}
+        return self.header.given(said) == self.header.given(values) and (said.get(METADATA) or None) == (values.get(METADATA) or None)
 
     def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
         lines = reading.lines.get(number, ())

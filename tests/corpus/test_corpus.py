@@ -1,0 +1,185 @@
+"""Files as operators write them, valid and odd: they come back byte for byte, are read whole, and an edit changes its line alone."""
+
+import json
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from native.config.editor import Editor
+from native.config.resources import Resource, Resources
+from native.errors import AlreadyThere, BadValue, NativeError, UnknownWords
+from native.grammar.load import Grammar
+from native.text.document import SECTION_KINDS, Document
+from native.text.section import split_lines
+from openapi import bundle
+from tests.haproxy import binaries
+from tests.laws.referee import furnish
+
+HERE = Path(__file__).parent
+FILES = sorted(HERE.glob("*/*.cfg"))
+REFEREE = Path(__file__).parents[1] / "laws" / "referee.toml"
+# Objects that are read of odd files and refused when they are written: what HAProxy needs is missing, or what they name.
+REFUSED = {"odd/email-and-peers-odd": 2, "odd/header-comments": 1, "odd/nul": 1, "odd/stats-and-auth": 1}
+Child = tuple[Resource, tuple[Resource, str]]
+
+
+@pytest.fixture(params=FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def path(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+@pytest.fixture
+def data(path: Path) -> bytes:
+    return path.read_bytes()
+
+
+@cache
+def editor() -> Editor:
+    """An editor of everything that is declared, also what no operation serves yet."""
+    document = bundle.document(everything=True)
+    return Editor(Grammar(document), Resources(document["x-resources"]))
+
+
+def sections(document: Document) -> Iterator[tuple[Resource, str]]:
+    """Each section that a resource can address, once."""
+    for resource in editor().resources.by_name.values():
+        if resource.kind in ("section", "singleton") and not resource.parents:
+            names = dict.fromkeys(name for name, _ in document.of_kind(resource.section))
+            yield from (
+                (resource, name if resource.kind == "section" else "") for name in list(names)[: None if resource.kind == "section" else 1]
+            )
+
+
+def children(document: Document) -> Iterator[Child]:
+    for resource in editor().resources.by_name.values():
+        for parent, name in sections(document) if resource.kind in ("named", "indexed") else ():
+            if parent.name in resource.parents:
+                yield resource, (parent, name)
+
+
+def keyed(resource: Resource, objects: list[dict[str, Any]]) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Objects by what addresses them; of several with the same name, the first."""
+    seen = set()
+    for each in objects:
+        if each[resource.key] not in seen:
+            seen.add(each[resource.key])
+            yield each[resource.key], each
+
+
+def changed(old: Document, new: Document) -> tuple[list[str], list[str]]:
+    """(lines that went, lines that came), by position."""
+    before, after = split_lines(old.text), split_lines(new.text)
+    start = next((i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after)))
+    end = 0
+    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
+        end += 1
+    return before[start : len(before) - end], after[start : len(after) - end]
+
+
+def test_there_are_enough_and_every_kind_of_section() -> None:
+    kinds = {section.kind for file in FILES for section in Document.parse(file.read_bytes()).sections}
+    enterprise = {"dynamic-update", "waf-profile", "botmgmt-profile"}
+    assert len(FILES) >= 60
+    assert kinds >= SECTION_KINDS - enterprise
+
+
+def test_comes_back_byte_for_byte(data: bytes) -> None:
+    document = Document.parse(data)
+    assert document.data == data
+    lines = [line.split.join() for section in document.sections for line in section.lines]
+    assert "".join(lines) == "".join(section.text for section in document.sections)
+
+
+def test_is_read_whole(data: bytes) -> None:
+    document = Document.parse(data)
+    for resource, name in sections(document):
+        assert isinstance(json.dumps(editor().get_object(document, resource, None, name, full=True)), str)
+    for resource, parent in children(document):
+        json.dumps(editor().list_objects(document, resource, parent))
+        assert editor().unparsed(document, resource, parent) == sorted(editor().unparsed(document, resource, parent))
+
+
+def test_told_what_it_says_it_stays(path: Path) -> None:
+    document = Document.parse(path.read_bytes())
+    refused = []
+    for resource, parent, key, body in everything(document):
+        try:
+            assert editor().replace(document, resource, parent, key, body).data == document.data, body
+        except (BadValue, UnknownWords) as error:
+            refused.append((body, str(error)))
+    assert len(refused) == REFUSED.get(f"{path.parent.name}/{path.stem}", 0), refused
+
+
+def everything(document: Document) -> Iterator[tuple[Resource, tuple[Resource, str] | None, Any, dict[str, Any]]]:
+    """Each section and each child: its resource, its parent, its key and its object."""
+    for resource, name in sections(document):
+        yield resource, None, name, editor().get_object(document, resource, None, name)
+    for resource, parent in children(document):
+        for key, body in keyed(resource, objects(document, resource, parent)):
+            yield resource, parent, key, body
+
+
+def objects(document: Document, resource: Resource, parent: tuple[Resource, str]) -> list[dict[str, Any]]:
+    """The children of a section, those of a list with their index among all its lines."""
+    found = editor().list_objects(document, resource, parent)
+    if resource.kind == "named":
+        return found
+    unparsed = set(editor().unparsed(document, resource, parent))
+    places = [i for i in range(len(found) + len(unparsed)) if i not in unparsed]
+    return [{**each, "index": place} for each, place in zip(found, places, strict=True)]
+
+
+def test_one_line_comes_and_goes(data: bytes) -> None:
+    document = Document.parse(data)
+    for resource, parent in children(document):
+        found = objects(document, resource, parent)
+        for key, each in keyed(resource, found):
+            without = editor().delete(document, resource, parent, key)
+            gone, come = changed(document, without)
+            assert (len(gone), come) == (1, []), (each, gone, come)
+            if resource.kind == "indexed":
+                longer = try_create(document, resource, parent, each, key)
+            else:
+                longer = try_create(document, resource, parent, {**each, resource.key: "brand-new"}, None)
+            if longer is not None:
+                gone, come = changed(document, longer)
+                assert (len(come), gone) == (1, []), (each, gone, come)
+
+
+def try_create(
+    document: Document, resource: Resource, parent: tuple[Resource, str], body: dict[str, Any], index: int | None
+) -> Document | None:
+    """With one more child, or None where its values do not make a line of their own."""
+    try:
+        return editor().create(document, resource, parent, body, index=index)
+    except (BadValue, AlreadyThere):
+        return None
+
+
+def test_a_section_comes_and_goes(data: bytes) -> None:
+    document = Document.parse(data)
+    for resource, name in sections(document):
+        if resource.kind == "section" and name:
+            without = editor().delete(document, resource, None, name)
+            assert len(without.sections) == len(document.sections) - 1
+            others = [section for section in document.sections if section is not document.find(resource.section, name)]
+            assert all(section.text in without.text for section in others)
+    try:
+        longer = editor().create(document, editor().resources["backends"], None, {"name": "brand-new"})
+    except NativeError as refused:
+        pytest.fail(str(refused))
+    gone, come = changed(document, longer)
+    assert "".join(come).strip() == "backend brand-new" or gone == [split_lines(document.text)[-1]]
+
+
+@pytest.mark.parametrize("valid", sorted(HERE.glob("valid/*.cfg")), ids=lambda file: file.stem)
+def test_haproxy_takes_it(valid: Path, tmp_path: Path) -> None:
+    furnish(tmp_path, tomllib.loads(REFEREE.read_text())["files"])
+    command = [binaries.exactly("3.2"), "-c", "-f", str(valid)]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
