@@ -229,8 +229,16 @@ class Engine:
         if transaction.status in (FAILED, OUTDATED):
             raise NotCommittable(f"transaction {id_} is {transaction.status} and cannot be committed")
         with self._closed(transaction):
-            change = Change(lambda _: self.site.transactions.read(id_), transaction.version, transaction_id=id_, force_reload=force_reload)
+            change = Change(
+                lambda before: self._changed_by(id_, before), transaction.version, transaction_id=id_, force_reload=force_reload
+            )
             return transaction, await commit(self.site, change)
+
+    def _changed_by(self, id_: str, before: Document) -> Document:
+        if not self.site.transactions.started_from(id_, before):
+            version = self.site.current.version
+            raise Conflict(f"the configuration of version {version} is not the one that the transaction started from; start it anew")
+        return self.site.transactions.read(id_)
 
     @contextmanager
     def _closed(self, transaction: Transaction) -> Iterator[None]:

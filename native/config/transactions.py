@@ -18,7 +18,7 @@ from typing import Any
 from native.config import patches
 from native.config.bases import Bases
 from native.config.copies import write_copy
-from native.config.header import version_of, with_header
+from native.config.header import same_text, version_of, with_header
 from native.errors import NoTransaction, TooManyTransactions, WriteFailed
 from native.text.document import Document
 
@@ -109,6 +109,11 @@ class Transactions:
         document = self._document(self.in_progress(id_))
         self._wake(id_, document)
         return document
+
+    def started_from(self, id_: str, document: Document) -> bool:
+        """Whether it is about this text; a version alone may stand for two, since not every edit by others counts."""
+        base = self.in_progress(id_).base
+        return base is None or same_text(self._bases.load(base), document)
 
     def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
         """The new state. Nothing comes between reading and storing it, so parallel changes lose nothing. Raises WriteFailed."""

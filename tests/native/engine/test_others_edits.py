@@ -90,6 +90,28 @@ class TestOthersEdits:
 
         run(work())
 
+    def test_an_edit_that_does_not_count_is_not_overwritten_either(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
+            async with running_engine(tmp_path) as engine:
+                kept, overtaken = engine.start_transaction(7).id, engine.start_transaction(7).id
+                for id_ in (kept, overtaken):
+                    await engine.write(adding("b"), transaction_id=id_)
+            async with running_engine(tmp_path) as engine:
+                assert (await engine.commit_transaction(kept))[1].version == 8
+                overtaken = engine.start_transaction(8).id
+                await engine.write(adding("c"), transaction_id=overtaken)
+            text = (tmp_path / "haproxy.cfg").read_text() + "backend by-hand\n"
+            (tmp_path / "haproxy.cfg").write_text(text)
+            async with running_engine(tmp_path) as engine:
+                assert engine.version() == 8
+                with pytest.raises(Conflict, match="version 8 is not the one that the transaction started from"):
+                    await engine.commit_transaction(overtaken)
+                assert (tmp_path / "haproxy.cfg").read_text() == text
+                assert engine.transaction(overtaken).status == "outdated"
+
+        run(work())
+
     def test_a_touch_is_no_edit(self, tmp_path: Path) -> None:
         async def work() -> None:
             (tmp_path / "haproxy.cfg").write_text("global\n")
