@@ -160,7 +160,7 @@ async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Docum
     if unchanged:
         _nothing_to_do(site, before, stamped)
         return []
-    return await _apply(site, stamped, before)
+    return await _apply(site, stamped, before, may_wait=not change.force_reload)
 
 
 def _nothing_to_do(site: Site, before: Document, stamped: Stamped) -> None:
@@ -170,13 +170,14 @@ def _nothing_to_do(site: Site, before: Document, stamped: Stamped) -> None:
         site.memory.set(pending="")
 
 
-async def _apply(site: Site, stamped: Stamped, before: Document) -> list[Reason]:
+async def _apply(site: Site, stamped: Stamped, before: Document, *, may_wait: bool) -> list[Reason]:
+    """`may_wait`: a reload that is pending stays so; else it is carried out for this change."""
     running = site.running
     if running.document is None or running.doubt:
         return running.reasons()
     plan = _planned(site, running.document, stamped.document)
     if plan.reasons:
-        return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending else list(plan.reasons)
+        return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending and may_wait else list(plan.reasons)
     if refused := await _carried(site, plan, stamped.document):
         return refused
     running.is_loaded(stamped.document, stamped_fingerprint(stamped))

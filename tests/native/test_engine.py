@@ -84,6 +84,10 @@ class TestChanges:
                 outcome = await engine.write(adding("b"), version=1, force_reload=True)
                 assert (outcome.live, outcome.forced, outcome.reload_id) == (True, True, None)
                 assert backends(haproxy) == ["app", "b"]
+                await engine.write(adding("c"), version=2)
+                outcome = await engine.write(substituting("weight 10", "weight 20"), version=3, force_reload=True)
+                assert (outcome.live, outcome.forced, engine.reloads.pending) == (True, True, None)
+                assert (backends(haproxy), weight(haproxy)) == (["app", "b", "c"], "20")
 
         run(work())
 
