@@ -157,6 +157,8 @@ async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Docum
         return []
     if unchanged and change.transaction_id:
         return [Reason("", 0, "", "a transaction without changes was committed")]
+    if unchanged and change.force_reload and site.pending:
+        return [Reason("", 0, "", "what was committed earlier waits for a reload")]
     if unchanged:
         _nothing_to_do(site, before, stamped)
         return []

@@ -100,6 +100,8 @@ class TestChanges:
                 scheduled = await engine.write(adding("b"), version=2)
                 same = await engine.write(lambda document: document, version=3)
                 assert (same.live, same.reload_id) == (False, scheduled.reload_id), "it is not in effect yet"
+                forced = await engine.write(lambda document: document, version=4, force_reload=True)
+                assert (forced.live, forced.forced, backends(haproxy)) == (True, True, ["app", "b"])
 
         run(work())
 
