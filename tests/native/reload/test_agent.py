@@ -93,7 +93,7 @@ def with_agent(haproxy: HAProxy, work: Work, *, strategy: Strategy | None = None
 async def outcome(agent: ReloadAgent, identity: str) -> Record:
     """The record when it is no longer in progress."""
     async with asyncio.timeout(60):
-        while (record := agent.records.get(identity)).status == "in_progress":  # noqa: ASYNC110 (as a client sees it)
+        while (record := agent.records.get(identity)).status == "in_progress":
             await asyncio.sleep(0.01)
     return record
 
