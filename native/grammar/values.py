@@ -47,8 +47,9 @@ def one_word(text: str) -> str:
 def many_words(text: str) -> str:
     """The text as words of the file: each piece that HAProxy would not take is quoted."""
     taken = split(text)
-    if all(map(is_word, taken.words)) and not taken.tail.strip(BLANKS):
-        return Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
+    if all(map(is_word, taken.words)):
+        said = Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
+        return " ".join([said, *map(one_word, taken.tail.split())]).strip(BLANKS)
     return " ".join(one_word(piece) for piece in text.split())
 
 

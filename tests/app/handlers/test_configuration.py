@@ -138,9 +138,9 @@ def test_filters(client: Client) -> None:
         (
             "PUT",
             "backends/app/acls/0",
-            {"acl_name": "x", "criterion": "path", "value": "/a # c"},
-            {"value": '/a "#" c'},
-            'acl x path /a "#" c',
+            {"acl_name": "x", "criterion": "path", "value": '"/a b" # c'},
+            {"value": '"/a b" "#" c'},
+            'acl x path "/a b" "#" c',
         ),
         ("POST", "backends/app/servers", {"name": "a#b", "address": "127.0.0.1"}, {"name": '"a#b"'}, 'server "a#b" 127.0.0.1'),
         ("POST", "frontends/web/binds", {"name": "it's", "address": "127.0.0.1"}, {"name": '"it\'s"'}, 'bind 127.0.0.1 name "it\'s"'),

@@ -3,9 +3,11 @@
 from hashlib import md5
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from tests.app.client import CONFIG, CONFIGURATION, Client, Got, serving
+from tests.haproxy.sidecar import Sidecar
 
 RAW = f"{CONFIG}/raw"
 TEXT = b"global\n  maxconn 5\n\nbackend pushed\n"
@@ -117,3 +119,27 @@ def test_the_version(client: Client) -> None:
     assert client.get(f"{CONFIG}/version?transaction_id={id_}").body == b"1\n"
     unknown = client.get(f"{CONFIG}/version?transaction_id=none")
     assert (unknown.status, unknown.message, unknown.headers["Configuration-Version"]) == (400, "transaction does not exist: none", "0")
+
+
+def test_runtime_actions_beside_a_real_haproxy(sidecar: Sidecar) -> None:
+    """They are done after the commit, as given and no more; the first that fails ends the rest."""
+    text = sidecar.get("raw").text
+
+    def pushed(old: str, new: str, actions: str) -> httpx2.Response:
+        query = {"skip_reload": "true", "version": sidecar.version()}
+        headers = {"Content-Type": "text/plain", "X-Runtime-Actions": actions}
+        return sidecar.client.post(f"{CONFIG}/raw", params=query, content=text.replace(old, new), headers=headers)
+
+    def weights() -> list[str]:
+        return [sidecar.haproxy.ask(f"get weight app/{name}").split()[0] for name in ("one", "two")]
+
+    done = pushed("weight 10", "weight 11", "SetServerWeight app one 12;;Unknown x;SetServerWeight app two 13")
+    assert (done.status_code, "Reload-Id" in done.headers, weights()) == (201, False, ["12", "13"])
+    failed = pushed("weight 10", "weight 14", "SetServerWeight app one 15;SetServerWeight app none 1;SetServerWeight app two 16")
+    assert (failed.status_code, weights()) == (500, ["15", "13"])
+    assert failed.json()["message"].startswith("cannot execute SetServerWeight: ")
+    assert sidecar.version() == 3, "it is committed all the same"
+    assert "weight 14" in sidecar.get("raw").text
+    short = pushed("weight 10", "weight 17", "SetServerWeight app one")
+    assert short.json()["message"] == "cannot execute SetServerWeight: not enough parameters"
+    assert (pushed("weight 10", "weight 18", "").status_code, weights()) == (201, ["15", "13"])
