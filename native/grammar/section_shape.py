@@ -121,7 +121,7 @@ class SectionShape:
     def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
         """Whether the header says the values already; of one whose words are quoted, the name is known."""
         said = self.header.read(section.header) or {"name": section.name}
-        return self.header.given(said) == self.header.given(values) and (said.get(METADATA) or None) == (values.get(METADATA) or None)
+        return all((said.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
 
     def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
         lines = reading.lines.get(number, ())

@@ -27,7 +27,11 @@ SCHEMAS: dict[str, Any] = {
             "exclusive": [["low", "high"]],
             "lines": {"stop|go": "<type>", "set": "set [ low <low> ] [ high <high> ]", "put": ["put <low>", "put <high>"]},
         },
-        "properties": {"type": {**TEXT, "enum": ["stop", "go", "set", "put"]}, "low": {"type": "integer"}, "high": {**TEXT, "example": "h"}},
+        "properties": {
+            "type": {**TEXT, "enum": ["stop", "go", "set", "put"]},
+            "low": {"type": "integer"},
+            "high": {**TEXT, "example": "h"},
+        },
     },
     "place": {
         "x-haproxy": {"header": "place <name>"},

@@ -1,0 +1,61 @@
+"""Access to schemas: references, allOf, notes."""
+
+from typing import Any
+
+import pytest
+
+from native.grammar.schema import Schemas, is_switch, keyword_of, stands_alone
+
+DOCUMENT: dict[str, Any] = {
+    "components": {
+        "schemas": {
+            "base": {"required": ["a"], "properties": {"a": {"type": "string"}}, "x-haproxy": {"line": "base <a>", "order": "free"}},
+            "whole": {
+                "allOf": [{"$ref": "#/components/schemas/base"}],
+                "required": ["b"],
+                "properties": {"b": {"$ref": "#/components/schemas/size"}},
+                "x-haproxy": {"line": "whole <a> <b>"},
+            },
+            "size": {"type": "integer", "x-size": True, "x-haproxy": {"keyword": "s"}},
+            "renamed": {"$ref": "#/components/schemas/size", "x-haproxy": {"keyword": "t"}},
+        }
+    }
+}
+SCHEMAS = Schemas(DOCUMENT)
+
+
+def test_parts_are_inherited_in_order() -> None:
+    whole = SCHEMAS.named("whole")
+    assert list(SCHEMAS.properties(whole)) == ["a", "b"]
+    assert SCHEMAS.required(whole) == ["a", "b"]
+
+
+def test_references_are_resolved_and_what_stands_beside_them_wins() -> None:
+    assert SCHEMAS.properties(SCHEMAS.named("whole"))["b"]["x-size"] is True
+    assert SCHEMAS.named("renamed")["type"] == "integer"
+    assert SCHEMAS.note(SCHEMAS.named("renamed")) == {"keyword": "t"}
+
+
+def test_notes_of_parts_fill_what_is_not_said() -> None:
+    assert SCHEMAS.note(SCHEMAS.named("whole")) == {"line": "whole <a> <b>", "order": "free"}
+
+
+def test_the_keyword_is_the_name_unless_it_is_said() -> None:
+    assert keyword_of("max_conn", {}) == "max-conn"
+    assert keyword_of("max_conn", {"keyword": "option x"}) == "option x"
+
+
+@pytest.mark.parametrize(
+    ("schema", "note", "switch", "alone"),
+    [
+        ({"type": "string", "enum": ["enabled", "disabled"]}, {}, True, True),
+        ({"type": "string", "enum": ["enabled"]}, {}, True, True),
+        ({"type": "string", "enum": ["enabled", "disabled"]}, {"values": {"enabled": "on"}}, True, False),
+        ({"type": "string", "enum": ["enabled", "auto"]}, {}, False, False),
+        ({"type": "boolean"}, {}, False, True),
+        ({"type": "boolean"}, {"values": {"true": "on"}}, False, False),
+        ({"type": "integer"}, {}, False, False),
+    ],
+)
+def test_what_is_told_by_a_word_alone(schema: dict[str, Any], note: dict[str, Any], switch: bool, alone: bool) -> None:
+    assert (is_switch(schema), stands_alone(schema, note)) == (switch, alone)
