@@ -105,6 +105,7 @@ class Running:
 
     def _copy(self, document: Document, mark: str) -> None:
         try:
+            self.copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_copy(self.copy, document.text.encode("utf-8", "surrogateescape"), self._current.path, lasting=False)
             self._copied = mark
         except OSError as error:

@@ -46,7 +46,7 @@ class Case:
 
     def __init__(self, directory: Path, written: int, worker: Worker | None) -> None:
         self.directory, self.file = directory, directory / "haproxy.cfg"
-        self.process = Process(worker)
+        self.process, self.copy = Process(worker), directory / "haproxy.cfg.lkg"
         self.write(TEXT, written)
 
     def write(self, text: str, at: int) -> None:
@@ -57,7 +57,7 @@ class Case:
         memory = MemoryFile(self.directory / "engine.json")
         self.current = Current(DatedFile(self.file, self.directory), memory)
         self.current.open()
-        running = Running(self.current, self.process, memory, self.directory / "haproxy.cfg.lkg")
+        running = Running(self.current, self.process, memory, self.copy)
         asyncio.run(running.recall())
         return running
 
@@ -152,6 +152,15 @@ def test_doubt_is_a_reason_until_a_reload(tmp_path: Path) -> None:
     assert case.recalled().document is None, "a doubt survives, too"
     asyncio.run(running.verify(case.current.document, case.current.fingerprint))
     assert running.reasons() == []
+
+
+def test_the_first_copy_makes_the_directory_of_the_backups(tmp_path: Path) -> None:
+    case = Case(tmp_path, 1000, None)
+    case.copy = tmp_path / "backups" / "haproxy.cfg.lkg"
+    good = case.recalled().good()
+    assert good
+    assert good.text == TEXT == case.copy.read_text()
+    assert case.copy.parent.stat().st_mode & 0o777 == 0o750
 
 
 def test_a_copy_that_cannot_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
