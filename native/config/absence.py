@@ -6,7 +6,7 @@ A text stands alone, or with the kind of its error where the reference departs f
 from collections.abc import Mapping
 
 from native.config.resources import Resource
-from native.errors import BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
+from native.errors import AlreadyThere, BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
 
 KINDS: Mapping[str, type[NativeError]] = {
     "bad_request": BadRequest,
@@ -26,10 +26,18 @@ def inside(parent: tuple[Resource, str]) -> str:
     return f"{word_of(parent[0])} {parent[1]}" if parent[0].kind == "section" else word_of(parent[0])
 
 
-def absent_section(resource: Resource, name: str, situation: str = "absent") -> NativeError:
-    """`situation` is absent for reads, else absent_replace or absent_delete."""
+def absent_section(resource: Resource, name: str, situation: str = "absent", *, full: bool = False) -> NativeError:
+    """`situation` is absent for reads, else absent_replace or absent_delete; with `_full` where the whole section was meant."""
     title = resource.title if situation == "absent" else resource.section
-    return _error(NotThere, resource, (situation,), f"{title} {name} does not exist", name=name)
+    return _error(NotThere, resource, _situations(situation, full=full), f"{title} {name} does not exist", name=name)
+
+
+def taken_section(resource: Resource, name: str, *, full: bool = False) -> NativeError:
+    return _error(AlreadyThere, resource, _situations("taken", full=full), f"{resource.section} {name} already exists", name=name)
+
+
+def _situations(situation: str, *, full: bool) -> tuple[str, ...]:
+    return (f"{situation}_full", situation) if full else (situation,)
 
 
 def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | int, situation: str = "absent") -> NativeError:

@@ -7,7 +7,7 @@ IndexOutOfRange, BadValue and UnknownWords.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from native.config.absence import absent_child, absent_parent, absent_section, inside, lists_orphans, message, word_of
+from native.config.absence import absent_child, absent_parent, absent_section, inside, lists_orphans, message, taken_section, word_of
 from native.config.bindings import all_implicit, check_from, implicit_defaults
 from native.config.children import ChildEditor
 from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
@@ -64,7 +64,7 @@ class Editor:
         name = str(key) if resource.kind == "section" else ""
         section_found = self._section(document, resource, name)
         if section_found is None:
-            raise absent_section(resource, name)
+            raise absent_section(resource, name, full=full)
         return self._object(section_found, resource, name, implicit_defaults(document, section_found), full=full)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
@@ -114,7 +114,7 @@ class Editor:
             return self._create_child(document, resource, parent, body, index)
         name = str(body.get(resource.key) or "")
         if self._section(document, resource, name) is not None:
-            raise AlreadyThere(message(resource, "taken", f"{resource.section} {name} already exists", name=name))
+            raise taken_section(resource, name, full=full)
         check_from(document, resource.section, name, body.get("from"))
         return insert_section(document, self._new_section(document, resource, body, full=full))
 
@@ -144,7 +144,7 @@ class Editor:
         if old is None and resource.kind == "singleton":
             return self.create(document, resource, None, body, full=full)
         if old is None:
-            raise absent_section(resource, name, "absent_replace")
+            raise absent_section(resource, name, "absent_replace", full=full)
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, told.get("from"))
         new = self.shape(resource).onto(at_home(document, old), _without_implied(told, old, implicit_defaults(document, old)))

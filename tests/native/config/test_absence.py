@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from native.config.editor import Editor
-from native.errors import BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
+from native.errors import AlreadyThere, BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
 from native.text.document import Document
 
 EDITOR = Editor()
-DOCUMENT = Document.parse(b"defaults base\nfrontend web\nbackend app\nuserlist people\nmailers alerts\n")
+DOCUMENT = Document.parse(b"defaults base\nfrontend web\nbackend app\nuserlist people\nmailers alerts\nhealthcheck hc\n")
 
 
 def _parent(parent: str, name: str) -> Any:
@@ -20,6 +20,14 @@ def _parent(parent: str, name: str) -> Any:
 def in_list(action: str) -> Any:
     call = getattr(EDITOR, action)
     return call(DOCUMENT, EDITOR.resources["ssl_front_uses"], _parent("frontends", "web"), 5, *([{}] if action == "replace" else []))
+
+
+def whole(resource: str, action: str) -> Any:
+    return getattr(EDITOR, action)(DOCUMENT, EDITOR.resources[resource], None, "none", *([{}] if action == "replace" else []), full=True)
+
+
+def created_whole(resource: str, name: str) -> Any:
+    return EDITOR.create(DOCUMENT, EDITOR.resources[resource], None, {"name": name}, full=True)
 
 
 def listed(resource: str, parent: str) -> Any:
@@ -63,6 +71,14 @@ def deleted(resource: str, parent: tuple[str, str] | None) -> Any:
         (lambda: in_list("replace"), IndexOutOfRange, "index out of range: Object with id 5 in frontend web out of range"),
         (lambda: replaced("frontends", None, {}), NotThere, "missing object: Frontend none does not exist"),
         (lambda: replaced("backends", None, {}), NotThere, "missing object: backend none does not exist"),
+        (lambda: whole("rings", "get_object"), NotThere, "missing object: Ring none does not exist"),
+        (lambda: whole("defaults", "get_object"), NotThere, "missing object: Defaults none does not exist"),
+        (lambda: whole("backends", "get_object"), NotThere, "missing object: Backend none does not exist"),
+        (lambda: whole("frontends", "replace"), NotThere, "missing object: Frontend none does not exist"),
+        (lambda: whole("healthchecks", "replace"), NotThere, "missing object: healthcheck none does not exist"),
+        (lambda: replaced("healthchecks", None, {}), NotThere, "missing object: healthcheck none does not exists"),
+        (lambda: created_whole("healthchecks", "hc"), AlreadyThere, "object already exists: healthcheck hc already exist"),
+        (lambda: created_whole("backends", "app"), AlreadyThere, "object already exists: backend app already exists"),
         (lambda: deleted("backends", None), NotThere, "missing object: backend none does not exist"),
         (lambda: deleted("groups", ("userlists", "people")), NotThere, "missing object: group none does not exist"),
         (lambda: deleted("servers", ("backends", "app")), NotThere, "missing object: server none does not exist in app backend"),
