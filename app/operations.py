@@ -59,9 +59,6 @@ class Operation:
         answers = (self._resolve(each).get("content", {}) for each in self.declared.get("responses", {}).values())
         return frozenset(kind for content in answers for kind in content) | {"application/json"}
 
-    def has_parameter(self, name: str) -> bool:
-        return any(each.name == name for each in self.parameters)
-
     def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         while "$ref" in node:
             target: Any = self.bundle

@@ -35,9 +35,6 @@ class Node:
         self.named: Node | None = None
         self.operations: dict[str, Operation] = {}
 
-    def step(self, segment: str) -> "Node | None":
-        return self.fixed.get(segment) or (self.named if segment else None)
-
 
 class RouteIndex(BaseRoute):
     """`guide` writes the help behind a 404: from (path, query) to a sentence, or nothing."""

@@ -51,10 +51,6 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def _numbers(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")]
-
-
 def measure(command: str, size: int, work: Effort) -> dict[str, float]:
     """All rows of one server, each on a farm that nobody has changed before."""
     with tempfile.TemporaryDirectory(prefix="bench-") as directory:

@@ -65,7 +65,7 @@ def test_what_the_schema_allows_is_done_or_refused(client: Client, bodies: Bodie
     random = Random(3)
     done = set()
     for operation in written(client):
-        if full and not operation.has_parameter("full_section"):
+        if full and not any(each.name == "full_section" for each in operation.parameters):
             continue
         for sane in (True, True, False):
             assert operation.body is not None
