@@ -3,13 +3,15 @@
 import asyncio
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from native.apply.commit import Change
 from native.config import header
-from native.errors import Conflict, WriteFailed
+from native.errors import Conflict, NativeError, WriteFailed
 from native.text.document import Document
 from tests.native.config.failing import FailingSystem, fail_with, kill
 from tests.native.engines import adding, run, running_engine
@@ -77,6 +79,61 @@ def test_a_failure_at_any_step(tmp_path: Path) -> None:
         except WriteFailed:
             told = (2, ["first"], ["in_progress"])
         assert asyncio.run(state(directory)) == told, f"step {at}"
+
+
+class Faults:
+    """While `on`, call number `at` of those of the whole process that touch a disk fails; `count` is how many there were."""
+
+    names = ("open", "write", "fsync", "replace", "rename", "unlink", "ftruncate", "fchmod", "fchown", "stat", "lstat", "mkdir")
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.on, self.at, self.count = False, -1, 0
+        for name in self.names:
+            monkeypatch.setattr(os, name, self._watched(getattr(os, name)))
+
+    def _watched(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            if self.on:
+                self.count += 1
+                if self.count - 1 == self.at:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return real(*arguments, **options)
+
+        return call
+
+
+async def committed_with(faults: Faults, directory: Path) -> None:
+    """File, memory and version agree, whatever fails; what was committed or promised before is there, and after a restart too."""
+    async with running_engine(directory, backups_number=2, backups=directory / "backups") as engine:
+        former, promised = engine.raw(), engine.reloads.pending
+        failed = False
+        faults.on = True
+        try:
+            await engine.commit_transaction(engine.transactions("in_progress")[0].id)
+        except NativeError:
+            failed = True
+        finally:
+            faults.on = False
+        data, version = engine.raw(), engine.version()
+        assert data == engine.document.data
+        assert header.checksum_fits(data)
+        assert (header.version_of(engine.document), engine.reloads.pending) == (version, promised)
+        assert (data == former, version) == ((True, 2) if failed else (False, 3))
+    async with running_engine(directory) as engine:
+        assert (engine.raw(), engine.version(), engine.reloads.pending) == (data, version, promised)
+
+
+def test_a_failure_of_any_call_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = Faults(monkeypatch)
+    at = -1
+    while at < faults.count:
+        directory = tmp_path / str(at)
+        directory.mkdir()
+        run(started(directory))
+        faults.at, faults.count = at, 0
+        run(committed_with(faults, directory))
+        at += 1
+    assert at > 30
 
 
 @pytest.mark.parametrize(
