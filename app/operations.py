@@ -51,7 +51,13 @@ class Operation:
             return None
         declared = self._resolve(self.declared["requestBody"])
         content = declared["content"]
-        return Body(tuple(content), next(iter(content.values())).get("schema", {}), declared.get("required", False))
+        schema = next(iter(content.values())).get("schema", {})
+        return Body(tuple(content), self._told_elsewhere() or schema, declared.get("required", False))
+
+    def _told_elsewhere(self) -> Mapping[str, Any] | None:
+        """The schema of a resource whose body the document only calls an object."""
+        about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
+        return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about else None
 
     @cached_property
     def media_types(self) -> frozenset[str]:

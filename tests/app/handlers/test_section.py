@@ -57,3 +57,17 @@ def test_a_default_that_is_written_is_shown(client: Client) -> None:
     assert client.post(f"{apps}?version=1", body).json == body
     assert client.put(f"{apps}/php?version=2", {"name": "php", "docroot": "/srv"}).json == body | {"max_reqs": 1}
     assert client.get(f"{apps}/php").json == body | {"max_reqs": 1}
+
+
+def test_a_health_check_is_held_to_its_schema(client: Client) -> None:
+    checks = f"{CONFIG}/healthchecks"
+    wrong = client.post(f"{checks}?version=1", {"name": "a b", "type": "ping"})
+    assert (wrong.status, wrong.message.splitlines()) == (
+        422,
+        [
+            "name in body should match '^[A-Za-z0-9-_.:]+$'",
+            "type in body should be one of "
+            "[httpchk ldap-check mysql-check pgsql-check redis-check smtpchk spop-check ssl-hello-chk tcp-check]",
+        ],
+    )
+    assert client.post(f"{checks}?version=1", {}).message == "name in body is required"
