@@ -36,27 +36,35 @@ class Live:
         found: dict[str, Command] = {}
         left = []
         for member in sorted(changed, key=lambda member: _rank(new.get(member))):
-            said = self._command(parent, name, member, old, new, changed)
+            said = self._said(parent, name, member, old, new)
             if said is None:
                 left.append(member)
             else:
-                found[said.text] = said
+                found.update({command.text: command for command in said})
         return list(found.values()), left
 
-    def _command(self, parent: str, name: str, member: str, old: Values, new: Values, changed: Sequence[str]) -> Command | None:
+    def _said(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
+        """The commands of one member: those of its value, or the first of several that can be said."""
         note = self.notes.get(member)
         if note is None or member not in new:
             return None
         told = note["at_runtime"]
-        templates = [told[new[member]]] if isinstance(told, Mapping) and new[member] in told else [] if isinstance(told, Mapping) else told
-        for template in templates:
+        if isinstance(told, Mapping):
+            wanted = told.get(new[member], ())
+            ways = [[wanted] if isinstance(wanted, str) else list(wanted)] if wanted else []
+        else:
+            ways = [[template] for template in told]
+        for templates in ways:
             try:
-                text = _filled(template, {"parent": parent, "name": name}, old, new)
+                return [self._command(parent, name, member, template, old, new) for template in templates]
             except Unsayable:
                 continue
-            members = [member, *(place for place, _ in _PLACE.findall(template) if place in new)]
-            return Command(text, self._check(parent, name, template, members, new))
         return None
+
+    def _command(self, parent: str, name: str, member: str, template: str, old: Values, new: Values) -> Command:
+        text = _filled(template, {"parent": parent, "name": name}, old, new)
+        members = [member, *(place for place, _ in _PLACE.findall(template) if place in new)]
+        return Command(text, self._check(parent, name, template, members, new))
 
     def _check(self, parent: str, name: str, template: str, members: Sequence[str], new: Values) -> Shows | Limit | None:
         expected: dict[str, object] = {}

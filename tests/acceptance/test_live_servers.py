@@ -129,6 +129,13 @@ def test_its_checks_are_made(steady: Stage) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert steady.asked("app") == {"one", "two"}
+    assert is_live(steady.sidecar.put_server("bad", {"check": "disabled", "weight": 0}))
+    assert (shown := steady.sidecar.server("bad"))
+    assert shown.operational_state == "up", "a server without a check counts as up, whatever its last check said"
+    assert is_live(steady.sidecar.put_server("bad", {"check": "enabled"}))
+    while steady.sidecar.stat("bad")["status"] != "DOWN":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
     assert is_live(steady.delete("bad"))
     assert is_live(steady.delete("good"))
 

@@ -44,6 +44,7 @@ LIVE = [
     ("port", "192.0.2.1:80", "192.0.2.1:81", ["set server app/s1 addr 192.0.2.1 port 81"]),
     ("address and port are one command", "192.0.2.1:80", "[2001:db8::1]:81", ["set server app/s1 addr 2001:db8::1 port 81"]),
     ("maintenance", "check   #", "check disabled #", ["set server app/s1 state maint"]),
+    ("no check any more", "check   #", "no-check   #", ["disable health app/s1", "set server app/s1 health up"]),
     ("limit of a server", "maxconn 7", "maxconn 8", ["set maxconn server app/s2 8"]),
     ("no limit", " maxconn 7", "", ["set maxconn server app/s2 0"]),
     ("check port", "check   #", "check port 9000 #", ["set server app/s1 check-port 9000"]),

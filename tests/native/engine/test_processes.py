@@ -48,6 +48,7 @@ class TestFailedReloads:
                 outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
                 assert outcome.reload_id
                 assert "a runtime command failed" in outcome.reasons[0].why
+                assert (outcome.reasons[0].section, outcome.reasons[0].keyword) == ("backend app", "server")
                 again = await engine.write(substituting("weight 30", "weight 40"), version=3)
                 assert again.reload_id == outcome.reload_id
                 assert (await reload(engine)).status == "succeeded"
