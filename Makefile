@@ -25,6 +25,8 @@ $(BIN)/python:
 $(BIN)/dataplaneapi: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
 	$(PIP) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
+	@# Whoever runs the command may not be allowed to write here, and would compile at every start.
+	$(BIN)/python -m compileall -q app native
 	@touch $@
 
 dev: .venv/.dev ## setup, and what tests and generators need
