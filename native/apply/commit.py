@@ -76,6 +76,7 @@ async def _commit(site: Site, change: Change) -> Outcome:
     async with site.lock:
         outcome = await commit_locked(site, change)
         if outcome.reasons and not change.force_reload:
+            site.memory.set()
             return replace(outcome, reload_id=site.reloads.schedule(outcome.reasons))
     if outcome.reasons:
         await site.reloads.force(outcome.reasons)

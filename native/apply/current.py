@@ -81,8 +81,9 @@ class Current:
     def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | None, bool]) -> None:
         self.banner = True
         self._keep(document, version, fingerprint(data), seen)
+        self._memory.set()
 
     def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | None, bool]) -> None:
         self.document, self.version, self.fingerprint = document, version, mark
         self._seen, self._settled = seen
-        self._memory.set(version=version, file=mark)
+        self._memory.note(version=version, file=mark)

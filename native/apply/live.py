@@ -3,6 +3,7 @@
 Pure. A change that no declared command can express is None: it needs a reload.
 """
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -30,6 +31,7 @@ class Live:
         notes = {name: schemas.note(schema) for name, schema in properties.items()}
         self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
         self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
+        self.roles = {note["added"]: name for name, note in notes.items() if "added" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
         """(the commands, the members for which there is none); both sides with what is true initially filled in."""
@@ -76,6 +78,12 @@ class Live:
         if LIMIT in expected:
             return Limit(parent or name, name if parent else "", int(str(expected[LIMIT])))
         return Shows(parent, name, tuple(expected.items())) if expected else None
+
+
+@functools.cache
+def live_of(schemas: Schemas, name: str) -> Live:
+    """That of a schema by its name, made once."""
+    return Live(schemas, schemas.properties(schemas.named(name)))
 
 
 def _rank(value: Any) -> int:

@@ -32,16 +32,22 @@ class Memory:
 
 
 class MemoryFile:
-    """`value` is what is on disk; a directory that cannot be written costs only what a restart could have known."""
+    """`value` is what is known, on disk but for what was only noted.
+
+    A directory that cannot be written costs only what a restart could have known.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.value = _read(path)
+        self.value = self._written = _read(path)
+
+    def note(self, **changes: Any) -> None:
+        """What the file itself tells as well, so that the disk may learn it with what is set next."""
+        self.value = replace(self.value, **changes)
 
     def set(self, **changes: Any) -> None:
-        value = replace(self.value, **changes)
-        if value != self.value:
-            self.value = value
+        self.note(**changes)
+        if self.value != self._written:
             self._write()
 
     def owe(self, former: str, new: str) -> None:
@@ -53,6 +59,7 @@ class MemoryFile:
         try:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_copy(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", lasting=False)
+            self._written = self.value
         except OSError as error:
             log.warning("cannot write %s: %s; after a restart the first change will reload", self.path, error.strerror)
 

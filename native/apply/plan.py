@@ -5,7 +5,7 @@ What differs is found by meaning: comments, blank lines, indents and units do no
 
 from itertools import zip_longest
 
-from native.apply.live import Live, Unsayable, plain
+from native.apply.live import Live, Unsayable, live_of, plain
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.server_plan import ServerPlanner
 from native.apply.servers import Servers, ancestors, opaque_words
@@ -103,8 +103,7 @@ class _Planner:
         resource = next((each for each in resources().by_name.values() if each.section == new.kind), None)
         if resource is None or len(old.lines) != len(new.lines):
             return None
-        schemas = self.grammar.schemas
-        live = Live(schemas, schemas.properties(schemas.named(resource.schema)))
+        live = live_of(self.grammar.schemas, resource.schema)
         shape = self.editor.shape(resource)
         said: list[Command] = []
         for was, line in zip(old.lines, new.lines, strict=True):

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from native.apply.live import Live, Unsayable, plain
+from native.apply.live import Unsayable, live_of, plain
 from native.apply.servers import EffectiveServer, Servers
 from native.config.resources import resources
 from native.errors import BadValue
@@ -19,11 +19,8 @@ class ServerPlanner:
 
     def __init__(self, servers: Servers, capabilities: Capabilities, backend: str) -> None:
         self.servers, self.capabilities, self.backend = servers, capabilities, unquoted(backend)
-        schemas = servers.grammar.schemas
-        self.properties = schemas.properties(schemas.named(resources()["servers"].schema))
-        self.live = Live(schemas, self.properties)
-        roles = {schemas.note(schema).get("added"): name for name, schema in self.properties.items()}
-        self.health, self.agent, self.state = roles[HEALTH], roles[AGENT], roles[STATE]
+        self.live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+        self.health, self.agent, self.state = (self.live.roles[role] for role in (HEALTH, AGENT, STATE))
         self.commands: list[Command] = []
         self.places: dict[str, int] = {}
         self.reasons: list[tuple[int, str]] = []
