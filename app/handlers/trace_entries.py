@@ -4,10 +4,9 @@ from typing import Any
 
 from app.answer import Answer
 from app.call import Written
-from app.handlers.configuration import change
+from app.handlers.configuration import Document, change
 from native.config.editor import Editor
 from native.errors import NotThere
-from native.text.document import Document
 
 TRACES, ENTRIES, TRACE = "traces", "entries", "trace"
 
