@@ -167,7 +167,7 @@ def settle(commits: Commits) -> None:
 @pytest.fixture
 def sidecar(tmp_path: Path) -> Iterator[Quick]:
     config = CONFIG.format(queue=1001, weight=1) + BULK
-    with HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy, delay=500) as running:
+    with HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy, delay=3000) as running:
         yield running
 
 
