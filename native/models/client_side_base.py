@@ -16,6 +16,7 @@ class ClientSideBase(Model):
     backlog: StrictInt | None = None
     clflog: StrictBool | None = None
     client_fin_timeout: Annotated[StrictInt | None, Field(ge=0)] = None
+    client_hs_timeout: Annotated[StrictInt | None, Field(ge=0)] = None
     client_timeout: Annotated[StrictInt | None, Field(ge=0)] = None
     clitcpka: Literal['enabled', 'disabled'] | None = None
     clitcpka_cnt: StrictInt | None = None
@@ -47,7 +48,9 @@ class ClientSideBase(Model):
         None
     )
     logasap: Literal['enabled', 'disabled'] | None = None
+    max_session_srv_conns: Annotated[StrictInt | None, Field(ge=1)] = None
     monitor_uri: monitor_uri_1.MonitorUri | None = None
+    rate_limit_sessions: Annotated[StrictInt | None, Field(ge=0)] = None
     socket_stats: Literal['enabled', 'disabled'] | None = None
     tcp_smart_accept: Literal['enabled', 'disabled'] | None = None
     tcplog: StrictBool | None = None

@@ -16,6 +16,8 @@ class Filter(Model):
     limit: StrictInt | None = None
     metadata: dict[str, Any] | None = None
     min_size: StrictInt | None = None
+    ot_config: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    ot_id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     spoe_config: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     spoe_engine: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     table: StrictStr | None = None
@@ -24,4 +26,4 @@ class Filter(Model):
     trace_name: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     trace_rnd_forwarding: StrictBool | None = None
     trace_rnd_parsing: StrictBool | None = None
-    type: Literal['bwlim-in', 'bwlim-out', 'cache', 'compression', 'comp-req', 'comp-res', 'fcgi-app', 'spoe', 'trace']
+    type: Literal['bwlim-in', 'bwlim-out', 'cache', 'compression', 'comp-req', 'comp-res', 'fcgi-app', 'opentracing', 'spoe', 'trace']

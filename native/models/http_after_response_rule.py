@@ -31,6 +31,8 @@ class HttpAfterResponseRule(Model):
     map_keyfmt: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     map_valuefmt: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     metadata: dict[str, Any] | None = None
+    ot_group: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    ot_id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     sc_expr: StrictStr | None = None
     sc_id: StrictInt | None = None
     sc_idx: StrictInt | None = None
@@ -38,7 +40,7 @@ class HttpAfterResponseRule(Model):
     status: Annotated[StrictInt | None, Field(ge=100, le=999)] = None
     status_reason: StrictStr | None = None
     strict_mode: Literal['on', 'off'] | None = None
-    type: Literal['add-header', 'add-headers-bin', 'allow', 'capture', 'del-acl', 'del-header', 'del-headers-bin', 'del-map', 'replace-header', 'replace-value', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'set-header', 'set-headers-bin', 'set-log-level', 'set-map', 'set-status', 'set-var', 'set-var-fmt', 'strict-mode', 'unset-var', 'do-log']
+    type: Literal['add-header', 'add-headers-bin', 'allow', 'capture', 'del-acl', 'del-header', 'del-headers-bin', 'del-map', 'replace-header', 'replace-value', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'set-header', 'set-headers-bin', 'set-log-level', 'set-map', 'set-status', 'set-var', 'set-var-fmt', 'strict-mode', 'unset-var', 'do-log', 'ot-group']
     var_expr: StrictStr | None = None
     var_format: StrictStr | None = None
     var_name: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None

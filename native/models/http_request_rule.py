@@ -54,6 +54,8 @@ class HttpRequestRule(Model):
     )
     normalizer_full: StrictBool | None = None
     normalizer_strict: StrictBool | None = None
+    ot_group: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    ot_id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     path_fmt: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     path_match: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     protocol: Literal['ipv4', 'ipv6'] | None = None
@@ -89,7 +91,7 @@ class HttpRequestRule(Model):
     track_sc_key: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     track_sc_stick_counter: StrictInt | None = None
     track_sc_table: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
-    type: Literal['add-acl', 'add-header', 'add-headers-bin', 'allow', 'auth', 'cache-use', 'capture', 'del-acl', 'del-header', 'del-headers-bin', 'del-map', 'deny', 'disable-l7-retry', 'do-resolve', 'early-hint', 'lua', 'normalize-uri', 'pause', 'redirect', 'reject', 'replace-header', 'replace-path', 'replace-pathq', 'replace-uri', 'replace-value', 'return', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-bc-mark', 'set-bc-tos', 'set-dst', 'set-dst-port', 'set-fc-mark', 'set-fc-tos', 'set-header', 'set-headers-bin', 'set-log-level', 'set-map', 'set-mark', 'set-method', 'set-nice', 'set-path', 'set-pathq', 'set-priority-class', 'set-priority-offset', 'set-query', 'set-src', 'set-src-port', 'set-timeout', 'set-tos', 'set-uri', 'set-var', 'set-var-fmt', 'silent-drop', 'strict-mode', 'tarpit', 'track-sc', 'unset-var', 'use-service', 'wait-for-body', 'wait-for-handshake', 'set-bandwidth-limit', 'set-retries', 'do-log']
+    type: Literal['add-acl', 'add-header', 'add-headers-bin', 'allow', 'auth', 'cache-use', 'capture', 'del-acl', 'del-header', 'del-headers-bin', 'del-map', 'deny', 'disable-l7-retry', 'do-resolve', 'early-hint', 'lua', 'normalize-uri', 'pause', 'redirect', 'reject', 'replace-header', 'replace-path', 'replace-pathq', 'replace-uri', 'replace-value', 'return', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-bc-mark', 'set-bc-tos', 'set-dst', 'set-dst-port', 'set-fc-mark', 'set-fc-tos', 'set-header', 'set-headers-bin', 'set-log-level', 'set-map', 'set-mark', 'set-method', 'set-nice', 'set-path', 'set-pathq', 'set-priority-class', 'set-priority-offset', 'set-query', 'set-src', 'set-src-port', 'set-timeout', 'set-tos', 'set-uri', 'set-var', 'set-var-fmt', 'silent-drop', 'strict-mode', 'tarpit', 'track-sc', 'unset-var', 'use-service', 'wait-for-body', 'wait-for-handshake', 'set-bandwidth-limit', 'set-retries', 'do-log', 'ot-group']
     uri_fmt: Annotated[StrictStr | None, Field(alias='uri-fmt')] = None
     uri_match: Annotated[StrictStr | None, Field(alias='uri-match')] = None
     var_expr: StrictStr | None = None

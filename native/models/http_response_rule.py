@@ -41,6 +41,8 @@ class HttpResponseRule(Model):
     ] = None
     metadata: dict[str, Any] | None = None
     nice_value: Annotated[StrictInt | None, Field(ge=-1024, le=1024)] = None
+    ot_group: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    ot_id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     redir_code: Whole[Literal[301, 302, 303, 307, 308]] | None = None
     redir_option: StrictStr | None = None
     redir_type: Literal['location', 'prefix', 'scheme'] | None = None
@@ -72,7 +74,7 @@ class HttpResponseRule(Model):
     track_sc_key: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     track_sc_stick_counter: StrictInt | None = None
     track_sc_table: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
-    type: Literal['add-acl', 'add-header', 'add-headers-bin', 'allow', 'cache-store', 'capture', 'del-acl', 'del-header', 'del-headers-bin', 'del-map', 'deny', 'lua', 'pause', 'redirect', 'replace-header', 'replace-value', 'return', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-fc-mark', 'set-fc-tos', 'set-header', 'set-headers-bin', 'set-log-level', 'set-map', 'set-mark', 'set-nice', 'set-status', 'set-timeout', 'set-tos', 'set-var', 'set-var-fmt', 'silent-drop', 'strict-mode', 'track-sc', 'unset-var', 'wait-for-body', 'set-bandwidth-limit', 'do-log']
+    type: Literal['add-acl', 'add-header', 'add-headers-bin', 'allow', 'cache-store', 'capture', 'del-acl', 'del-header', 'del-headers-bin', 'del-map', 'deny', 'lua', 'pause', 'redirect', 'replace-header', 'replace-value', 'return', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-fc-mark', 'set-fc-tos', 'set-header', 'set-headers-bin', 'set-log-level', 'set-map', 'set-mark', 'set-nice', 'set-status', 'set-timeout', 'set-tos', 'set-var', 'set-var-fmt', 'silent-drop', 'strict-mode', 'track-sc', 'unset-var', 'wait-for-body', 'set-bandwidth-limit', 'do-log', 'ot-group']
     var_expr: StrictStr | None = None
     var_format: StrictStr | None = None
     var_name: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None

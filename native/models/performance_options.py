@@ -17,6 +17,7 @@ class PerformanceOptions(Model):
     maxpipes: StrictInt | None = None
     maxsessrate: StrictInt | None = None
     maxzlibmem: StrictInt | None = None
+    no_memory_trimming: StrictBool | None = None
     noepoll: StrictBool | None = None
     noevports: StrictBool | None = None
     nogetaddrinfo: StrictBool | None = None

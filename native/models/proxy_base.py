@@ -7,7 +7,8 @@ from pydantic import Field, StrictBool, StrictInt, StrictStr
 
 from . import compression as compression_1
 from . import email_alert as email_alert_1
-from . import errorfile, errorfiles, errorloc
+from . import errorfile, errorfiles
+from . import errorloc as errorloc_1
 from . import forwarded as forwarded_1
 from . import forwardfor as forwardfor_1
 from . import originalto as originalto_1
@@ -22,8 +23,9 @@ class ProxyBase(Model):
     enabled: StrictBool | None = None
     error_files: list[errorfile.Errorfile] | None = None
     errorfiles_from_http_errors: list[errorfiles.Errorfiles] | None = None
-    errorloc302: errorloc.Errorloc | None = None
-    errorloc303: errorloc.Errorloc | None = None
+    errorloc: errorloc_1.Errorloc | None = None
+    errorloc302: errorloc_1.Errorloc | None = None
+    errorloc303: errorloc_1.Errorloc | None = None
     forwarded: forwarded_1.Forwarded | None = None
     forwardfor: forwardfor_1.Forwardfor | None = None
     from_: Annotated[

@@ -7,7 +7,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 
 class TcpRequestRule(Model):
-    action: Literal['accept', 'attach-srv', 'capture', 'do-resolve', 'expect-netscaler-cip', 'expect-proxy', 'lua', 'reject', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-bandwidth-limit', 'set-bc-mark', 'set-bc-tos', 'set-dst-port', 'set-dst', 'set-fc-mark', 'set-fc-tos', 'set-log-level', 'set-mark', 'set-nice', 'set-priority-class', 'set-priority-offset', 'set-src', 'set-src-port', 'set-tos', 'set-var', 'set-var-fmt', 'silent-drop', 'switch-mode', 'track-sc', 'unset-var', 'use-service', 'set-retries', 'do-log'] | None = (
+    action: Literal['accept', 'attach-srv', 'capture', 'do-resolve', 'expect-netscaler-cip', 'expect-proxy', 'lua', 'reject', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-bandwidth-limit', 'set-bc-mark', 'set-bc-tos', 'set-dst-port', 'set-dst', 'set-fc-mark', 'set-fc-tos', 'set-log-level', 'set-mark', 'set-nice', 'set-priority-class', 'set-priority-offset', 'set-src', 'set-src-port', 'set-tos', 'set-var', 'set-var-fmt', 'silent-drop', 'switch-mode', 'track-sc', 'unset-var', 'use-service', 'set-retries', 'do-log', 'ot-group'] | None = (
         None
     )
     bandwidth_limit_limit: StrictStr | None = None
@@ -33,6 +33,8 @@ class TcpRequestRule(Model):
     ] = None
     metadata: dict[str, Any] | None = None
     nice_value: Annotated[StrictInt | None, Field(ge=-1024, le=1024)] = None
+    ot_group: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    ot_id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     resolve_protocol: Literal['ipv4', 'ipv6'] | None = None
     resolve_resolvers: StrictStr | None = None
     resolve_var: StrictStr | None = None

@@ -7,7 +7,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 
 class TcpResponseRule(Model):
-    action: Literal['accept', 'close', 'lua', 'reject', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-bandwidth-limit', 'set-fc-mark', 'set-fc-tos', 'set-log-level', 'set-mark', 'set-nice', 'set-tos', 'set-var', 'set-var-fmt', 'silent-drop', 'unset-var', 'do-log'] | None = (
+    action: Literal['accept', 'close', 'lua', 'reject', 'sc-add-gpc', 'sc-inc-gpc', 'sc-inc-gpc0', 'sc-inc-gpc1', 'sc-set-gpt', 'sc-set-gpt0', 'send-spoe-group', 'set-bandwidth-limit', 'set-fc-mark', 'set-fc-tos', 'set-log-level', 'set-mark', 'set-nice', 'set-tos', 'set-var', 'set-var-fmt', 'silent-drop', 'unset-var', 'do-log', 'ot-group'] | None = (
         None
     )
     bandwidth_limit_limit: StrictStr | None = None
@@ -27,6 +27,8 @@ class TcpResponseRule(Model):
     ] = None
     metadata: dict[str, Any] | None = None
     nice_value: Annotated[StrictInt | None, Field(ge=-1024, le=1024)] = None
+    ot_group: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    ot_id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     rst_ttl: StrictInt | None = None
     sc_expr: StrictStr | None = None
     sc_id: StrictInt | None = None

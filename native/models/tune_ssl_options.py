@@ -13,6 +13,7 @@ class TuneSslOptions(Model):
     ctx_cache_size: StrictInt | None = None
     default_dh_param: StrictInt | None = None
     force_private_cache: StrictBool | None = None
+    hard_maxrecord: StrictInt | None = None
     keylog: Literal['enabled', 'disabled'] | None = None
     lifetime: Annotated[StrictInt | None, Field(ge=0)] = None
     maxrecord: StrictInt | None = None

@@ -5,6 +5,7 @@ from pydantic import StrictInt
 
 
 class TuneVarsOptions(Model):
+    check_max_size: StrictInt | None = None
     global_max_size: StrictInt | None = None
     proc_max_size: StrictInt | None = None
     reqres_max_size: StrictInt | None = None

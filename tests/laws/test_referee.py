@@ -21,13 +21,14 @@ RULES: dict[str, Any] = tomllib.loads(Path(__file__).with_name("referee.toml").r
 PREFERRED = ("backends", "frontends")
 
 
-def around(kind: str, section: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def around(kind: str, section: str, case: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The lines before and behind a case."""
     nameless = section in ("global", "traces")
     default = [section if nameless else f"{section} @", "..."]
     lines = RULES["around"].get(kind) or RULES["around"].get(kind.split(":")[0]) or RULES["around"].get(section) or default
     place = lines.index("...")
-    return tuple(lines[:place]), tuple(lines[place + 1 :])
+    own = [line for word, line in RULES["before"].items() if word in case.split()]
+    return (*lines[:place], *own), tuple(lines[place + 1 :])
 
 
 def parent(resource: Resource) -> str:
@@ -46,16 +47,16 @@ def sensible(value: Any, name: str = "") -> Any:
 
 def all_cases() -> list[Case]:
     found = [
-        Case(resource.schema, shape.new(sensible(values)).text.strip(), *around(resource.schema, parent(resource)))
+        Case(resource.schema, line, *around(resource.schema, parent(resource), line))
         for resource, shape in language().children()
-        for values in line_samples(shape)
+        for line in (shape.new(sensible(values)).text.strip() for values in line_samples(shape))
     ]
     for name, number, section, resource in directives():
         directive = section.directives[number]
         for values in line_samples(directive.shape):
             if directive.rows or directive.stands(values):
                 line = directive.shape.new(sensible(values)).text.strip()
-                found.append(Case(name, line, *around(name, resource.section)))
+                found.append(Case(name, line, *around(name, resource.section, line)))
     return [case for case in dict.fromkeys(found) if not any(each in case.line for each in RULES["without"])]
 
 
