@@ -98,7 +98,7 @@ async def replace_one(call: Written) -> Answer:
     if asked.resource.name in EXISTENCE_FIRST:
         asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_replace")
     renamed = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
-    return await change(call, lambda document: asked.replace(document, call.body), 200, renamed.object, quiet=asked.resource.quiet)
+    return await change(call, lambda document: asked.replace(document, call.body), 200, renamed.object, silent=asked.resource.silent)
 
 
 async def delete_one(call: Written) -> Answer:
@@ -109,12 +109,12 @@ async def delete_one(call: Written) -> Answer:
 
 
 async def change(
-    call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None, *, quiet: bool = False
+    call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None, *, silent: bool = False
 ) -> Answer:
     """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
 
     The body of the answer is the request's, with what was quoted for the client as it is `stored` in the edited document. What is
-    `quiet` answers 202 without a body, and inside a transaction `done`.
+    `silent` answers 202 without a body, and inside a transaction `done`.
     """
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
     check_version_or_transaction(call, transaction_id, version)
@@ -129,8 +129,8 @@ async def change(
     )
     scheduled = not outcome.live and outcome.reload_id
     told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())] if scheduled else []
-    status = 202 if scheduled or (transaction_id and not quiet) else done
-    if stored is None or (quiet and scheduled):
+    status = 202 if scheduled or (transaction_id and not silent) else done
+    if stored is None or (silent and scheduled):
         return empty(status, told)
     now = stored(edited[0])
     return json_answer(status, with_defaults(as_it_stands(call.body, now), now, _defaults(call)), told)

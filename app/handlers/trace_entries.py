@@ -8,7 +8,7 @@ from app.handlers.configuration import Document, change
 from native.config.editor import Editor
 from native.errors import NotThere
 
-TRACES, ENTRIES, TRACE = "traces", "entries", "trace"
+TRACES, ENTRIES = "traces", "entries"
 
 
 async def create(call: Written) -> Answer:
@@ -17,17 +17,19 @@ async def create(call: Written) -> Answer:
     def edit(document: Document) -> Document:
         return _with_entries(editor, document, [*_entries(editor, document), call.body])
 
-    return await change(call, edit, 201, lambda document: _entries(editor, document)[-1], quiet=True)
+    return await change(call, edit, 201, lambda document: _entries(editor, document)[-1], silent=True)
 
 
 async def delete(call: Written) -> Answer:
-    editor, trace = call.sidecar.editor, " ".join(call.body[TRACE].split())
+    editor = call.sidecar.editor
+    text = editor.resources[TRACES].key
+    wanted = " ".join(call.body[text].split())
 
     def edit(document: Document) -> Document:
         entries = _entries(editor, document)
-        place = next((place for place, entry in enumerate(entries) if entry[TRACE] == trace), None)
+        place = next((place for place, entry in enumerate(entries) if entry[text] == wanted), None)
         if place is None:
-            raise NotThere(f"trace entry does not exists: '{trace}'")
+            raise NotThere(f"trace entry does not exists: '{wanted}'")
         return _with_entries(editor, document, entries[:place] + entries[place + 1 :])
 
     return await change(call, edit, 204)

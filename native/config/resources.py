@@ -10,7 +10,11 @@ from native.grammar.load import bundle
 
 @dataclass(frozen=True)
 class Resource:
-    """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it."""
+    """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it.
+
+    `silent`: a change that waits for a reload is answered without a body. `fallback`: the member of a frontend that names the backend
+    for whatever no rule sends elsewhere.
+    """
 
     name: str
     kind: str
@@ -22,7 +26,8 @@ class Resource:
     parents: tuple[str, ...] = ()
     member: str | Mapping[str, str] = ""
     full_section: bool = False
-    quiet: bool = False
+    silent: bool = False
+    fallback: str = ""
     messages: Mapping[str, Any] = field(default_factory=dict)
 
     def member_of(self, parent: str) -> str:
@@ -54,7 +59,9 @@ class Resources:
 
 def _resource(name: str, row: Mapping[str, Any]) -> Resource:
     known = {
-        key: row[key] for key in ("kind", "schema", "title", "section", "key", "member", "full_section", "quiet", "messages") if key in row
+        key: row[key]
+        for key in ("kind", "schema", "title", "section", "key", "member", "full_section", "silent", "fallback", "messages")
+        if key in row
     }
     return Resource(name=name, list_schema=row.get("list", ""), parents=tuple(row.get("parents", ())), **known)
 

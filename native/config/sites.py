@@ -13,8 +13,8 @@ from native.errors import BadValue, NotThere, Place
 from native.text.document import Document
 
 FRONTEND, BACKEND, BIND, SERVER, RULE = "frontends", "backends", "binds", "servers", "backend_switching_rules"
-OF_SERVICE = ("http_connection_mode", "maxconn", "mode")
-OF_FARM = ("balance", "forwardfor", "mode")
+# Members of a site's parts that are not members of the frontend or the backend itself.
+LISTENERS, SERVERS, USE_AS = "listeners", "servers", "use_as"
 CONDITION = ("cond", "cond_test")
 DEFAULT, CONDITIONAL = "default", "conditional"
 USERS = (FRONTEND, "listens")
@@ -26,6 +26,13 @@ class Sites:
     def __init__(self, editor: Editor) -> None:
         self.editor = editor
         self._table = editor.resources
+        site = editor.resources["sites"]
+        self._fallback = site.fallback
+        schemas = editor.grammar.schemas
+        parts = schemas.properties(schemas.named(site.schema))
+        self._of_service = [name for name in parts["service"]["properties"] if name != LISTENERS]
+        own = parts["farms"]["items"]["properties"]
+        self._of_farm = [name for name in own if name not in ("name", SERVERS, USE_AS, *CONDITION)]
 
     # -- reading
 
@@ -44,28 +51,28 @@ class Sites:
         return []
 
     def _site(self, document: Document, frontend: Object) -> Object:
-        service = {name: frontend[name] for name in OF_SERVICE if name in frontend}
+        service = {name: frontend[name] for name in self._of_service if name in frontend}
         if listeners := self._children(document, BIND, FRONTEND, frontend["name"]):
-            service["listeners"] = listeners
+            service[LISTENERS] = listeners
         farms = self._farms(document, frontend)
         told: Object = {"farms": farms} if farms else {}
         return told | {"name": frontend["name"]} | ({"service": service} if service else {})
 
     def _farms(self, document: Document, frontend: Object) -> list[Object]:
         found = []
-        if self._is_backend(document, default := frontend.get("default_backend")):
-            found.append(self._farm(document, str(default)) | {"use_as": DEFAULT})
+        if self._is_backend(document, default := frontend.get(self._fallback)):
+            found.append(self._farm(document, str(default)) | {USE_AS: DEFAULT})
         for rule in self._rules(document, frontend["name"]):
             if self._is_backend(document, rule["name"]):
                 condition = {name: rule[name] for name in CONDITION if name in rule}
-                found.append(condition | self._farm(document, rule["name"]) | {"use_as": CONDITIONAL})
+                found.append(condition | self._farm(document, rule["name"]) | {USE_AS: CONDITIONAL})
         return found
 
     def _farm(self, document: Document, name: str) -> Object:
         backend = self.editor.get_object(document, self._table[BACKEND], None, name)
-        farm = {member: backend[member] for member in OF_FARM if member in backend} | {"name": name}
+        farm = {member: backend[member] for member in self._of_farm if member in backend} | {"name": name}
         servers = self._children(document, SERVER, BACKEND, name)
-        return farm | ({"servers": servers} if servers else {})
+        return farm | ({SERVERS: servers} if servers else {})
 
     def _children(self, document: Document, collection: str, parent: str, name: str) -> list[Object]:
         return self.editor.list_objects(document, self._table[collection], (self._table[parent], name))
@@ -82,8 +89,8 @@ class Sites:
         self, document: Document, resource: Resource, parent: None, body: Mapping[str, Any], *, index: None = None, full: bool = False
     ) -> Document:
         """With a new frontend and new backends. Raises AlreadyThere when one of them is there."""
-        farms = _farms_of(body)
-        document = self.editor.create(document, self._table[FRONTEND], None, _frontend({"name": body["name"]}, body, farms))
+        farms = self._farms_of(body)
+        document = self.editor.create(document, self._table[FRONTEND], None, self._frontend({"name": body["name"]}, body, farms))
         for name in _names(farms):
             document = self.editor.create(document, self._table[BACKEND], None, {"name": name})
         return self._with_children(document, body, farms)
@@ -95,12 +102,12 @@ class Sites:
         self.check_there(document, resource, parent, key)
         if body["name"] != key:
             raise BadValue(f"name in body is {body['name']}, and the site is {key}", place=Place(member="name"))
-        farms = _farms_of(body)
+        farms = self._farms_of(body)
         frontend = self.editor.get_object(document, self._table[FRONTEND], None, key)
         former = _names(self._farms(document, frontend))
-        if self._is_backend(document, frontend.get("default_backend")):
-            del frontend["default_backend"]
-        document = self.editor.replace(document, self._table[FRONTEND], None, key, _frontend(frontend, body, farms))
+        if self._is_backend(document, frontend.get(self._fallback)):
+            del frontend[self._fallback]
+        document = self.editor.replace(document, self._table[FRONTEND], None, key, self._frontend(frontend, body, farms))
         for name in _names(farms):
             if not self._is_backend(document, name):
                 document = self.editor.create(document, self._table[BACKEND], None, {"name": name})
@@ -114,23 +121,41 @@ class Sites:
         document = self.editor.delete(document, self._table[FRONTEND], None, key)
         return self._without_backends(document, former)
 
+    def _farms_of(self, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The farms, if they make sense together. Raises BadValue."""
+        farms: Sequence[Mapping[str, Any]] = body.get("farms") or []
+        if sum(farm[USE_AS] == DEFAULT for farm in farms) > 1:
+            raise BadValue(f"Multiple default backends found in site: {body.get('name')}", place=Place(member="farms"))
+        told: dict[str, Mapping[str, Any]] = {}
+        for farm in farms:
+            own = {name: farm[name] for name in (*self._of_farm, SERVERS) if farm.get(name)}
+            if told.setdefault(str(farm["name"]), own) != own:
+                raise BadValue(f"farm {farm['name']} is given twice, and not in the same way", place=Place(member="farms"))
+        return farms
+
+    def _frontend(self, old: Mapping[str, Any], site: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Object:
+        """The frontend's own object as the site wants it."""
+        new = _with_members(old, site.get("service") or {}, self._of_service)
+        default = next((farm for farm in farms if farm[USE_AS] == DEFAULT), None)
+        return new if default is None else new | {self._fallback: default["name"]}
+
     def _with_children(self, document: Document, body: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Document:
         name, service = str(body["name"]), body.get("service") or {}
-        document = self._all_of(document, BIND, FRONTEND, name, [_named(each) for each in service.get("listeners") or ()])
+        document = self._all_of(document, BIND, FRONTEND, name, [_named(each) for each in service.get(LISTENERS) or ()])
         document = self._all_of(document, RULE, FRONTEND, name, self._wanted_rules(document, name, farms))
         for farm in {str(farm["name"]): farm for farm in farms}.values():
             backend = self.editor.get_object(document, self._table[BACKEND], None, str(farm["name"]))
-            document = self.editor.replace(document, self._table[BACKEND], None, str(farm["name"]), _with_members(backend, farm, OF_FARM))
-            document = self._all_of(document, SERVER, BACKEND, str(farm["name"]), farm.get("servers"))
+            document = self.editor.replace(
+                document, self._table[BACKEND], None, str(farm["name"]), _with_members(backend, farm, self._of_farm)
+            )
+            document = self._all_of(document, SERVER, BACKEND, str(farm["name"]), farm.get(SERVERS))
         return document
 
     def _wanted_rules(self, document: Document, frontend: str, farms: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """One for each conditional farm, in their order; rules that name no backend (a log format, say) keep their place."""
         rules = self._rules(document, frontend)
         known = {_meaning(rule): rule for rule in rules}
-        wanted: list[Mapping[str, Any]] = [
-            known.get(_meaning(farm)) or _conditional(farm) for farm in farms if farm["use_as"] == CONDITIONAL
-        ]
+        wanted: list[Mapping[str, Any]] = [known.get(_meaning(farm)) or _conditional(farm) for farm in farms if farm[USE_AS] == CONDITIONAL]
         for place, rule in enumerate(rules):
             if not self._is_backend(document, rule["name"]):
                 wanted.insert(place, rule)
@@ -153,22 +178,9 @@ class Sites:
         used: set[str] = set()
         for collection in USERS:
             for proxy in self.editor.list_objects(document, self._table[collection]):
-                used.add(str(proxy.get("default_backend")))
+                used.add(str(proxy.get(self._fallback)))
                 used |= {rule["name"] for rule in self._children(document, RULE, collection, proxy["name"])}
         return used
-
-
-def _farms_of(body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The farms, if they make sense together. Raises BadValue."""
-    farms: Sequence[Mapping[str, Any]] = body.get("farms") or []
-    if sum(farm["use_as"] == DEFAULT for farm in farms) > 1:
-        raise BadValue(f"Multiple default backends found in site: {body.get('name')}", place=Place(member="farms"))
-    told: dict[str, Mapping[str, Any]] = {}
-    for farm in farms:
-        own = {name: farm[name] for name in (*OF_FARM, "servers") if farm.get(name)}
-        if told.setdefault(str(farm["name"]), own) != own:
-            raise BadValue(f"farm {farm['name']} is given twice, and not in the same way", place=Place(member="farms"))
-    return farms
 
 
 def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -195,13 +207,6 @@ def _named(listener: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _names(farms: Sequence[Mapping[str, Any]]) -> list[str]:
     return list(dict.fromkeys(str(farm["name"]) for farm in farms))
-
-
-def _frontend(old: Mapping[str, Any], site: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Object:
-    """The frontend's own object as the site wants it."""
-    new = _with_members(old, site.get("service") or {}, OF_SERVICE)
-    default = next((farm for farm in farms if farm["use_as"] == DEFAULT), None)
-    return new if default is None else new | {"default_backend": default["name"]}
 
 
 def _with_members(old: Mapping[str, Any], new: Mapping[str, Any], members: Sequence[str]) -> Object:

@@ -39,11 +39,18 @@ class Alternative:
 
 @dataclass
 class Alias:
-    """A member that tells the same as another one; `values` maps its values to those of the target."""
+    """A member that tells the same as another one; `values` maps its values to those of the target.
+
+    Without `values` it is only written, as its text; what is read is the target.
+    """
 
     member: str
     target: str
-    values: Mapping[Any, Any]
+    values: Mapping[Any, Any] | None
+
+    def meant(self, value: Any) -> Any:
+        """The target's value; None for one that has no meaning there."""
+        return str(value) if self.values is None else self.values.get(value)
 
 
 @dataclass
@@ -139,7 +146,7 @@ class LineShape:
     def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
         """Aliases, nesting, metadata and order, from flat values."""
         for alias in self.aliases:
-            told = [own for own, target in alias.values.items() if alias.target in values and values[alias.target] == target]
+            told = [own for own, target in (alias.values or {}).items() if alias.target in values and values[alias.target] == target]
             if told:
                 values[alias.member] = told[0]
         if self.metadata and line is not None and (found := read_metadata(line.comment)):
@@ -156,8 +163,8 @@ class LineShape:
             if flat[name] in (None, "", []) or (flat[name] is False and name in self._flags):
                 del flat[name]
         for alias in self.aliases:
-            if alias.target not in flat and alias.member in flat and flat[alias.member] in alias.values:
-                flat[alias.target] = alias.values[flat[alias.member]]
+            if alias.target not in flat and alias.member in flat and (meant := alias.meant(flat[alias.member])) is not None:
+                flat[alias.target] = meant
         return flat
 
     def _dotted(self) -> set[str]:
