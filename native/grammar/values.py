@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from native.errors import BadValue, Place
-from native.text.words import BLANKS, Split, is_word, quoted, split, unquoted, words_of
+from native.text.words import Split, is_word, quoted, split, unquoted, words_of
 
 _INTEGER = re.compile(r"[+-]?\d+")
 _NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
@@ -49,7 +49,8 @@ def many_words(text: str) -> str:
     taken = split(text)
     if all(map(is_word, taken.words)):
         said = Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
-        return " ".join([said, *map(one_word, taken.tail.split())]).strip(BLANKS)
+        rest = " ".join(map(one_word, taken.tail.split()))
+        return said + (" " if said and rest and not taken.tail.startswith("#") else "") + rest
     return " ".join(one_word(piece) for piece in text.split())
 
 

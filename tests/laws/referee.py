@@ -11,6 +11,7 @@ from pathlib import Path
 
 _PLACE = re.compile(r"\[case\.cfg:(\d+)\]")
 _NAME = re.compile(r"\b(case\d+)\b")
+_DISTURBED = re.compile(r"already|previously|duplicate|without a word")
 _NOT_ITS_FAULT = re.compile(r"too many fatal errors|Error\(s\) found in configuration|Fatal errors found")
 
 
@@ -37,9 +38,15 @@ class Referee:
     asked: int = field(default=0, init=False)
 
     def refused(self, cases: Sequence[Case]) -> dict[Case, str]:
-        """The cases that HAProxy does not take, each with its words; what only disturbs another is asked about alone."""
-        alone = ((case, self._ask([case])) for case in self._refused_together(cases))
-        return {case: told.get(case, "refused without a word") for case, told in alone if told is not None}
+        """The cases that HAProxy does not take, each with its words; what only another case disturbs is asked about alone."""
+        found = self._refused_together(cases)
+        for case in [case for case, words in found.items() if _DISTURBED.search(words)]:
+            alone = self._ask([case])
+            if alone is None:
+                del found[case]
+            else:
+                found[case] = alone.get(case, found[case])
+        return found
 
     def _refused_together(self, cases: Sequence[Case]) -> dict[Case, str]:
         found: dict[Case, str] = {}

@@ -94,7 +94,7 @@ def test_a_list_refuses_what_would_be_two_items() -> None:
         ("a b", '"a b"', "a b"),
         ("  a  b ", '"  a  b "', "a  b"),
         ('say "hi', '"say \\"hi"', 'say "\\"hi"'),
-        ("a#b", '"a#b"', '"a#b"'),
+        ("a#b", '"a#b"', 'a"#b"'),
         ("${A b", '"\\${A b"', "${A b"),
         ("${A} b", '"${A} b"', "${A} b"),
         ("ends\\", '"ends\\\\"', '"ends\\\\"'),
