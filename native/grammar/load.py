@@ -68,8 +68,7 @@ class Grammar:
         chosen_by = note.get("chosen_by", ())
         chosen_by = (chosen_by,) if isinstance(chosen_by, str) else tuple(chosen_by)
         alternatives = [
-            Alternative(compiler.chain(text), self._fixed(key, chosen_by, properties), text)
-            for key, text in _synopses(note, chosen_by)
+            Alternative(compiler.chain(text), self._fixed(key, chosen_by, properties), text) for key, text in _synopses(note, chosen_by)
         ]
         if toggle := note.get("toggle"):
             is_flag = properties[toggle].get("type") == "boolean"
@@ -108,7 +107,7 @@ class Grammar:
             if target and schema.get("type") != "object":
                 pairs = note.get("values") or {value: value for value in schema.get("enum", ())}
                 typed = {(word == "true" if schema.get("type") == "boolean" else word): value for word, value in pairs.items()}
-                found.append(Alias(name, target, typed))
+                found.append(Alias(name, target, None if schema.get("type") == "integer" else typed))
         return found
 
     def _list_aliases(self, properties: Mapping[str, Schema]) -> list[ListAlias]:
@@ -187,9 +186,7 @@ class Grammar:
         """A flag or a switch as a line of its own: one alternative for each value that is written."""
         compiler = Compiler(self.schemas, {name: schema}, no="prefix", time_suffix=self.time_suffix)
         words = compiler.toggle(name, schema, note).words
-        alternatives = [
-            Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own
-        ]
+        alternatives = [Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own]
         silent = tuple(value for value in (True, False, "enabled", "disabled") if not words.get(value))
         return Directive(path, LineShape(alternatives, [name]), unwritten={name: silent})
 

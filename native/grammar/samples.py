@@ -140,4 +140,3 @@ def type_samples(kind: ValueType) -> list[Any]:
 
 def _distinct(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list({json.dumps(each, sort_keys=True): dict(each) for each in objects}.values())
-
