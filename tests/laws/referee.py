@@ -11,7 +11,7 @@ from pathlib import Path
 
 _PLACE = re.compile(r"\[case\.cfg:(\d+)\]")
 _NAME = re.compile(r"\b(case\d+)\b")
-_DISTURBED = re.compile(r"already|previously|duplicate|without a word")
+_DISTURBED = re.compile(r"already|previously|duplicate|without a word|default-server|only be used in http|MUX protocol")
 _NOT_ITS_FAULT = re.compile(r"too many fatal errors|Error\(s\) found in configuration|Fatal errors found")
 
 

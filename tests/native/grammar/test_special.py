@@ -73,3 +73,7 @@ def test_says_why_it_is_there_and_shows_itself(codec: str) -> None:
     for line in examples:
         values = (kind(member).match(line.split(), 0) or (0, {}))[1]
         assert kind(member).write(values) == line.split()
+
+
+def test_the_codecs_are_few() -> None:
+    assert len(CODECS) <= 25
