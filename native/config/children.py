@@ -70,16 +70,24 @@ class ChildEditor:
         return line_place(section, places[-1:] or self._earlier(section, parent, resource))
 
     def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
-        """All lines behind which the first line of a collection belongs: the section's own, and collections declared before it."""
-        foreign = {place for _, later in self._later(parent, resource) for place in self.children(section, later).places}
-        return [
-            place for place, line in enumerate(section.lines) if line.words and place not in foreign and not line.words[0].startswith(".")
-        ]
+        """All lines behind which the first line of a collection belongs: the section's own, and collections declared before it.
 
-    def _later(self, parent: str, resource: Resource) -> Sequence[tuple[str, Resource]]:
-        family = self.resources.children(parent)
-        names = [each.name for _, each in family]
-        return family[names.index(resource.name) + 1 :] if resource.name in names else ()
+        It does not go behind a line of a later collection, unless an earlier collection, which it may refer to, is there as well.
+        """
+        before, after = self._neighbours(parent, resource)
+        later = {place for each in after for place in self.children(section, each).places}
+        sooner = {place for each in before for place in self.children(section, each).places}
+        places = [
+            place for place, line in enumerate(section.lines) if line.words and place not in later and not line.words[0].startswith(".")
+        ]
+        end = min(later, default=len(section.lines))
+        return [place for place in places if place < end] if max(sooner, default=0) < end else places
+
+    def _neighbours(self, parent: str, resource: Resource) -> tuple[list[Resource], list[Resource]]:
+        """The collections of the same parent that are declared before and after one."""
+        family = [each for _, each in self.resources.children(parent)]
+        place = family.index(resource) if resource in family else len(family)
+        return family[:place], family[place + 1 :]
 
     def replace(self, section: Section, resource: Resource, index: int, body: Mapping[str, Any]) -> Section:
         place = self.children(section, resource).places[index]

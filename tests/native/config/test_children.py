@@ -48,6 +48,17 @@ def test_the_first_of_a_kind_stands_behind_the_kinds_declared_before_it() -> Non
     assert text == bare.replace("    http-request", LINE + "    http-request")
 
 
+@pytest.mark.parametrize("name", ["tcp_request_rules", "http_request_rules", "http_response_rules"])
+def test_a_rule_does_not_go_behind_what_haproxy_looks_at_later(name: str) -> None:
+    bare = "frontend f\n    mode http\n{}    # why\n    use_backend b if { path / }\n    default_backend b\n"
+    body = {"type": "content", "action": "accept"} if name.startswith("tcp") else {"type": "deny"}
+    found = EDITOR.insert(section(bare.replace("{}", "")), "frontends", resources()[name], body, 0)
+    line = name.replace("_", "-", 1).removesuffix("_rules") + (" content accept" if name.startswith("tcp") else " deny")
+    assert found.text == bare.replace("{}", f"    {line}\n")
+    late = section(bare.replace("{}", "") + "    acl late src ::1\n")
+    assert EDITOR.insert(late, "frontends", resources()[name], body, 0).text == late.text + f"    {line}\n", "it may refer to the ACL"
+
+
 def test_objects_and_what_cannot_be_one() -> None:
     text = TEXT.replace("    acl later", "    acl\n    acl later")
     children = EDITOR.children(section(text), ACLS)
