@@ -53,7 +53,7 @@ def test_haproxy_refuses(tmp_path: Path, binary: str) -> None:
         run(tmp_path, CheckSettings(binary), BAD)
     lines = str(caught.value).split("\n")
     assert lines[0] == f"validation error: exit status 1: err transactionId={ID} "
-    assert lines[1].startswith(f'msg="config [{tmp_path}/.haproxy.cfg.{ID}:9] \'server b/s\' unknown keyword \'chek\'')
+    assert lines[1].startswith(f"msg=\"config [{tmp_path}/.haproxy.cfg.{ID}:9] 'server b/s' unknown keyword 'chek'")
     assert lines[-1] == "line 9 in 'backend b': server s 127.0.0.1:1 chek"
     first = caught.value.alerts[0]
     assert isinstance(first, Message)
@@ -134,9 +134,7 @@ def test_a_command_that_refuses_in_its_own_words(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("as_command", [True, False])
-def test_a_check_that_could_not_be_done(
-    tmp_path: Path, text: str, mode: int, reason: str, detail: str, as_command: bool
-) -> None:
+def test_a_check_that_could_not_be_done(tmp_path: Path, text: str, mode: int, reason: str, detail: str, as_command: bool) -> None:
     path = script(tmp_path, text, mode)
     with pytest.raises(CheckImpossible) as caught:
         run(tmp_path, CheckSettings(command=path) if as_command else CheckSettings(path))

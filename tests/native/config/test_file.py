@@ -183,7 +183,7 @@ def test_a_half_written_file_is_completed_but_not_somebody_elses(path: Path) -> 
 
     for found, completed in [
         (NEW[:9000] + OLD[9000:], True),
-        (NEW[:5000] + OLD[5000:8192] + NEW[8192:] , True),
+        (NEW[:5000] + OLD[5000:8192] + NEW[8192:], True),
         (NEW[:9000] + OLD[9000:] + bytes(len(NEW) - len(OLD)), True),
         (OLD, False),
         (NEW, False),
