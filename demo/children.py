@@ -32,9 +32,9 @@ def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
 
 
 def stop(child: subprocess.Popen[bytes], seconds: float = 5.0) -> None:
-    """Ends a child and waits for it; again is harmless."""
+    """Ends a child with all that it started, and waits for it; again is harmless."""
     if child.poll() is None:
-        child.terminate()
+        os.killpg(child.pid, signal.SIGTERM)
         try:
             child.wait(seconds)
         except subprocess.TimeoutExpired:
