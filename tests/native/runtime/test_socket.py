@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket as plain_socket
+import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -81,14 +82,13 @@ def test_absent_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become someone else")
-def test_permission_denied_names_the_owner(tmp_path: Path) -> None:
-    path = tmp_path / "closed.sock"
-    with plain_socket.socket(plain_socket.AF_UNIX) as listener:
+def test_permission_denied_names_the_owner() -> None:
+    # Nobody else may enter the directories of tmp_path.
+    with tempfile.TemporaryDirectory() as directory, plain_socket.socket(plain_socket.AF_UNIX) as listener:
+        path = Path(directory) / "closed.sock"
         listener.bind(str(path))
         path.chmod(0o600)
-        for directory in (tmp_path, *tmp_path.parents):
-            if not directory.stat().st_mode & 0o001:
-                directory.chmod(directory.stat().st_mode | 0o011)
+        path.parent.chmod(0o711)
         os.seteuid(65534)
         try:
             with pytest.raises(RuntimeAbsent, match=r"permission denied: it belongs to root:root, mode 0600; this process runs as nobody"):
