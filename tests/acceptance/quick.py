@@ -12,6 +12,18 @@ from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
 
 SERVICES = "/v3/services/haproxy"
+# How most configurations of these tests begin.
+PLAIN = """\
+global
+    stats socket {{stats}} level admin
+
+defaults plain
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+
+"""
 
 
 class Quick(Sidecar):

@@ -11,22 +11,15 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.quick import SERVICES, Quick
+from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import CONFIGURATION
 
-CONFIG = """\
-# an operator's own file
-global
-    stats socket {{stats}} level admin
-
-defaults plain
-    mode http
-    timeout connect 1s
-    timeout client 5s
-    timeout server 5s
-
+CONFIG = (
+    "# an operator's own file\n"
+    + PLAIN
+    + """\
 frontend site from plain
     bind 127.0.0.1:{site}
     acl first path_beg /a
@@ -37,6 +30,7 @@ backend app from plain
     server one 127.0.0.1:1 weight 10   # the first
     server two 127.0.0.1:2
 """
+)
 LIMIT = 1_000_000
 NEW = {"name": "new", "address": "127.0.0.1", "port": 3}
 RULE = {"type": "deny", "deny_status": 403}

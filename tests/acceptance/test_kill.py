@@ -14,25 +14,19 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.acceptance.quick import SERVICES, Quick
+from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
 
-CONFIG = """\
-global
-    stats socket {{stats}} level admin
-
-defaults plain
-    mode http
-    timeout connect 1s
-    timeout client 5s
-    timeout server 5s
-
+CONFIG = (
+    PLAIN
+    + """\
 backend app from plain
     timeout queue {queue}ms
     server one 127.0.0.1:1 weight {weight}
     server two 127.0.0.1:2
 """
+)
 # Enough to make a write take its time.
 BULK = "".join(f"# line {number} of what an operator has noted over the years\n" for number in range(1000))
 HEADER = re.compile(r"# _md5hash=(\w+)\n# _version=(\d+)\n(?:# [dD]ataplane.*\n# changing file.*\n)?", re.ASCII)

@@ -8,21 +8,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.acceptance.quick import Quick
+from tests.acceptance.quick import PLAIN, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import CONFIGURATION, USER
 
-CONFIG = """\
-global
-    stats socket {{stats}} level admin
-
-defaults plain
-    mode http
-    timeout connect 1s
-    timeout client 5s
-    timeout server 5s
-
+CONFIG = (
+    PLAIN
+    + """\
 frontend site from plain
     bind 127.0.0.1:{site}
     default_backend app
@@ -30,6 +23,7 @@ frontend site from plain
 backend app from plain
 {servers}
 """
+)
 KEPT = 100
 Ask = Callable[..., Awaitable[httpx2.Response]]
 
