@@ -142,7 +142,7 @@ class Program:
         if kept := _started_with(self.settings, settings):
             logger.warning("to take effect these settings need a new process: %s", ", ".join(kept))
         self.settings = self.app.sidecar.settings = settings
-        self.engine.reread()
+        await self.engine.reread()
         logger.info("Reread %s", settings.file or "the settings")
 
     async def renew_runtime(self) -> None:
@@ -154,6 +154,6 @@ class Program:
 
     async def reread_configuration(self) -> None:
         """SIGUSR2."""
-        self.engine.reread()
+        await self.engine.reread()
         self.app.sidecar.users.read(self.settings)
         logger.info("Rereading Configuration Files")

@@ -278,10 +278,11 @@ class Engine:
             log.warning("%s was edited by somebody else; it now is version %d", self.settings.file, self.version())
         return noticed
 
-    def reread(self) -> None:
-        """Takes the file as it is, without counting, and the transactions. Raises Unreadable."""
-        self.site.current.open()
-        self.site.transactions.load()
+    async def reread(self) -> None:
+        """Takes the file as it is, without counting, and the transactions, when no commit is at work. Raises Unreadable."""
+        async with self.site.lock:
+            self.site.current.open()
+            self.site.transactions.load()
 
     async def _watch(self) -> None:
         while True:

@@ -84,9 +84,20 @@ class TestOthersEdits:
                 assert engine.version() == 7
                 assert engine.read().find("backend", "by-hand")
                 (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
-                engine.reread()
+                await engine.reread()
                 assert engine.version() == 7
                 assert not engine.notice()
+
+        run(work())
+
+    def test_the_file_is_not_reread_while_a_commit_is_at_work(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            async with running_engine(tmp_path) as engine:
+                async with engine.site.lock:
+                    reread = asyncio.create_task(engine.reread())
+                    await asyncio.sleep(0)
+                    assert not reread.done()
+                await reread
 
         run(work())
 
