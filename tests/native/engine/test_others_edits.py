@@ -91,6 +91,8 @@ class TestOthersEdits:
         run(work())
 
     def test_the_file_is_not_reread_while_a_commit_is_at_work(self, tmp_path: Path) -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+
         async def work() -> None:
             async with running_engine(tmp_path) as engine:
                 async with engine.site.lock:
