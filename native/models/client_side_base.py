@@ -48,7 +48,6 @@ class ClientSideBase(Model):
         None
     )
     logasap: Literal['enabled', 'disabled'] | None = None
-    max_session_srv_conns: Annotated[StrictInt | None, Field(ge=1)] = None
     monitor_uri: monitor_uri_1.MonitorUri | None = None
     rate_limit_sessions: Annotated[StrictInt | None, Field(ge=0)] = None
     socket_stats: Literal['enabled', 'disabled'] | None = None

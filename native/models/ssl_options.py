@@ -27,6 +27,7 @@ class SslOptions(Model):
     dh_param_file: StrictStr | None = None
     engines: list[engine.Engine] | None = None
     issuers_chain_path: StrictStr | None = None
+    key_base: StrictStr | None = None
     load_extra_del_ext: StrictBool | None = None
     load_extra_files: StrictStr | None = None
     maxsslconn: StrictInt | None = None
