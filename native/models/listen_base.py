@@ -16,9 +16,6 @@ class ListenBase(ProxyBase, ClientSideBase, ServerSideBase):
     description: StrictStr | None = None
     force_persist_list: list[persist_condition.PersistCondition] | None = None
     guid: Annotated[StrictStr | None, Field(pattern='^[A-Za-z0-9-_.:]+$')] = None
-    http_no_delay: Annotated[
-        Literal['enabled', 'disabled'] | None, Field(alias='http-no-delay')
-    ] = None
     id: StrictInt | None = None
     ignore_persist_list: list[persist_condition.PersistCondition] | None = None
     log_tag: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
