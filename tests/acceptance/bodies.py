@@ -34,18 +34,18 @@ class Bodies:
     """Draws from one source of chance, so that a run can be repeated."""
 
     def __init__(self, components: Mapping[str, Schema], random: Random) -> None:
-        self._components, self._schemas, self._random = components, Schemas(components), random
+        self._components, self.schemas, self._random = components, Schemas(components), random
 
     def valid(self, schema: Schema, depth: int = 0) -> Any:
         """Holds to the schema; whether HAProxy would take it is another matter."""
-        resolved = {**self._schemas.resolve(schema), **{key: value for key, value in schema.items() if key != "$ref"}}
-        kind = self._schemas.kind(schema)
+        resolved = {**self.schemas.resolve(schema), **{key: value for key, value in schema.items() if key != "$ref"}}
+        kind = self.schemas.kind(schema)
         if "enum" in resolved:
             return self._random.choice(resolved["enum"])
         if kind == "array":
             return [self.valid(resolved["items"], depth + 1) for _ in range(self._random.randrange(resolved.get("minItems", 0), 4))]
         if kind == "object" and "properties" in resolved:
-            return self._object(resolved, self._required(schema), depth)
+            return self._object(resolved, self.required(schema), depth)
         if kind == "object":
             inner = resolved.get("additionalProperties")
             return {self.text({}): self.valid(inner if isinstance(inner, dict) else {"type": "string"}, depth + 1) for _ in range(2)}
@@ -61,11 +61,11 @@ class Bodies:
             if name in required or self._random.random() < wanted
         }
 
-    def _required(self, schema: Schema) -> set[str]:
+    def required(self, schema: Schema) -> set[str]:
         """Of the schema and of those that it is made from."""
         if name := schema_name(schema):
-            return self._required(self._components[name])
-        return set(schema.get("required", ())).union(*map(self._required, schema.get("allOf", ())))
+            return self.required(self._components[name])
+        return set(schema.get("required", ())).union(*map(self.required, schema.get("allOf", ())))
 
     def _number(self, schema: Schema) -> int:
         low, high = int(schema.get("minimum", 0)), int(schema.get("maximum", (1 << 63) - 1))
@@ -78,22 +78,22 @@ class Bodies:
 
     def mutants(self, schema: Schema) -> Iterator[Mutant]:
         """Every way to break the smallest body once: as a whole, and member by member."""
-        body, kind = self.valid(schema, DEEP), self._schemas.kind(schema)
+        body, kind = self.valid(schema, DEEP), self.schemas.kind(schema)
         yield Mutant(None, "", "null")
         yield Mutant([] if kind == "object" else {}, "", "wrong outermost type")
         yield Mutant(b"{", "", "no JSON")
         yield Mutant(b"[" * 100_000, "", "too deep")
         if kind != "object":
             return
-        resolved = self._schemas.resolve(schema)
-        for name in sorted(self._required(schema)):
+        resolved = self.schemas.resolve(schema)
+        for name in sorted(self.required(schema)):
             yield Mutant({key: value for key, value in body.items() if key != name}, name, "missing")
         for name, inner in resolved.get("properties", {}).items():
             for wrong, what in self._wrong(inner):
                 yield Mutant({**body, name: wrong}, name, what)
 
     def _wrong(self, schema: Schema) -> Iterator[tuple[Any, str]]:
-        declared, kind = self._schemas.resolve(schema), self._schemas.kind(schema)
+        declared, kind = self.schemas.resolve(schema), self.schemas.kind(schema)
         if kind in WRONG_TYPE:
             yield WRONG_TYPE[kind], "wrong type"
         if kind == "string":
