@@ -30,9 +30,14 @@ class Editor:
     def __init__(self, language: Grammar | None = None, table: Resources | None = None) -> None:
         self.grammar, self.resources = language or grammar(), table or resources()
         self.lines = ChildEditor(self.grammar, self.resources)
+        self._shapes: dict[str, SectionShape] = {}
+        self._ranks: dict[str, dict[str, int]] = {}
 
     def shape(self, resource: Resource) -> SectionShape:
-        return self.grammar.section(resource.schema, [member for member, _ in self.resources.children(resource.name)])
+        if (found := self._shapes.get(resource.name)) is None:
+            members = [member for member, _ in self.resources.children(resource.name)]
+            found = self._shapes[resource.name] = self.grammar.section(resource.schema, members)
+        return found
 
     def defaults(self, resource: Resource) -> Object:
         """The members of a section itself that its schema gives a value."""
@@ -73,18 +78,32 @@ class Editor:
         return self.lines.children(section, resource).unparsed if section else []
 
     def _object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool) -> Object:
-        shape = self.shape(resource)
-        found = dict(shape.read(section))
-        if "name" in shape.order:
-            found["name"] = name
-        if bound is not None and "from" in shape.order:
-            found.setdefault("from", bound)
-        if full:
-            found |= self._embedded(section, resource)
-        return {member: found[member] for member in self._order(resource, shape) if member in found}
+        own = self._own(section, resource, name, bound)
+        return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
 
-    def _order(self, resource: Resource, shape: SectionShape) -> list[str]:
-        return [*shape.order, *(member for member, _ in self.resources.children(resource.name))]
+    def _own(self, section: Section, resource: Resource, name: str, bound: str | None) -> Object:
+        """Kept beside what the section's lines say, so that a list of thousands costs no more than its answer."""
+        key = (resource.name, name, bound)
+        found: Object | None = section.cache.get(key)
+        if found is None:
+            shape = self.shape(resource)
+            found = dict(shape.read(section))
+            if "name" in shape.order:
+                found["name"] = name
+            if bound is not None and "from" in shape.order:
+                found.setdefault("from", bound)
+            found = section.cache[key] = self._sorted(resource, found)
+        return found
+
+    def _sorted(self, resource: Resource, found: Object) -> Object:
+        return {member: found[member] for member in sorted(found, key=self._rank(resource).__getitem__)}
+
+    def _rank(self, resource: Resource) -> dict[str, int]:
+        """The place of each member in a section's object."""
+        if (found := self._ranks.get(resource.name)) is None:
+            members = [*self.shape(resource).order, *(member for member, _ in self.resources.children(resource.name))]
+            found = self._ranks[resource.name] = {member: place for place, member in enumerate(dict.fromkeys(members))}
+        return found
 
     def _embedded(self, section: Section, resource: Resource) -> Object:
         embedded: Object = {}
