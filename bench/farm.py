@@ -1,4 +1,4 @@
-"""The configuration that is measured: servers in backends of ten, and the settings of a server beside it."""
+"""What is measured: servers in backends of ten, on a large farm 2,000 rules in a frontend as well; and the settings of a server."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +24,10 @@ frontend site
 BACKEND = "\nbackend b%d\n    balance roundrobin\n"
 # About a hundred bytes, so that 50,000 of them make a file of 5 MB; checks stay off, or HAProxy would be busy with them.
 SERVER = "    server s{number} 10.{a}.{b}.{c}:8080 weight {weight} maxconn 200 maxqueue 50 inter 5s fastinter 1s fall 3 rise 2\n"
+LARGE = 1000
+RULES = 2000
+FRONTEND = "\nfrontend rules\n    bind 127.0.0.1:%d\n"
+RULE = "    http-request set-header X-Sample-{number} %[src] if {{ path_beg /sample/{number} }}\n"
 SETTINGS = """\
 config_version: 2
 name: bench
@@ -94,6 +98,8 @@ def text(size: int) -> str:
         if number % PER_BACKEND == 0:
             parts.append(BACKEND % (number // PER_BACKEND))
         parts.append(server_line(number, 100))
+    if size > LARGE:
+        parts += [FRONTEND % free_port(), *(RULE.format(number=number) for number in range(RULES))]
     return "".join(parts)
 
 

@@ -31,9 +31,11 @@ def _cell(row: str, name: str, servers: Mapping[str, Values]) -> str:
 def verdicts(size: int, floors: Values, values: Values) -> Iterator[str]:
     for figure in FIGURES:
         row, floor = figure["row"], figure.get("floor")
-        if figure["size"] != size or row not in values or (floor and floor not in floors):
+        # What a figure is held against is a floor, or another row of the same server.
+        against = {**values, **floors}
+        if figure["size"] != size or row not in values or (floor and floor not in against):
             continue
-        measured = values[row] / floors[floor] if floor else values[row]
+        measured = values[row] / against[floor] if floor else values[row]
         limit = figure.get("at_most", figure.get("at_least"))
         held = measured <= limit if "at_most" in figure else measured >= limit
         shown, allowed = (f"{measured:.2f}", f"{limit:.2f}") if floor else (readable(row, measured), readable(row, limit))

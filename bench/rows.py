@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from bench.connection import Answer, flood
-from bench.farm import Farm, server_line
+from bench.farm import LARGE, Farm, server_line
 from bench.plan import Effort
 from bench.subject import CONFIGURATION, Subject
 
@@ -22,6 +22,10 @@ class Run:
         yield "memory at rest", self.subject.memory()
         yield "read one server", self.median(self.effort.reads, self.read_one)
         yield "read all backends", self.median(self.effort.large_reads, self.read_all)
+        if self.farm.size > LARGE:
+            yield "read 2,000 rules", self.median(self.effort.large_reads, self.read_rules)
+            yield "read all backends after a change", self.median(self.effort.changes, lambda: self.after_a_change(self.read_all))
+            yield "read 2,000 rules after a change", self.median(self.effort.changes, lambda: self.after_a_change(self.read_rules))
         yield "many readers", flood(self.subject.port, self.one, clients=self.effort.clients, seconds=self.effort.seconds)
         yield "live change", self.live_change()
         yield "open a transaction", self.median(self.effort.changes, self.open_and_drop)
@@ -44,6 +48,14 @@ class Run:
 
     def read_all(self) -> float:
         return self.ask("GET", f"{CONFIGURATION}/backends").seconds
+
+    def read_rules(self) -> float:
+        return self.ask("GET", f"{CONFIGURATION}/frontends/rules/http_request_rules").seconds
+
+    def after_a_change(self, read: Callable[[], float]) -> float:
+        """What a read costs that nobody has asked for since the file changed elsewhere."""
+        self.change(0, version=self.subject.version())
+        return read()
 
     def live_change(self) -> float:
         """Another weight for one server, by PUT, outside a transaction."""

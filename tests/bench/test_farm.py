@@ -5,15 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from bench.farm import farm, server_line, text
+from bench.farm import LARGE, RULES, farm, server_line, text
 
 
-@pytest.mark.parametrize("size", [1, 25])
+@pytest.mark.parametrize("size", [1, 25, LARGE + 1])
 def test_haproxy_takes_it(size: int, tmp_path: Path, haproxy_binary: str) -> None:
     site = farm(size, tmp_path, haproxy_binary)
     checked = subprocess.run([haproxy_binary, "-c", "-f", str(site.haproxy.file)], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
     assert text(size).count("    server ") == size
+    assert text(size).count("    http-request ") == (RULES if size > LARGE else 0)
 
 
 def test_fifty_thousand_servers_make_a_file_of_five_megabytes() -> None:

@@ -19,6 +19,11 @@ def test_a_figure_may_be_a_least(answers: float, said: str) -> None:
     assert line.endswith(f">= 0.50      {said}")
 
 
+def test_a_figure_may_be_held_against_another_row() -> None:
+    (line,) = verdicts(50_000, {}, {"read one server": 0.001, "read all backends": 0.07})
+    assert line.endswith("70.00 <= 60.00     NOT HELD")
+
+
 def test_what_was_not_measured_is_not_judged() -> None:
     assert list(verdicts(100, {}, {"start": 1.0})) == []
 
