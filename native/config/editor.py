@@ -166,7 +166,7 @@ class Editor:
             raise absent_section(resource, name, "absent_replace", full=full)
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, told.get("from"))
-        new = self.shape(resource).onto(at_home(document, old), _without_implied(told, old, implicit_defaults(document, old)))
+        new = self.shape(resource).onto(at_home(document, old), _without_implied(told, old, implicit_defaults(document, old)), whole=full)
         if full:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
         return behind_its_defaults(document.replace(old, new), new)

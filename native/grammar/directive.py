@@ -54,7 +54,7 @@ class Directive:
 
     `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members.
     `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
-    `ahead_of` are the first words of the lines that a new line has to stand before.
+    `ahead_of` are the first words of the lines that a new line has to stand before. `addition`: older clients do not know the member.
     """
 
     path: tuple[str, ...]
@@ -65,6 +65,7 @@ class Directive:
     unwritten: Mapping[str, tuple[Any, ...]] | None = None
     options: bool = False
     ahead_of: Sequence[str] = ()
+    addition: bool = False
 
     # -- reading
 
@@ -96,6 +97,10 @@ class Directive:
     def stands(self, holder: Mapping[str, Any]) -> bool:
         """Whether a line is to stand: a list of options may be empty (`default-server`), other lines say something."""
         return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
+
+    def is_left(self, holder: Mapping[str, Any]) -> bool:
+        """Whether the object says nothing of it because its sender may not know it."""
+        return self.addition and not any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
         """How the lines become what the object says."""

@@ -4,6 +4,7 @@ import functools
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -132,10 +133,11 @@ class Grammar:
         taken = claimed | {m for each in explicit.values() if each.path == path and not each.rows for m in each.shape.members}
         directives: list[Directive] = []
         for name, schema in properties.items():
-            if name in explicit:
-                directives.append(explicit[name])
-            elif name not in taken and name != METADATA:
-                directives += self._implied(path, name, schema)
+            made = [explicit[name]] if name in explicit else []
+            if not made and name not in taken and name != METADATA:
+                made = self._implied(path, name, schema)
+            added = bool(self.schemas.note(schema).get("addition"))
+            directives += [replace(each, addition=True) for each in made] if added else made
         return directives
 
     def _spelled(self, schema: Schema) -> bool:

@@ -103,15 +103,18 @@ class SectionShape:
 
     # -- writing
 
-    def onto(self, section: Section, values: Mapping[str, Any]) -> Section:
-        """The section saying the new values; lines whose members did not change stay as they are."""
+    def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
+        """The section saying the new values; lines whose members did not change stay as they are.
+
+        Unless the values are the whole truth, so do those of additions that the values do not name.
+        """
         reading = self.reading(section)
         wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
         changes = [
             (directive, directive.change(reading.lines.get(number, ()), holder, section.indent, section.newline))
             for number, directive in enumerate(self.directives)
             if (holder := holder_of(wanted, directive.path)) is not NOTHING or number in reading.lines
-            if not self._same(directive, reading, number, holder)
+            if not self._same(directive, reading, number, holder) and (whole or not directive.is_left(holder))
         ]
         lines: list[Line | None] = list(section.lines)
         if not self._is_said(section, values):

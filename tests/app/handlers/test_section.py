@@ -1,6 +1,6 @@
 """Named sections over HTTP."""
 
-from tests.app.client import CONFIG, Client
+from tests.app.client import CONFIG, CONFIGURATION, Client
 
 BACKENDS = f"{CONFIG}/backends"
 
@@ -65,3 +65,26 @@ def test_a_health_check_is_held_to_its_schema(client: Client) -> None:
     assert wrong.status == 422
     assert wrong.message.startswith("name in body should match '^[A-Za-z0-9-_.:]+$'\ntype in body should be one of [httpchk ldap-check ")
     assert client.post(f"{checks}?version=1", {}).message == "name in body is required"
+
+
+def test_what_clients_of_the_reference_cannot_name_outlives_their_put(client: Client) -> None:
+    web = f"{CONFIG}/frontends/web"
+    raw = CONFIGURATION.replace("  bind", "  rate-limit sessions 10 # mine\n  errorloc 503 /sorry\n  bind")
+    raw = raw.replace("  maxconn 1000\n", "  maxconn 1000\n  tune.vars.check-max-size 9\n  no-memory-trimming\n")
+    assert client.post(f"{CONFIG}/raw?version=1", raw.encode(), headers={"Content-Type": "text/plain"}).status == 202
+    body = client.get(web).json
+    assert (body["rate_limit_sessions"], body["errorloc"]) == (10, {"code": 503, "url": "/sorry"})
+    plain = {name: value for name, value in body.items() if name not in ("rate_limit_sessions", "errorloc")}
+
+    def put(target: str, sent: object, query: str = "") -> str:
+        got = client.put(f"{target}?version={client.engine.version(None)}{query}", sent)
+        assert got.status == 202, got.body
+        return client.file.read_text()
+
+    assert "  rate-limit sessions 10 # mine\n  errorloc 503 /sorry\n" in put(web, {**plain, "maxconn": 7})
+    assert "  rate-limit sessions 20 # mine\n  errorloc 503 /sorry\n" in put(web, {**plain, "rate_limit_sessions": 20})
+    assert "rate-limit" not in put(web, plain, "&full_section=true")
+    assert "  tune.vars.check-max-size 9\n  no-memory-trimming\n" in put(f"{CONFIG}/global", {"daemon": True})
+    text = put(f"{CONFIG}/global", {"tune_vars_options": {"check_max_size": 9}}, "&full_section=true")
+    assert "check-max-size 9" in text
+    assert "trimming" not in text
