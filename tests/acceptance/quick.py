@@ -15,7 +15,7 @@ SERVICES = "/v3/services/haproxy"
 # How most configurations of these tests begin.
 PLAIN = """\
 global
-    stats socket {{stats}} level admin
+    stats socket {{stats}} level admin expose-fd listeners
 
 defaults plain
     mode http

@@ -7,20 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.quick import SERVICES, Quick, is_live
+from tests.acceptance.quick import PLAIN, SERVICES, Quick, is_live
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 
-CONFIG = """\
-global
-    stats socket {{stats}} level admin expose-fd listeners
-
-defaults plain
-    mode http
-    timeout connect 1s
-    timeout client 5s
-    timeout server 5s
-
+CONFIG = (
+    PLAIN
+    + """\
 frontend site from plain
     bind 127.0.0.1:{site}
     default_backend app
@@ -29,6 +22,7 @@ backend app from plain
     server one 127.0.0.1:1 weight 10
     server two 127.0.0.1:2 weight 10
 """
+)
 
 
 @pytest.fixture(params=[False, True], ids=["watching", "not watching"])

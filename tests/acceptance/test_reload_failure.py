@@ -13,21 +13,14 @@ import httpx2
 import pytest
 
 from native.config.check import CheckSettings
-from tests.acceptance.quick import Quick
+from tests.acceptance.quick import PLAIN, Quick
 from tests.acceptance.web import Web
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 
-CONFIG = """\
-global
-    stats socket {{stats}} level admin expose-fd listeners
-
-defaults plain
-    mode http
-    timeout connect 1s
-    timeout client 5s
-    timeout server 5s
-
+CONFIG = (
+    PLAIN
+    + """\
 frontend site from plain   # by hand
     bind 127.0.0.1:{site}
     default_backend app
@@ -35,6 +28,7 @@ frontend site from plain   # by hand
 backend app from plain
     server one 127.0.0.1:{one} weight 10
 """
+)
 HEADER = re.compile(r"(# .*\n)*")
 Beside = Callable[..., AbstractContextManager[Quick]]
 

@@ -22,6 +22,17 @@ PR_SET_PDEATHSIG = 1
 # A socket's path may have 107 bytes, and HAProxy binds to `<path>.<pid>.tmp` first.
 LONGEST_SOCKET_PATH = 90
 _libc = ctypes.CDLL(None)
+# What is enough for a process that answers.
+SMALL = """global
+  stats socket {stats} mode 600 level admin
+defaults
+  mode http
+  timeout client 5s
+  timeout connect 5s
+  timeout server 5s
+backend app
+  server a 127.0.0.1:1
+"""
 
 
 def free_port() -> int:
