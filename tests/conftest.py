@@ -51,7 +51,7 @@ def haproxy(tmp_path: Path, haproxy_binary: str) -> Iterator[HAProxy]:
 
 
 @pytest.fixture
-def sidecar(haproxy: HAProxy) -> Iterator[Sidecar]:
-    """The server beside that HAProxy, answering."""
-    with Sidecar(haproxy) as running:
+def sidecar(haproxy: HAProxy, request: pytest.FixtureRequest) -> Iterator[Sidecar]:
+    """The server beside that HAProxy, answering; its parameter, if any, holds settings of reloads."""
+    with Sidecar(haproxy, reload=getattr(request, "param", None)) as running:
         yield running

@@ -112,7 +112,9 @@ def test_plans_beside_a_real_haproxy(sidecar: Sidecar) -> None:
     assert "10" in sidecar.haproxy.ask("get weight app/one").split()
 
 
+@pytest.mark.parametrize("sidecar", [{"reload_delay": 600}], indirect=True)
 def test_records_beside_a_real_haproxy(sidecar: Sidecar) -> None:
+    """The first change waits until the second forces the reload of both."""
     pid = sidecar.haproxy.worker_pid()
     made = sidecar.post("backends", {"name": "more", "from": "http"}, version=1)
     path = f"/v3/sidecar/reloads/{made.headers['Reload-Id']}"
