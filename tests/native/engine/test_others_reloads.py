@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.demo.test_children import is_alive
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, adding, backends, reload, run, running_engine, substituting, weight
 
@@ -20,10 +21,11 @@ def haproxy(tmp_path: Path, haproxy_binaries: str) -> Iterator[HAProxy]:
 
 
 async def reloaded_by_hand(haproxy: HAProxy) -> None:
+    """Until the former worker is gone: before that, it still takes some of the connections."""
     pid = haproxy.worker_pid()
     os.kill(haproxy.pid, signal.SIGUSR2)
     async with asyncio.timeout(20):
-        while not await other_worker(haproxy, pid):
+        while is_alive(pid) or not await other_worker(haproxy, pid):
             await asyncio.sleep(0.02)
 
 
