@@ -37,6 +37,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         schemas=Schemas(document["components"]["schemas"]),
         model=model,
     )
+    engine.site.events.listen(sidecar.tally.heard)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]
     app.state.sidecar = sidecar

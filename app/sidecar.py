@@ -9,6 +9,7 @@ from app.routes import RouteIndex
 from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
+from app.tally import Tally
 from app.users import Users
 from native.config.editor import Editor
 from native.engine import Engine
@@ -27,4 +28,5 @@ class Sidecar:
     index: RouteIndex
     schemas: Schemas
     model: Callable[[str], Any]
+    tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)
