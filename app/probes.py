@@ -27,6 +27,7 @@ async def answer(sidecar: "Sidecar", path: str) -> Answer:
     if path == "/metrics":
         return Answer(200, await metrics.exposition(sidecar), metrics.CONTENT_TYPE)
     parts = {"configuration": _configuration(sidecar), "runtime": await _runtime(sidecar)}
+    parts |= {name: {"status": "disabled", "reason": trouble} for name, each in sidecar.directories.items() if (trouble := each.trouble())}
     ready = parts["configuration"]["status"] == "ok"
     return json_answer(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
 

@@ -11,6 +11,7 @@ from app.settings import Settings
 from app.shape import Schemas
 from app.tally import Tally
 from app.users import Users
+from native.config.directories import Directory
 from native.config.editor import Editor
 from native.engine import Engine
 from native.reload.records import Records
@@ -28,5 +29,6 @@ class Sidecar:
     index: RouteIndex
     schemas: Schemas
     model: Callable[[str], Any]
+    directories: Mapping[str, Directory]
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

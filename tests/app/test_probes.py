@@ -34,6 +34,14 @@ def test_not_ready_without_the_file(client: Client) -> None:
     assert (got.status, got.json["parts"]["configuration"]["reason"]) == (503, f"{client.file} cannot be read")
 
 
+def test_a_part_that_is_disabled_is_told(tmp_path: Path) -> None:
+    (tmp_path / "maps").write_text("a file, where a directory should be")
+    with serving(tmp_path, maps_dir=str(tmp_path / "maps")) as client:
+        got = client.get("/readyz", auth=None)
+    assert (got.status, got.json["parts"]["maps_dir"]["status"]) == (200, "disabled")
+    assert str(tmp_path / "maps") in got.json["parts"]["maps_dir"]["reason"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_not_ready_where_nothing_can_be_written(tmp_path: Path) -> None:
     with serving(tmp_path) as client:
