@@ -272,7 +272,7 @@ class Engine:
         return await aftermath.failed(self.site, self._loaded)
 
     def ended(self, record: Record) -> None:
-        keywords = tuple(reason["keyword"] for reason in record.reasons)
+        keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
         self.site.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
 
     # -- edits by others

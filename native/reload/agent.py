@@ -134,10 +134,10 @@ class ReloadAgent:
             record = self.records.finish(failed)
         self._work = None
         self._handle(Finished(self._clock()))
-        self._host.ended(record)
         for done in self._waiting.pop(identity, []):
             if not done.done():
                 done.set_result(record)
+        self._host.ended(record)
 
     async def _carry_out(self, identity: str) -> Record:
         sight = Sight(self._runtime, patience=self._patience)

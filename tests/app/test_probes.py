@@ -24,8 +24,8 @@ def test_ready_though_haproxy_is_not_there(client: Client) -> None:
 
 def test_ready_beside_a_real_haproxy(sidecar: Sidecar) -> None:
     got = sidecar.ask("GET", "/readyz")
-    assert got.status == 200
-    assert got.json["parts"]["runtime"]["pid"] == sidecar.haproxy.worker_pid()
+    assert got.status_code == 200
+    assert got.json()["parts"]["runtime"]["pid"] == sidecar.haproxy.worker_pid()
 
 
 def test_not_ready_without_the_file(client: Client) -> None:
