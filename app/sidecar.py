@@ -9,7 +9,9 @@ from app.routes import RouteIndex
 from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
+from app.tally import Tally
 from app.users import Users
+from native.config.directories import Directory
 from native.config.editor import Editor
 from native.engine import Engine
 from native.reload.records import Records
@@ -27,4 +29,6 @@ class Sidecar:
     index: RouteIndex
     schemas: Schemas
     model: Callable[[str], Any]
+    directories: Mapping[str, Directory]
+    tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)
