@@ -186,12 +186,12 @@ def _of_sockets(settings: Settings) -> Iterator[Finding]:
         yield Finding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)
         return
     if settings.master_runtime:
-        yield asyncio.run(_of_socket("master socket", settings.master_runtime, ()))
+        yield asyncio.run(_of_socket("master's socket", settings.master_runtime, ()))
     else:
         remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads and tells how they went"
         yield Finding(NOTE, "sockets", "no master socket is named", remedy)
     for each in stats:
-        yield asyncio.run(_of_socket("stats socket", None, (each,)))
+        yield asyncio.run(_of_socket("worker's socket", None, (each,)))
 
 
 async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Finding:
