@@ -46,6 +46,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
     )
+    engine.site.events.listen(sidecar.tally.heard)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]
     app.state.sidecar = sidecar

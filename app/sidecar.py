@@ -9,6 +9,7 @@ from app.routes import RouteIndex
 from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
+from app.tally import Tally
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
@@ -33,4 +34,5 @@ class Sidecar:
     directories: Mapping[str, Directory]
     spoe: SpoeFiles
     scope_editor: ScopeEditor
+    tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)
