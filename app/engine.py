@@ -59,6 +59,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
             after=tuple(settings.validate_files_after),
         ),
         watch=not settings.disable_inotify,
+        directories={"maps": Path(settings.maps_dir), "general": Path(settings.general_storage_dir)},
     )
 
 

@@ -5,6 +5,9 @@ NativeError
 │   ├── NotFound         the same, where the protocol has no words for what
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── AlreadyThere         a name that is taken
+├── InUse                a stored file that the configuration refers to
+├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
+├── StorageUnusable      a directory of stored files that cannot be used
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
@@ -66,6 +69,18 @@ class NoTransaction(NotThere):
 
 class AlreadyThere(NativeError):
     label = "object already exists"
+
+
+class InUse(NativeError):
+    """Its detail is the whole text."""
+
+
+class NotTaken(NativeError):
+    label = "refused by HAProxy"
+
+
+class StorageUnusable(NativeError):
+    label = "storage is not usable"
 
 
 class IndexOutOfRange(NativeError):
