@@ -35,6 +35,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.CheckImpossible: 503,
     native.WriteFailed: 500,
     native.Unreadable: 500,
+    native.Unusable: 503,
     native.ReloadFailed: 400,
     native.RuntimeFailure: 500,
     native.RuntimeAbsent: 503,

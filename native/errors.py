@@ -20,6 +20,7 @@ NativeError
 ├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
 ├── WriteFailed          the disk did not take the file
 ├── Unreadable           a file that cannot be read
+├── Unusable             a directory that the settings name, and what is kept in it
 ├── ReloadFailed         HAProxy did not take the new configuration
 └── RuntimeFailure        the Runtime API
     ├── RuntimeAbsent    no socket answers
@@ -141,6 +142,10 @@ class WriteFailed(NativeError):
 
 class Unreadable(NativeError):
     label = "failed to read configuration"
+
+
+class Unusable(NativeError):
+    """Its detail is the whole text: setting, path, owner and remedy."""
 
 
 class ReloadFailed(NativeError):

@@ -7,9 +7,7 @@ the new one.
 
 import errno
 import fcntl
-import grp
 import os
-import pwd
 import re
 import stat
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from native.config import ownership
 from native.config.journal import Journal, sync_directory
 from native.errors import Conflict, Unreadable, WriteFailed
 
@@ -220,19 +219,4 @@ def remedy(target: Path, error: OSError) -> str:
         return "; make room on that disk"
     if error.errno not in _CANNOT_CREATE:
         return ""
-    try:
-        found = os.stat(target)
-    except OSError:
-        return ""
-    owner = f"{_name(pwd.getpwuid, found.st_uid)}:{_name(grp.getgrgid, found.st_gid)}"
-    return (
-        f"; {target} belongs to {owner}, mode {stat.S_IMODE(found.st_mode):04o}, and this process runs as "
-        f"{_name(pwd.getpwuid, os.geteuid())}: give it write access to the file, or better to its directory"
-    )
-
-
-def _name(look_up: Any, number: int) -> str:
-    try:
-        return str(look_up(number)[0])
-    except KeyError:
-        return str(number)
+    return f"; {ownership.told(target)}: give it write access to the file, or better to its directory"
