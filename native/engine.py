@@ -25,6 +25,7 @@ from native.apply.stored import Ledger
 from native.config import header, patches
 from native.config.backups import Backups
 from native.config.check import CheckSettings, check
+from native.config.directories import Directory
 from native.config.file import ConfigFile
 from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
@@ -57,7 +58,7 @@ class EngineSettings:
     backups_number: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
-    directories: Mapping[str, Path] = field(default_factory=dict)
+    directories: Mapping[str, Directory] = field(default_factory=dict)
 
     @property
     def copy(self) -> Path:

@@ -19,7 +19,7 @@ class Upload:
     def __init__(self, store: Store, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path], None]) -> None:
         self.path, self.size = path, 0
         self._store, self._draft, self._check, self._check_content = store, draft, check, check_content
-        self._pieces = bytearray()
+        self._pieces, self._committed = bytearray(), False
 
     async def append(self, data: bytes) -> None:
         """Raises WriteFailed."""
@@ -35,10 +35,13 @@ class Upload:
         await self._flush()
         await asyncio.to_thread(self._check_content, self._draft.path)
         change = FileChange(self._store, self.path, self._draft, self._check, steps, force_reload, may_reload, live)
+        # From here on the draft is the commit's, which a client that goes away does not stop.
+        self._committed = True
         return await commit(site, change)
 
     def discard(self) -> None:
-        self._draft.discard()
+        if not self._committed:
+            self._draft.discard()
 
     async def _flush(self) -> None:
         pieces, self._pieces = bytes(self._pieces), bytearray()
