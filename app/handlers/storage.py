@@ -6,7 +6,7 @@ from typing import Any
 from app.answer import RELOAD_ID, Answer, FileAnswer, Header, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
-from app.upload import File, Sent
+from app.file_body import File, Sent
 from native.apply.commit import Outcome
 from native.errors import NotThere
 from native.storage.store import Store
