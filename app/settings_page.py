@@ -66,11 +66,8 @@ def page() -> str:
     for _, source, default in table():
         place = source.yaml.rpartition(".")[0]
         sections.setdefault(place, []).append(_row(source, default))
-    return (
-        HEAD
-        + "\n".join(_section(place, rows) for place, rows in sections.items())
-        + TAIL.replace("{keys}", ", ".join(f"`{key}`" for key in KEYS))
-    )
+    keys = ", ".join(f"`{key}`" for key in KEYS)
+    return HEAD + "\n".join(_section(place, rows) for place, rows in sections.items()) + TAIL.replace("{keys}", keys)
 
 
 def _section(place: str, rows: list[str]) -> str:
