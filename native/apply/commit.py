@@ -15,12 +15,13 @@ from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
 from native.config import header
 from native.config.check import check
-from native.config.file import Draft
+from native.config.files import Drafts
 from native.config.header import Stamped
 from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
 from native.runtime import actions, commands
 from native.runtime.proof import prove
+from native.text import parts
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -129,10 +130,10 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
     return stamped
 
 
-async def _check(site: Site, change: Change, draft: Draft, stamped: Stamped, base: int, name: str) -> None:
+async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, base: int, name: str) -> None:
     """A refused text stays as a failed transaction, for whoever looks for the cause."""
     try:
-        await check(draft.path, site.check, file=site.current.path, document=stamped.document, transaction_id=name)
+        await check(draft.checked(stamped.document), site.check, transaction_id=name)
     except Refused:
         banner = site.current.banner if change.banner is None else change.banner
         site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
@@ -144,7 +145,9 @@ def _keep_former(site: Site) -> None:
     current = site.current
     if site.backups.number > 0:
         try:
-            site.backups.keep(current.version, header.with_header(current.document, current.version, banner=current.banner).data)
+            former = header.with_header(current.document, current.version, banner=current.banner).data
+            for name, data in parts.split(former).items():
+                site.backups.of(name).keep(current.version, data)
         except OSError as error:
             log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)
     site.running.save_copy()
