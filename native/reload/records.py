@@ -39,6 +39,8 @@ class Reason(Protocol):
     def keyword(self) -> str: ...
     @property
     def why(self) -> str: ...
+    @property
+    def file(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -198,7 +200,7 @@ def _number_of(path: Path) -> int:
 
 
 def _told(reason: Reason) -> dict[str, Any]:
-    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why}
+    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
     return {name: value for name, value in told.items() if value}
 
 
