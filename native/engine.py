@@ -23,11 +23,12 @@ from native.apply.running import Running
 from native.apply.site import Loaded, Planner, Site
 from native.config import header, patches
 from native.config.backups import Backups
-from native.config.check import CheckSettings, check
+from native.config.check import CheckSettings
 from native.config.files import ConfigFiles
 from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
 from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
+from native.events import Reloaded
 from native.reload.agent import ReloadAgent
 from native.reload.records import Record
 from native.runtime.client import Runtime
@@ -287,6 +288,10 @@ class Engine:
         assert self._loaded
         return await aftermath.failed(self.site, self._loaded)
 
+    def ended(self, record: Record) -> None:
+        keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
+        self.site.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
+
     # -- edits by others
 
     def notice(self) -> bool:
@@ -332,7 +337,7 @@ class Engine:
     async def _check(self, document: Document) -> list[Message]:
         drafts = await asyncio.to_thread(self.site.current.file.draft, document.data, str(uuid.uuid4()))
         try:
-            return await check(drafts.checked(document), self.site.check)
+            return await self.site.ask_haproxy(drafts.checked(document))
         finally:
             drafts.discard()
 

@@ -41,6 +41,7 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
     (directory / "conf.d" / "10-web.cfg").write_text(WEB % free_port())
     (directory / "conf.d" / "20-api.cfg").write_text(API)
     more = {"config_files_after": [str(directory / "conf.d")]}
+    ours = {"transaction": {"transaction_dir": str(directory / "t"), "backups_number": 2}}
     with (
         HAProxy(directory, MAIN, arguments=("-f", str(directory / "conf.d"))) as haproxy,
         Sidecar(
