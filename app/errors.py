@@ -20,6 +20,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NotFound: 404,
     native.NoTransaction: 400,
     native.AlreadyThere: 409,
+    native.InUse: 409,
     native.IndexOutOfRange: 400,
     native.NoParent: 400,
     native.BadRequest: 400,

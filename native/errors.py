@@ -5,6 +5,7 @@ NativeError
 │   ├── NotFound         the same, where the protocol has no words for what
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── AlreadyThere         a name that is taken
+├── InUse                a stored file that the configuration refers to
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
@@ -71,6 +72,10 @@ class NoTransaction(NotThere):
 
 class AlreadyThere(NativeError):
     label = "object already exists"
+
+
+class InUse(NativeError):
+    """Its detail is the whole text."""
 
 
 class IndexOutOfRange(NativeError):

@@ -135,6 +135,11 @@ class Drafts:
     def __init__(self, files: ConfigFiles, names: Sequence[str], drafts: dict[str, Draft]) -> None:
         self.files, self._names, self._drafts = files, names, drafts
 
+    @property
+    def path(self) -> Path:
+        """Of the main file's draft."""
+        return self._drafts[MAIN].path
+
     def checked(self, document: Document) -> list[Checked]:
         """Every file of the configuration, in its order, with the drafts in the place of what they are to replace."""
         documents, found = parts.parts(document), []

@@ -5,22 +5,17 @@ An edit returns a new document that shares every untouched section. Of several f
 by boundaries (native/text/parts.py).
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
 from native.text.line import Line
+from native.text.outline import Outline
 from native.text.section import BOUNDARY, Section, split_lines
-from native.text.words import unquoted
 
-SECTION_KINDS = frozenset(
+CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
     "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app namespace_list "
     # HAProxy Enterprise's
     "udp-lb dynamic-update waf-global waf-profile botmgmt-profile captcha".split()
-)
-# A section keyword as first word, or a first word whose quotes or escapes may hide one.
-_HEADER = re.compile(
-    r"^[ \t\r\v\f]*(?:(?:" + "|".join(sorted(SECTION_KINDS)) + r")(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]*[\"'\\])", re.MULTILINE
 )
 
 
@@ -41,15 +36,15 @@ class Document:
         self._data: bytes | None = None
 
     @classmethod
-    def parse(cls, data: bytes | str) -> "Document":
+    def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
         first, *others = text.split(MARK)
-        document = _parse_one(first)
+        document = _parse_one(first, outline)
         sections = list(document.sections)
         for other in others:
             name, closed, content = other.partition(MARK_END)
             file = name or None
-            part = _parse_one(content, file, at_top=bool(file))
+            part = _parse_one(content, outline, file, at_top=bool(file))
             sections += (Section(BOUNDARY, name, MARK + name + closed + part.preamble, file=file), *part.sections)
         return cls(document.preamble, sections) if others else document
 
@@ -107,13 +102,13 @@ class Document:
             document._index, document._names = self._index, self._names
         return document
 
-    def insert(self, section: Section, after: Section | None = None) -> "Document":
-        """With a new section behind another one (default: at the end), in its file, one blank line apart."""
+    def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
+        """With a new section behind another one (default: at the end), in its file, one blank line `apart` or directly."""
         place = len(self.sections) if after is None else self.sections.index(after) + 1
         before, behind = list(self.sections[:place]), self.sections[place:]
         preamble = self.preamble
         if before and before[-1].kind != BOUNDARY:
-            before[-1] = _ending_blank(before[-1])
+            before[-1] = _ending_blank(before[-1]) if apart else _ended(before[-1])
         elif before and before[-1].name:
             mark, end, content = before[-1].text.rpartition(MARK_END)
             before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
@@ -141,9 +136,9 @@ class Document:
         return document
 
 
-def _parse_one(text: str, file: str | None = None, *, at_top: bool = True) -> Document:
+def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
     """One file; `at_top`: what stands before its first section is the file's."""
-    starts = [found for match in _HEADER.finditer(text) if (found := _header_at(text, match.start()))]
+    starts = outline.headers(text)
     if not starts:
         return Document(text, ())
     preamble, lead = _take_lead(text[: starts[0][0]], at_top=at_top)
@@ -161,16 +156,6 @@ def _blank_apart(text: str) -> str:
     if not text or text.endswith("\n\n"):
         return text
     return text + ("\n" if text.endswith("\n") else "\n\n")
-
-
-def _header_at(text: str, start: int) -> tuple[int, str, str] | None:
-    end = text.find("\n", start)
-    words = Line(text[start : len(text) if end < 0 else end]).words
-    kind = words[0] if words and words[0] in SECTION_KINDS else unquoted(words[0]) if words else ""
-    if kind not in SECTION_KINDS:
-        return None
-    nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and words[1] == "from")
-    return start, kind, "" if nameless else words[1]
 
 
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
@@ -192,5 +177,10 @@ def _ending_blank(section: Section) -> Section:
     lines = section.lines
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
-    last = lines[-1] if lines[-1].text.endswith("\n") else Line(lines[-1].text + section.newline)
-    return section.with_lines((*lines[:-1], last, Line(section.newline)))
+    return section.with_lines((*_ended(section).lines, Line(section.newline)))
+
+
+def _ended(section: Section) -> Section:
+    """The section with a line end behind its last line."""
+    *lines, last = section.lines
+    return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

@@ -44,9 +44,7 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sidecar]:
     ours = {"transaction": {"transaction_dir": str(directory / "t"), "backups_number": 2}}
     with (
         HAProxy(directory, MAIN, arguments=("-f", str(directory / "conf.d"))) as haproxy,
-        Sidecar(
-            haproxy, settings=more, dataplaneapi={"transaction": {"transaction_dir": str(directory / "t"), "backups_number": 2}}
-        ) as running,
+        Sidecar(haproxy, settings=more, dataplaneapi=ours) as running,
     ):
         yield running
 
