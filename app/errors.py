@@ -21,6 +21,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NoTransaction: 400,
     native.AlreadyThere: 409,
     native.InUse: 409,
+    native.NotTaken: 400,
     native.IndexOutOfRange: 400,
     native.NoParent: 400,
     native.BadRequest: 400,

@@ -6,6 +6,7 @@ NativeError
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── AlreadyThere         a name that is taken
 ├── InUse                a stored file that the configuration refers to
+├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
@@ -76,6 +77,10 @@ class AlreadyThere(NativeError):
 
 class InUse(NativeError):
     """Its detail is the whole text."""
+
+
+class NotTaken(NativeError):
+    label = "refused by HAProxy"
 
 
 class IndexOutOfRange(NativeError):

@@ -11,6 +11,7 @@ from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.plan import Plan
 from native.apply.running import Running
+from native.apply.stored import Ledger
 from native.config.backups import Backups
 from native.config.check import Checked, CheckSettings, check
 from native.config.messages import Message
@@ -46,6 +47,7 @@ class Site:
     memory: MemoryFile
     plan: Planner
     reloads: ReloadAgent
+    stored: Ledger
     events: Events = field(default_factory=Events)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
