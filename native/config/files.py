@@ -170,7 +170,7 @@ class Drafts:
         seen = {name: draft.file.seen() for name, draft in self._drafts.items()}
         if not untouched():
             raise Conflict(f"{self.files.path}, or a file loaded with it, has just been edited by somebody else")
-        entries = [Entry(str(draft.file.path), draft.file.read(), draft.data) for draft in self._drafts.values()]
+        entries = [Entry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]
         self.files.manifest.begin(entries)
         done: list[Entry] = []
         for (name, draft), entry in zip(self._drafts.items(), entries, strict=True):
