@@ -40,6 +40,8 @@ class Reason(Protocol):
     def keyword(self) -> str: ...
     @property
     def why(self) -> str: ...
+    @property
+    def file(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ def _asking() -> tuple[dict[str, str], ...]:
 
 
 def _told(reason: Reason) -> dict[str, Any]:
-    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why}
+    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
     return {name: value for name, value in told.items() if value}
 
 
