@@ -16,6 +16,8 @@ def test_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     assert credentials.path("users") == ""
     (tmp_path / "users").touch()
+    assert credentials.path("users") == ""
+    (tmp_path / "users").write_text("userlist controller\n")
     assert credentials.path("users") == str(tmp_path / "users")
 
 
