@@ -1,29 +1,21 @@
-"""Runs inside a machine: asks ten times a second until it is told to stop, then prints what came back.
+"""Runs inside a machine: asks ten times a second until there is a file STOP, then prints what came back.
 
-python3 asker.py URL AUTHORIZATION [keep]      `keep` asks over one connection as long as it lasts
+`python3 asker.py STOP URL AUTHORIZATION [keep]`, where `keep` asks over one connection as long as it lasts.
 """
 
 import http.client
 import json
-import signal
+import os
 import sys
 import time
 from collections import Counter
 from urllib.parse import urlsplit
 
-stopped = False
 
-
-def stop(*_: object) -> None:
-    global stopped
-    stopped = True
-
-
-def main(url: str, authorization: str, keep: str = "") -> None:
-    signal.signal(signal.SIGTERM, stop)
+def main(stop: str, url: str, authorization: str, keep: str = "") -> None:
     parts, seen, connection = urlsplit(url), Counter[str](), None
     next_time = time.monotonic()
-    while not stopped:
+    while not os.path.exists(stop):
         connection = connection or http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
         try:
             connection.request("GET", parts.path, headers={"Authorization": authorization})
@@ -31,10 +23,7 @@ def main(url: str, authorization: str, keep: str = "") -> None:
             answer.read()
             seen[str(answer.status)] += 1
             closing = answer.will_close
-        except OSError as error:
-            seen[repr(error)] += 1
-            closing = True
-        except http.client.HTTPException as error:
+        except (OSError, http.client.HTTPException) as error:
             seen[repr(error)] += 1
             closing = True
         if closing or not keep:
