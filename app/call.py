@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Request
 from starlette.types import Scope
 
-from app import body, parameters
+from app import body, connection, parameters
 from app.errors import ApiError
 from app.negotiation import check_accept, check_content_encoding, check_content_type
 from app.operations import Operation
+from app.upload import uploaded
 from app.validation import check_outermost, validated
 
 if TYPE_CHECKING:
     from app.sidecar import Sidecar
 
-JSON = "application/json"
+JSON, FORM = "application/json", "multipart/form-data"
 
 
 @dataclass
 class Call:
-    """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON."""
+    """`values` holds the parameters that were sent, by name; `body` is plain data, an Upload, or bytes."""
 
     sidecar: "Sidecar"
     operation: Operation
@@ -54,8 +55,8 @@ async def _written(request: Request) -> Call:
     if declared is None:
         _check_force(call)
         return call
-    settings = sidecar.settings
-    data = await body.read(request.receive, scope["headers"], settings.max_body_size, settings.read_timeout)
+    patience = connection.of(scope).endpoint.read_timeout
+    data = await body.read(request.receive, scope["headers"], sidecar.settings.max_body_size, patience)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")
@@ -63,6 +64,9 @@ async def _written(request: Request) -> Call:
         return call
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(header(scope["headers"], b"content-type"), declared.media_types)
+    if FORM in declared.media_types:
+        call.body = await uploaded(data, header(scope["headers"], b"content-type"))
+        return call
     if JSON not in declared.media_types:
         call.body = data
         return call

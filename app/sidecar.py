@@ -9,11 +9,14 @@ from app.routes import RouteIndex
 from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
+from app.tally import Tally
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
 from native.engine import Engine
 from native.reload.records import Records
+from native.spoe.directory import SpoeFiles
+from native.spoe.editor import ScopeEditor
 
 
 @dataclass
@@ -29,4 +32,7 @@ class Sidecar:
     schemas: Schemas
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
+    spoe: SpoeFiles
+    scope_editor: ScopeEditor
+    tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

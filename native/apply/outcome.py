@@ -1,20 +1,22 @@
-"""What a plan says: commands, or the reasons for a reload."""
+"""What a plan says: commands or steps, or the reasons for a reload."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from native.runtime.commands import Command
+from native.runtime.commands import Command, Step
 from native.text.document import Document
-from native.text.section import Section
+from native.text.section import BOUNDARY, Section
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why only a reload will do. `line` is that of the new document, from 1; 0 where there is none."""
+    """Why only a reload will do. `line` is that of the new document, from 1; 0 where there is none. `file` where it is not the main one."""
 
     section: str
     line: int
     keyword: str
     why: str
+    file: str = ""
 
 
 @dataclass
@@ -30,14 +32,28 @@ class Plan:
         return not self.reasons
 
 
+@dataclass(frozen=True)
+class FilePlan:
+    """How the worker gets to know what a stored file holds: by `steps`, or for these `reasons` by a reload.
+
+    `used`: the worker has read it. `awaited`: a configuration that is not loaded yet refers to it.
+    """
+
+    steps: Sequence[Step] = ()
+    reasons: Sequence[Reason] = ()
+    used: bool = False
+    awaited: bool = False
+
+
 def reason_at(document: Document, section: Section, place: int, why: str) -> Reason:
-    """With the number of the line in the whole file."""
-    words = section.lines[place].words
-    return Reason(f"{section.kind} {section.name}".rstrip(), line_of(document, section, place), words[0] if words else "", why)
+    """With the number of the line in its file."""
+    words = section.lines[place].words if section.kind != BOUNDARY else ()
+    title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
+    return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "")
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """The number of a section's line in the whole file, from 1."""
-    before = document.sections[: document.sections.index(section)]
-    text = document.preamble + "".join(each.lead + each.text for each in before) + section.lead
+    """The number of a section's line in its file, from 1."""
+    before = [each for each in document.sections[: document.sections.index(section)] if each.file == section.file]
+    text = ("" if section.file else document.preamble) + "".join(each.lead + each.text for each in before) + section.lead
     return text.count("\n") + place + 1

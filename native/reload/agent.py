@@ -31,7 +31,7 @@ class Loaded(Protocol):
 
 
 class Host(Protocol):
-    """Who owns the file. All three are called during one reload, the last two while `loading` is entered."""
+    """Who owns the file. All are called during one reload, `loaded` and `refused` while `loading` is entered."""
 
     def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
         """Nobody changes the file meanwhile; gives (its document, a mark of the caller's, its version)."""
@@ -41,6 +41,9 @@ class Host(Protocol):
 
     async def refused(self, record: Record) -> int | None:
         """HAProxy did not take it: puts the file back; the version under which it was."""
+
+    def ended(self, record: Record) -> None:
+        """The reload is over, and its record says how."""
 
 
 class ReloadAgent:
@@ -134,6 +137,7 @@ class ReloadAgent:
         for done in self._waiting.pop(identity, []):
             if not done.done():
                 done.set_result(record)
+        self._host.ended(record)
 
     async def _carry_out(self, identity: str) -> Record:
         sight = Sight(self._runtime, patience=self._patience)
@@ -155,18 +159,18 @@ class ReloadAgent:
             await self._host.loaded(document, mark)
         except Exception:
             log.exception("after reload %s", record.id)
-        log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra={"reload_id": record.id})
+        log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra={"fields": {"reload_id": record.id}})
         return self.records.finish(record)
 
     async def _failed(self, record: Record, document: Loaded) -> Record:
-        log.info("Reload failed, reverting the last working config...", extra={"reload_id": record.id})
+        log.info("Reload failed, reverting the last working config...", extra={"fields": {"reload_id": record.id}})
         try:
             restored = await self._host.refused(record)
             record = replace(record, restored_version=restored)
         except Exception as error:
             log.exception("the file could not be put back after reload %s", record.id)
             record = replace(record, response=f"{record.response}. Failed to revert to the last working config file: {error}")
-        log.warning("Reload failed: %s", record.error, extra={"reload_id": record.id})
+        log.warning("Reload failed: %s", record.error, extra={"fields": {"reload_id": record.id}})
         return self.records.finish(record, refused=document.data)
 
 

@@ -1,26 +1,26 @@
 """A whole configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
 
 Text is UTF-8 where it is; other bytes travel as lone surrogates and come out as they went in.
-An edit returns a new document that shares every untouched section.
+An edit returns a new document that shares every untouched section. Of several files a document holds all, one behind the other, parted
+by boundaries (native/text/parts.py).
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
 from native.text.line import Line
-from native.text.section import Section, split_lines
-from native.text.words import unquoted
+from native.text.outline import Outline
+from native.text.section import BOUNDARY, Section, split_lines
 
-SECTION_KINDS = frozenset(
+CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
     "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app namespace_list "
     # HAProxy Enterprise's
     "udp-lb dynamic-update waf-global waf-profile botmgmt-profile captcha".split()
 )
-# A section keyword as first word, or a first word whose quotes or escapes may hide one.
-_HEADER = re.compile(
-    r"^[ \t\r\v\f]*(?:(?:" + "|".join(sorted(SECTION_KINDS)) + r")(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]*[\"'\\])", re.MULTILINE
-)
+
+
+# No line of a configuration holds a NUL.
+MARK, MARK_END = "\0file:", "\0"
 
 
 class Document:
@@ -36,19 +36,17 @@ class Document:
         self._data: bytes | None = None
 
     @classmethod
-    def parse(cls, data: bytes | str, file: str | None = None) -> "Document":
+    def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
-        starts = [found for match in _HEADER.finditer(text) if (found := _header_at(text, match.start()))]
-        if not starts:
-            return cls(text, ())
-        preamble, lead = _take_lead(text[: starts[0][0]], at_top=True)
-        sections = []
-        ends = [start for start, _, _ in starts[1:]] + [len(text)]
-        for i, ((start, kind, name), end) in enumerate(zip(starts, ends, strict=True)):
-            body, next_lead = (text[start:end], "") if i + 1 == len(starts) else _take_lead(text[start:end])
-            sections.append(Section(kind, name, body, lead=lead, file=file))
-            lead = next_lead
-        return cls(preamble, sections)
+        first, *others = text.split(MARK)
+        document = _parse_one(first, outline)
+        sections = list(document.sections)
+        for other in others:
+            name, closed, content = other.partition(MARK_END)
+            file = name or None
+            part = _parse_one(content, outline, file, at_top=bool(file))
+            sections += (Section(BOUNDARY, name, MARK + name + closed + part.preamble, file=file), *part.sections)
+        return cls(document.preamble, sections) if others else document
 
     @property
     def text(self) -> str:
@@ -104,18 +102,22 @@ class Document:
             document._index, document._names = self._index, self._names
         return document
 
-    def insert(self, section: Section, after: Section | None = None) -> "Document":
-        """With a new section behind another one (default: at the end), one blank line apart."""
+    def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
+        """With a new section behind another one (default: at the end), in its file, one blank line `apart` or directly."""
         place = len(self.sections) if after is None else self.sections.index(after) + 1
-        before = list(self.sections[:place])
+        before, behind = list(self.sections[:place]), self.sections[place:]
         preamble = self.preamble
-        if before:
-            before[-1] = _ending_blank(before[-1])
-        elif preamble and not preamble.endswith("\n\n"):
-            preamble += "\n" if preamble.endswith("\n") else "\n\n"
-        if place < len(self.sections):
+        if before and before[-1].kind != BOUNDARY:
+            before[-1] = _ending_blank(before[-1]) if apart else _ended(before[-1])
+        elif before and before[-1].name:
+            mark, end, content = before[-1].text.rpartition(MARK_END)
+            before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
+        else:
+            preamble = _blank_apart(preamble)
+        if behind and behind[0].kind != BOUNDARY:
             section = _ending_blank(section)
-        return Document(preamble, (*before, section, *self.sections[place:]))
+        section = section.in_file(before[-1].file if before else None)
+        return Document(preamble, (*before, section, *behind))
 
     def remove(self, section: Section) -> "Document":
         """Without a section and the comment block above it; conditionals that it cuts across stay."""
@@ -123,8 +125,7 @@ class Document:
         left = "".join(line.text for line in section.open_conditionals())
         before, preamble = list(self.sections[:place]), self.preamble
         if left and before:
-            last = before[-1]
-            before[-1] = Section(last.kind, last.name, last.text + left, lead=last.lead, file=last.file)
+            before[-1] = before[-1].with_text(before[-1].text + left)
         elif left:
             preamble += left
         return Document(preamble, (*before, *self.sections[place + 1 :]))
@@ -135,14 +136,26 @@ class Document:
         return document
 
 
-def _header_at(text: str, start: int) -> tuple[int, str, str] | None:
-    end = text.find("\n", start)
-    words = Line(text[start : len(text) if end < 0 else end]).words
-    kind = words[0] if words and words[0] in SECTION_KINDS else unquoted(words[0]) if words else ""
-    if kind not in SECTION_KINDS:
-        return None
-    nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and words[1] == "from")
-    return start, kind, "" if nameless else words[1]
+def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
+    """One file; `at_top`: what stands before its first section is the file's."""
+    starts = outline.headers(text)
+    if not starts:
+        return Document(text, ())
+    preamble, lead = _take_lead(text[: starts[0][0]], at_top=at_top)
+    sections = []
+    ends = [start for start, _, _ in starts[1:]] + [len(text)]
+    for i, ((start, kind, name), end) in enumerate(zip(starts, ends, strict=True)):
+        body, next_lead = (text[start:end], "") if i + 1 == len(starts) else _take_lead(text[start:end])
+        sections.append(Section(kind, name, body, lead=lead, file=file))
+        lead = next_lead
+    return Document(preamble, sections)
+
+
+def _blank_apart(text: str) -> str:
+    """What stands before a first section, ending in a blank line unless it is empty."""
+    if not text or text.endswith("\n\n"):
+        return text
+    return text + ("\n" if text.endswith("\n") else "\n\n")
 
 
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
@@ -164,5 +177,10 @@ def _ending_blank(section: Section) -> Section:
     lines = section.lines
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
-    last = lines[-1] if lines[-1].text.endswith("\n") else Line(lines[-1].text + section.newline)
-    return section.with_lines((*lines[:-1], last, Line(section.newline)))
+    return section.with_lines((*_ended(section).lines, Line(section.newline)))
+
+
+def _ended(section: Section) -> Section:
+    """The section with a line end behind its last line."""
+    *lines, last = section.lines
+    return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))
