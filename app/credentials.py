@@ -6,7 +6,7 @@ A credential stands in where the settings name no file of their own.
 import os
 from pathlib import Path
 
-USERS = "users"
+USERS, CERTIFICATE, KEY = "users", "tls.crt", "tls.key"
 
 
 def path(name: str) -> str:
