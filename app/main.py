@@ -4,6 +4,7 @@ from fastapi import FastAPI
 
 from app import errors
 from app.directories import directories
+from app.engine import own_directory
 from app.guidance import Guide
 from app.handlers.docs import page
 from app.operations import operations
@@ -15,6 +16,7 @@ from app.shape import Schemas
 from app.sidecar import Sidecar
 from app.users import Users
 from native.config.editor import Editor
+from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.grammar.load import Grammar, bundle, grammar
 from native.models import model
@@ -26,18 +28,21 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
     declared = tuple(operations(document))
     attach_handlers(declared, document["x-resources"])
     users = Users(settings, lambda: engine.read(None))
+    editor = Editor(grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix))
+    named = directories(settings)
     sidecar = Sidecar(
         settings=settings,
         engine=engine,
         records=engine.reloads.records,
-        editor=Editor(grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)),
+        editor=editor,
         users=users,
         gate=Gate(users),
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"]),
         model=model,
-        directories=directories(settings),
+        directories=named,
+        discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
     )
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]

@@ -12,6 +12,7 @@ from app.shape import Schemas
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
+from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.reload.records import Records
 
@@ -29,4 +30,5 @@ class Sidecar:
     schemas: Schemas
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
+    discovery: Discovery
     started: float = field(default_factory=time.time)
