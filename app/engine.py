@@ -20,6 +20,8 @@ from native.runtime.client import Runtime
 # What a strategy runs when no command is configured.
 COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
+# Which setting names the directory of which store.
+STORES = {"maps": "maps_dir", "general": "general_storage_dir"}
 STORED = ("cluster.json", "service_discovery/consul.json", "service_discovery/aws.json")
 
 
@@ -47,6 +49,7 @@ class Reloading:
 
 
 def engine_settings(settings: Settings) -> EngineSettings:
+    named = directories(settings)
     return EngineSettings(
         file=Path(settings.config_file),
         storage=own_directory(settings),
@@ -61,6 +64,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
             after=tuple(settings.validate_files_after),
         ),
         watch=not settings.disable_inotify,
+        directories={store: named[setting] for store, setting in STORES.items()},
     )
 
 

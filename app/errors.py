@@ -20,6 +20,8 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NotFound: 404,
     native.NoTransaction: 400,
     native.AlreadyThere: 409,
+    native.InUse: 409,
+    native.NotTaken: 400,
     native.IndexOutOfRange: 400,
     native.NoParent: 400,
     native.BadRequest: 400,
@@ -36,7 +38,11 @@ STATUS: dict[type[native.NativeError], int] = {
     native.ReloadFailed: 400,
     native.RuntimeFailure: 500,
     native.RuntimeAbsent: 503,
+    native.RuntimeUnconfigured: 500,
     native.RuntimeRefused: 500,
+    native.RuntimeNotThere: 404,
+    native.RuntimeTaken: 409,
+    native.RuntimeMisused: 400,
     native.NativeError: 500,
 }
 

@@ -14,12 +14,14 @@ from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
 from app.sidecar import Sidecar
+from app.spoe import spoe_files
 from app.users import Users
 from native.config.editor import Editor
 from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.grammar.load import Grammar, bundle, grammar
 from native.models import model
+from native.spoe.editor import ScopeEditor
 
 
 def create_app(settings: Settings, engine: Engine) -> Pipeline:
@@ -28,8 +30,9 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
     declared = tuple(operations(document))
     attach_handlers(declared, document["x-resources"])
     users = Users(settings, lambda: engine.read(None))
-    editor = Editor(grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix))
+    language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
+    editor = Editor(language)
     sidecar = Sidecar(
         settings=settings,
         engine=engine,
@@ -43,7 +46,10 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         model=model,
         directories=named,
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
+        spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
+        scope_editor=ScopeEditor(language),
     )
+    engine.site.events.listen(sidecar.tally.heard)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]
     app.state.sidecar = sidecar

@@ -9,12 +9,15 @@ from app.routes import RouteIndex
 from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
+from app.tally import Tally
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
 from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.reload.records import Records
+from native.spoe.directory import SpoeFiles
+from native.spoe.editor import ScopeEditor
 
 
 @dataclass
@@ -31,4 +34,7 @@ class Sidecar:
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
     discovery: Discovery
+    spoe: SpoeFiles
+    scope_editor: ScopeEditor
+    tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

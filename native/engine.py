@@ -6,13 +6,13 @@ Reads are synchronous and never wait. Every change goes through one commit (nati
 import asyncio
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from native.apply import aftermath
+from native.apply import aftermath, file_change
 from native.apply import plan as planning
 from native.apply.commit import Change, Edit, Outcome, commit
 from native.apply.current import Current
@@ -21,16 +21,20 @@ from native.apply.plan import Reason
 from native.apply.preview import Preview, difference
 from native.apply.running import Running
 from native.apply.site import Loaded, Planner, Site
+from native.apply.stored import Ledger
 from native.config import header, patches
 from native.config.backups import Backups
-from native.config.check import CheckSettings, check
+from native.config.check import CheckSettings
+from native.config.directories import Directory
 from native.config.file import ConfigFile
 from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
 from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
+from native.events import Reloaded
 from native.reload.agent import ReloadAgent
 from native.reload.records import Record
 from native.runtime.client import Runtime
+from native.storage.stores import Stores
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -42,7 +46,10 @@ _NEITHER = "version or transaction not specified: version or transaction not spe
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file."""
+    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
+
+    `directories` are those of stored files, by the names of their stores (native/storage/stores.py).
+    """
 
     file: Path
     storage: Path
@@ -52,6 +59,7 @@ class EngineSettings:
     backups_number: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
+    directories: Mapping[str, Directory] = field(default_factory=dict)
 
     @property
     def copy(self) -> Path:
@@ -79,7 +87,9 @@ class Engine:
             memory=memory,
             plan=plan or partial(planning.plan, preceded=bool(settings.check.before)),
             reloads=self.reloads,
+            stored=Ledger(settings.storage),
         )
+        self.stores = Stores(settings.directories, settings.storage)
         self._loaded: Loaded | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -94,7 +104,10 @@ class Engine:
             log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
         self.site.current.open()
         self.site.transactions.load()
+        self.site.stored.open()
+        await asyncio.to_thread(self.stores.recover)
         await self.site.running.recall()
+        await file_change.resume(self.site, self.stores)
         self._resume()
         if self.settings.watch:
             self._watching = asyncio.create_task(self._watch())
@@ -274,6 +287,10 @@ class Engine:
         assert self._loaded
         return await aftermath.failed(self.site, self._loaded)
 
+    def ended(self, record: Record) -> None:
+        keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
+        self.site.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
+
     # -- edits by others
 
     def notice(self) -> bool:
@@ -316,12 +333,13 @@ class Engine:
     async def _check(self, data: bytes, document: Document) -> list[Message]:
         draft = await asyncio.to_thread(self.site.current.file.draft, data, str(uuid.uuid4()))
         try:
-            return await check(draft.path, self.site.check, file=self.settings.file, document=document)
+            return await self.site.ask_haproxy(draft.path, document)
         finally:
             draft.discard()
 
     def _resume(self) -> None:
         """A reload that was promised before a restart is still owed, unless HAProxy has loaded the text since."""
         pending = self.site.memory.value.pending
-        if self.site.current.fingerprint in pending.split() and self.running is not self.document:
+        owed = self.site.current.fingerprint in pending.split() and self.running is not self.document
+        if owed or self.site.stored.waits:
             self.reloads.resume([Reason("", 0, "", "the server was restarted while this reload was pending")])

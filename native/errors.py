@@ -5,6 +5,8 @@ NativeError
 │   ├── NotFound         the same, where the protocol has no words for what
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── AlreadyThere         a name that is taken
+├── InUse                a stored file that the configuration refers to
+├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
@@ -21,7 +23,11 @@ NativeError
 ├── ReloadFailed         HAProxy did not take the new configuration
 └── RuntimeFailure        the Runtime API
     ├── RuntimeAbsent    no socket answers
+    │   └── RuntimeUnconfigured  none has answered since the start
     └── RuntimeRefused   HAProxy answered, and the answer is no
+        ├── RuntimeNotThere      what it was asked about is not in the process
+        ├── RuntimeTaken         it is there already, or in use
+        └── RuntimeMisused       what it was asked for makes no sense
 
 Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
 """
@@ -67,6 +73,14 @@ class NoTransaction(NotThere):
 
 class AlreadyThere(NativeError):
     label = "object already exists"
+
+
+class InUse(NativeError):
+    """Its detail is the whole text."""
+
+
+class NotTaken(NativeError):
+    label = "refused by HAProxy"
 
 
 class IndexOutOfRange(NativeError):
@@ -142,12 +156,32 @@ class RuntimeFailure(NativeError):
 
 
 class RuntimeAbsent(RuntimeFailure):
+    """`sent`: the command had gone out, so that HAProxy may have carried it out."""
+
+    def __init__(self, detail: str, *, sent: bool = False) -> None:
+        super().__init__(detail)
+        self.sent = sent
+
+
+class RuntimeUnconfigured(RuntimeAbsent):
     pass
 
 
 class RuntimeRefused(RuntimeFailure):
-    """HAProxy's own words, and the command that was refused."""
+    """HAProxy's own words, and the command that was refused, never its payload; `detail` is how both are told."""
 
-    def __init__(self, answer: str, command: str) -> None:
-        super().__init__(f"{answer} [{command}]")
+    def __init__(self, answer: str, command: str, detail: str = "") -> None:
+        super().__init__(detail or f"{answer} [{command}]")
         self.answer, self.command = answer, command
+
+
+class RuntimeNotThere(RuntimeRefused):
+    pass
+
+
+class RuntimeTaken(RuntimeRefused):
+    pass
+
+
+class RuntimeMisused(RuntimeRefused):
+    pass

@@ -5,26 +5,31 @@ Commits wait for each other; readers wait for nobody. A client that goes away do
 
 import asyncio
 import logging
+import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from native.apply.ahead import ahead
+from native.apply.file_change import FileChange, change_locked
 from native.apply.memory import stamped_fingerprint
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
 from native.config import header
-from native.config.check import check
 from native.config.file import Draft
 from native.config.header import Stamped
 from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
+from native.events import ChangedLive, Committed
 from native.runtime import actions, commands
 from native.runtime.proof import prove
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
 Edit = Callable[[Document], Document]
+PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -66,17 +71,39 @@ class Outcome:
     forced: bool = False
     reasons: Sequence[Reason] = ()
 
+    @property
+    def kind(self) -> str:
+        if self.forced:
+            return "reloaded"
+        return "scheduled" if self.reload_id else "live" if self.live else "written"
 
-async def commit(site: Site, change: Change) -> Outcome:
-    """Raises Conflict, Refused, CheckImpossible, WriteFailed, what the edit raises, and after the commit ReloadFailed or RuntimeFailure."""
-    work = asyncio.create_task(_commit(site, change))
-    work.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return await asyncio.shield(work)
+
+async def commit(site: Site, change: Change | FileChange) -> Outcome:
+    """Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, what the edit or the check raises, and after the commit
+    ReloadFailed or RuntimeFailure."""
+    return await to_the_end(_told(site, change))
 
 
-async def _commit(site: Site, change: Change) -> Outcome:
+async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Whatever becomes of who waits for it."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(task)
+
+
+async def _told(site: Site, change: Change | FileChange) -> Outcome:
+    began, kind = time.monotonic(), "failed"
+    try:
+        outcome = await _commit(site, change)
+        kind = outcome.kind
+        return outcome
+    finally:
+        site.events.tell(Committed(kind, time.monotonic() - began))
+
+
+async def _commit(site: Site, change: Change | FileChange) -> Outcome:
     async with site.lock:
-        outcome = await commit_locked(site, change)
+        outcome = await (_file_locked(site, change) if isinstance(change, FileChange) else commit_locked(site, change))
         if outcome.reasons and not change.force_reload:
             site.memory.set()
             return replace(outcome, reload_id=site.reloads.schedule(outcome.reasons))
@@ -104,6 +131,17 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     if site.pending and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, site.pending)
     return Outcome(stamped.version, live=True)
+
+
+async def _file_locked(site: Site, change: FileChange) -> Outcome:
+    """The configuration and its version stay; what a configuration that waits for its reload refers to waits with it."""
+    try:
+        told = await change_locked(site, change)
+    finally:
+        if change.draft:
+            change.draft.discard()
+    reasons = told.reasons or ([PENDING] if told.awaited and site.pending and change.may_reload else ())
+    return Outcome(site.current.version, reasons=tuple(reasons), live=not reasons)
 
 
 async def _replace_file(site: Site, change: Change, before: Document, new: Document) -> Stamped:
@@ -134,7 +172,7 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
 async def _check(site: Site, change: Change, draft: Draft, stamped: Stamped, base: int, name: str) -> None:
     """A refused text stays as a failed transaction."""
     try:
-        await check(draft.path, site.check, file=site.current.path, document=stamped.document, transaction_id=name)
+        await site.ask_haproxy(draft.path, stamped.document, name)
     except Refused:
         if change.kept:
             banner = site.current.banner if change.banner is None else change.banner
@@ -209,6 +247,7 @@ async def _carried(site: Site, plan: Plan, document: Document) -> list[Reason]:
     try:
         if plan.commands:
             await commands.apply(site.runtime, plan.commands)
+            site.events.tell(ChangedLive([command.text for command in plan.commands]))
     except RuntimeFailure as error:
         site.running.is_in_doubt(f"a runtime command failed: {error}")
         place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None

@@ -37,10 +37,13 @@ class Seen(NamedTuple):
 
 
 class ConfigFile:
-    """`path` may be a symbolic link; `state` is the directory for journals; `system` is `os`, or in tests one that fails."""
+    """`path` may be a symbolic link; `state` is the directory for journals; a file that is new gets `mode`.
 
-    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os) -> None:
-        self.path, self.state, self.system = Path(path), state, system
+    `system` is `os`, or in tests one that fails.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os, *, mode: int = 0o644) -> None:
+        self.path, self.state, self.system, self.mode = Path(path), state, system, mode
 
     @property
     def target(self) -> Path:
@@ -69,7 +72,7 @@ class ConfigFile:
         """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
         for draft in self._drafts():
             with suppress(OSError):
-                _remove_unlocked(draft)
+                remove_unlocked(draft)
         return self.journal.replay()
 
     def _drafts(self) -> list[Path]:
@@ -101,17 +104,27 @@ class Draft:
     """A text on its way into the file; locked while it lives, so that nobody takes it for a left-over."""
 
     def __init__(self, file: ConfigFile, path: Path, data: bytes) -> None:
-        self.file, self.path, self.data, self._system = file, path, data, file.system
+        self.file, self.path, self._system = file, path, file.system
         self._handle = self._system.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX)
             self._faithful = self._take_over_attributes()
-            view = memoryview(data)
-            while view:
-                view = view[self._system.write(self._handle, view) :]
+            self._write(data)
         except OSError:
             self.discard()
             raise
+
+    def append(self, data: bytes) -> None:
+        """More of a text that comes in pieces. Raises WriteFailed."""
+        try:
+            self._write(data)
+        except OSError as error:
+            raise self.file.failure(error) from error
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._system.write(self._handle, view) :]
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
         """Makes it the file's content, if at the last moment that is still `untouched`.
@@ -156,7 +169,7 @@ class Draft:
     def _write_in_place(self, untouched: Callable[[], bool]) -> None:
         self._refuse_touched(untouched)
         target = self.file.target
-        self.file.journal.write(str(target), target.read_bytes(), self.data)
+        self.file.journal.write(str(target), target.read_bytes(), self.path.read_bytes())
 
     def _take_over_attributes(self) -> bool:
         """Owner, mode and extended attributes; False where the file has some that this process may not give to another one."""
@@ -164,7 +177,7 @@ class Draft:
         try:
             old, own = os.stat(target), os.fstat(self._handle)
         except FileNotFoundError:
-            self._system.fchmod(self._handle, 0o644)
+            self._system.fchmod(self._handle, self.file.mode)
             return True
         try:
             if old.st_gid != own.st_gid:
@@ -194,14 +207,14 @@ class Draft:
                 self._system.setxattr(self._handle, name, value)
 
 
-def _remove_unlocked(draft: Path) -> None:
+def remove_unlocked(draft: Path) -> None:
     with draft.open("rb") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         draft.unlink()
 
 
 def _remedy(target: Path, error: OSError) -> str:
-    """What the operator can do about a forbidden write."""
+    """What the operator can do about a forbidden write, to be put behind the reason."""
     if error.errno == errno.ENOSPC:
         return "; make room on that disk"
     if error.errno not in _CANNOT_CREATE:
