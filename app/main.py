@@ -1,8 +1,10 @@
 """`create_app`: the one place where the parts of the server meet."""
 
+import os
+
 from fastapi import FastAPI
 
-from app import errors
+from app import errors, traces
 from app.directories import directories
 from app.engine import own_directory
 from app.guidance import Guide
@@ -44,12 +46,15 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"]),
         model=model,
+        traces=traces.from_environment(os.environ),
         directories=named,
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
     )
     engine.site.events.listen(sidecar.tally.heard)
+    if sidecar.traces:
+        engine.site.events.listen(sidecar.traces.heard)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]
     app.state.sidecar = sidecar

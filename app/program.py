@@ -89,6 +89,8 @@ class Program:
         finally:
             for each in opened:
                 each.close()
+        if self.app.sidecar.traces:
+            self.app.sidecar.traces.close()
         return 0
 
     def _listeners(self) -> list[listeners.Listener]:

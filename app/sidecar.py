@@ -10,6 +10,7 @@ from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
 from app.tally import Tally
+from app.traces import Traces
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
@@ -36,5 +37,6 @@ class Sidecar:
     discovery: Discovery
     spoe: SpoeFiles
     scope_editor: ScopeEditor
+    traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)
