@@ -222,7 +222,7 @@ class Engine:
         except Refused as error:
             valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
         await self.site.running.observe()
-        reasons, commands = self.site.running.reasons(), []
+        reasons, commands = [*self.site.running.reasons(), *(self.site.running.drift() if body is not None else [])], []
         if self.running is not None and not reasons:
             plan = self.site.plan(self.running, new, self.runtime.capabilities)
             reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]

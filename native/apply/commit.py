@@ -204,6 +204,8 @@ async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Docum
     if unchanged:
         _nothing_to_do(site, before, stamped)
         return []
+    if change.whole and (drift := site.running.drift()):
+        return drift
     return await _apply(site, stamped, before, may_wait=not change.force_reload)
 
 
