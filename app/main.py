@@ -6,6 +6,7 @@ from fastapi import FastAPI
 
 from app import errors, traces
 from app.directories import directories
+from app.engine import own_directory
 from app.guidance import Guide
 from app.handlers.docs import page
 from app.operations import operations
@@ -18,6 +19,7 @@ from app.sidecar import Sidecar
 from app.spoe import spoe_files
 from app.users import Users
 from native.config.editor import Editor
+from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.grammar.load import Grammar, bundle, grammar
 from native.models import model
@@ -46,6 +48,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         model=model,
         traces=traces.from_environment(os.environ),
         directories=named,
+        discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
     )

@@ -84,7 +84,8 @@ class Program:
                 self._start(self._tell_refusal())
                 gc.freeze()
                 gc.enable()
-                await self._serve(opened)
+                async with self.app.sidecar.discovery:
+                    await self._serve(opened)
         finally:
             for each in opened:
                 each.close()

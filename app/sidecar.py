@@ -14,6 +14,7 @@ from app.traces import Traces
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
+from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.reload.records import Records
 from native.spoe.directory import SpoeFiles
@@ -33,6 +34,7 @@ class Sidecar:
     schemas: Schemas
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
+    discovery: Discovery
     spoe: SpoeFiles
     scope_editor: ScopeEditor
     traces: Traces | None = None
