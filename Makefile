@@ -38,7 +38,7 @@ dev: .venv/.dev ## setup, and what tests and generators need
 haproxy: ## the HAProxy versions that the tests run against
 	@$(GET_HAPROXY) 3
 	@$(GET_HAPROXY) 2.6
-	@for version in 2.8 3.0; do $(GET_HAPROXY) $$version || echo "its tests are skipped" >&2; done
+	@for version in 2.8 3.0 3.4; do $(GET_HAPROXY) $$version || echo "its tests are skipped" >&2; done
 
 generate: dev ## openapi/generated/, native/models/ and docs/ from the declarations
 	$(BIN)/python -m openapi.generate

@@ -3,8 +3,11 @@
 JSON bodies end with a newline; an answer without a body has no content type.
 """
 
+import asyncio
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
@@ -22,7 +25,8 @@ CONFIGURATION_VERSION = HeaderName(b"Configuration-Version")
 CONFIGURATION_CHECKSUM = HeaderName(b"Configuration-Checksum")
 RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
-JSON, TEXT = b"application/json", b"text/plain"
+JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"
+PIECE = 1 << 18
 
 Header = tuple[bytes, bytes]
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -44,6 +48,26 @@ class Answer(Response):
             self.raw_headers.append((CONTENT_TYPE, media_type))
         if status >= 200 and status not in (204, 304):
             self.raw_headers.append((b"content-length", b"%d" % len(self.body)))
+
+
+class FileAnswer(Answer):
+    """A file as it is, read while it is sent."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises OSError."""
+        self._file = path.open("rb", buffering=0)
+        self._left = os.fstat(self._file.fileno()).st_size
+        super().__init__(200, b"", OCTETS)
+        self.raw_headers[-1] = (b"content-length", b"%d" % self._left)
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        with self._file:
+            while self._left:
+                piece = await asyncio.to_thread(self._file.read, min(self._left, PIECE))
+                if not piece:
+                    raise OSError(f"{self._file.name} has become shorter while it was read")
+                self._left -= len(piece)
+                yield piece
 
 
 def to_json(data: Any) -> bytes:

@@ -16,7 +16,7 @@ async def read(receive: Receive, headers: Iterable[tuple[bytes, bytes]], limit: 
     """The whole body; 413 as soon as it is known to be larger than the limit (0: none), 408 when it does not arrive in time."""
     announced = next((value for name, value in headers if name == b"content-length"), b"")
     if limit and announced.isdigit() and int(announced) > limit:
-        raise _too_large(limit)
+        raise too_large(limit)
     try:
         async with asyncio.timeout(seconds or None):
             return await _collect(receive, limit)
@@ -33,13 +33,13 @@ async def _collect(receive: Receive, limit: int) -> bytes:
         chunk = message.get("body", b"")
         size += len(chunk)
         if limit and size > limit:
-            raise _too_large(limit)
+            raise too_large(limit)
         chunks.append(chunk)
         if not message.get("more_body"):
             return b"".join(chunks)
 
 
-def _too_large(limit: int) -> ApiError:
+def too_large(limit: int) -> ApiError:
     return ApiError(413, f"request body exceeds the maximum allowed size of {limit} bytes")
 
 

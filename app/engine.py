@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from app.directories import directories, tell_unusable
 from app.settings import Settings, SettingsError
 from native.config import stats_sockets
 from native.config.check import CheckSettings
+from native.config.directories import Directory
 from native.engine import Engine, EngineSettings
-from native.errors import BadRequest
+from native.errors import BadRequest, Unusable
 from native.reload.agent import ReloadAgent
 from native.reload.records import Records
 from native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy, split_command
@@ -59,6 +61,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
             after=tuple(settings.validate_files_after),
         ),
         watch=not settings.disable_inotify,
+        directories={"maps": Path(settings.maps_dir), "general": Path(settings.general_storage_dir)},
     )
 
 
@@ -67,14 +70,12 @@ def own_directory(settings: Settings) -> Path:
     return Path(settings.dataplane_storage_dir) / "engine"
 
 
-def prepare_storage(directory: Path) -> None:
-    """The directory with the files that every server finds in it; an empty one means no data. Raises SettingsError."""
-    try:
-        (directory / "service_discovery").mkdir(mode=0o750, parents=True, exist_ok=True)
+def prepare_storage(storage: Directory) -> None:
+    """The directory with the files that every server finds in it; an empty one means no data. Raises Unusable."""
+    with storage.used() as directory:
+        (directory / "service_discovery").mkdir(mode=0o750, exist_ok=True)
         for name in STORED:
             (directory / name).touch(mode=0o644)
-    except OSError as error:
-        raise SettingsError(f"dataplane_storage_dir {directory} cannot be used: {error.strerror}") from None
 
 
 def reload_command(settings: Settings) -> list[str]:
@@ -121,7 +122,10 @@ async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
     # later use of the socket looks for it again.
     sockets()
     delay = reload_delay(settings, os.environ.get("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE"))
-    prepare_storage(Path(settings.dataplane_storage_dir))
+    named = directories(settings)
+    with suppress(Unusable):
+        prepare_storage(named["dataplane_storage_dir"])
+    tell_unusable(named.values())
     records = Records(own_directory(settings) / "reloads", settings.reload_retention)
     engine = Engine(engine_settings(settings), runtime, lambda engine: ReloadAgent(strategy, runtime, delay, records, engine))
     await engine.start()

@@ -7,20 +7,21 @@ import contextlib
 import os
 import socket
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from app import activation
 from app.protocol import Protocol
 from app.settings import Settings, SettingsError
 
 
 @dataclass
 class Listener:
-    """An open socket and the address that is told to the operator."""
+    """An open socket and the address that is told to the operator; `path` is the file that goes with it at the end."""
 
     scheme: str
     socket: socket.socket
@@ -28,8 +29,8 @@ class Listener:
 
     @property
     def address(self) -> str:
-        if self.path:
-            return f"unix://{self.path}"
+        if self.scheme == "unix":
+            return f"unix://{self.socket.getsockname()}"
         host, port = self.socket.getsockname()[:2]
         return f"{self.scheme}://[{host}]:{port}" if ":" in host else f"{self.scheme}://{host}:{port}"
 
@@ -45,6 +46,18 @@ class Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+def handed_over(environ: MutableMapping[str, str]) -> list[Listener]:
+    """The sockets of the service manager, which stay open in its hands."""
+    return [Listener(scheme, opened) for scheme, opened in activation.sockets(environ)]
+
+
+def passed_over(settings: Settings, served: list[Listener]) -> list[str]:
+    """The addresses that the settings name and that none of the sockets handed over listens on."""
+    ports = {each.socket.getsockname()[1] for each in served if each.scheme != "unix"}
+    named = {"dataplaneapi.port": settings.port, "dataplaneapi.tls.tls_port": settings.tls_port}
+    return [f"{key} {port}" for key, port in named.items() if port and port not in ports]
 
 
 def open_all(settings: Settings) -> list[Listener]:

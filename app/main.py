@@ -3,6 +3,7 @@
 from fastapi import FastAPI
 
 from app import errors
+from app.directories import directories
 from app.guidance import Guide
 from app.handlers.docs import page
 from app.operations import operations
@@ -36,6 +37,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"]),
         model=model,
+        directories=directories(settings),
     )
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]

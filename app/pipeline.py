@@ -12,7 +12,7 @@ from collections.abc import Callable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app import cors
-from app.answer import CONFIGURATION_VERSION, Answer, Header, HeaderName
+from app.answer import CONFIGURATION_VERSION, Answer, FileAnswer, Header, HeaderName
 from app.answer_cache import AnswerCache
 from app.call import reading
 from app.errors import ApiError, answer_to
@@ -50,6 +50,9 @@ class Pipeline:
             answer = None if exchange.status else answer_to(error)
         if answer is not None:
             await exchange.send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
+            if isinstance(answer, FileAnswer):
+                async for piece in answer.pieces():
+                    await exchange.send({"type": "http.response.body", "body": piece, "more_body": True})
             await exchange.send({"type": "http.response.body", "body": answer.body})
         if access_logger.isEnabledFor(logging.INFO):
             about = {"request": (scope, exchange, time.perf_counter() - exchange.began), "fields": {"request_id": scope["request_id"]}}

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -11,7 +12,7 @@ from typing import Any
 
 import uvloop
 
-from app import listeners, log, settings_file
+from app import listeners, log, notify, settings_file
 from app.engine import look_for_sockets, open_engine
 from app.main import create_app
 from app.process import drop_privileges, write_pid_file
@@ -68,11 +69,12 @@ class Program:
 
     def __init__(self, settings: Settings, reread: Reread) -> None:
         self.settings, self._reread = settings, reread
+        self._manager = notify.manager(os.environ)
         self._stopping = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> int:
-        opened = listeners.open_all(self.settings)
+        opened = self._listeners()
         try:
             async with open_engine(self.settings) as self.engine:
                 self.app = create_app(self.settings, self.engine)
@@ -86,6 +88,15 @@ class Program:
                 each.close()
         return 0
 
+    def _listeners(self) -> list[listeners.Listener]:
+        if not (opened := listeners.handed_over(os.environ)):
+            return listeners.open_all(self.settings)
+        for address in listeners.passed_over(self.settings, opened):
+            logger.warning(
+                "%s is not listened on: the service manager hands over other sockets; change its socket unit or disable it", address
+            )
+        return opened
+
     async def _serve(self, opened: list[listeners.Listener]) -> None:
         servers = [listeners.server(self.app, self.settings) for _ in opened]
         running = [asyncio.ensure_future(each.serve(sockets=[listener.socket])) for each, listener in zip(servers, opened, strict=True)]
@@ -93,7 +104,10 @@ class Program:
             # From here on a client that connects is served, also before uvicorn takes its first look.
             listener.socket.listen(BACKLOG)
             logger.info("Serving data plane at %s", listener.address)
+        self._manager.ready(f"Serving at {', '.join(listener.address for listener in opened)}")
+        self._start(self._manager.keep_watch())
         await self._stopping.wait()
+        self._manager.stopping()
         logger.info("HAProxy Data Plane API shutting down")
         addresses = [listener.address for listener in opened]
         for each in servers:
@@ -135,6 +149,13 @@ class Program:
 
     async def restart(self) -> None:
         """SIGHUP: settings, users, log targets and the configuration anew; listeners and engine keep what they were started with."""
+        self._manager.reloading()
+        try:
+            await self._restart()
+        finally:
+            self._manager.ready()
+
+    async def _restart(self) -> None:
         settings = self._reread()
         self.app.sidecar.users.read(settings)
         log.setup(settings.log_targets)

@@ -10,6 +10,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+# Seconds that a connection without a request stays open when the server is told to stop.
+LAST_CALL = 0.5
 _OFFER = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
 
 
@@ -30,6 +32,7 @@ class Protocol(HttpToolsProtocol):
         self._head_bytes = 0
         self._in_head, self._before_body = True, True
         self._timer: asyncio.TimerHandle | None = None
+        self._last_call = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -55,10 +58,20 @@ class Protocol(HttpToolsProtocol):
         self._in_head, self._before_body = False, False
         self._arrived()
         super().on_headers_complete()
+        if self._last_call:
+            self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
         self._before_body = True
         super().on_message_complete()
+
+    def shutdown(self) -> None:
+        """Closes the connection after its next answer, or after LAST_CALL: a request may be on its way already."""
+        if self.cycle is None or self.cycle.response_complete:
+            self._last_call = True
+            self.loop.call_later(LAST_CALL, super().shutdown)
+        else:
+            super().shutdown()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(400, msg)

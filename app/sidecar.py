@@ -10,6 +10,7 @@ from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
 from app.users import Users
+from native.config.directories import Directory
 from native.config.editor import Editor
 from native.engine import Engine
 from native.reload.records import Records
@@ -27,4 +28,5 @@ class Sidecar:
     index: RouteIndex
     schemas: Schemas
     model: Callable[[str], Any]
+    directories: Mapping[str, Directory]
     started: float = field(default_factory=time.time)

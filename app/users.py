@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from app import credentials
 from app.settings import Settings
 from native.config import userlist
 from native.config.userlist import User
@@ -30,8 +31,8 @@ class Users:
     def read(self, settings: Settings) -> None:
         """All sources again; NoUsers leaves the users as they were."""
         own = [*_stored(Path(settings.dataplane_storage_dir) / "cluster.json"), *map(_user, settings.users)]
-        if not own and settings.userlist_file:
-            own = _of_file(settings.userlist_file, settings.userlist)
+        if not own and (file := settings.userlist_file or credentials.path(credentials.USERS)):
+            own = _of_file(file, settings.userlist)
         self._settings, self._follows, self._seen = settings, not own, None
         if own:
             self._accept(own)

@@ -6,13 +6,13 @@ Reads are synchronous and never wait. Every change goes through one commit (nati
 import asyncio
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from native.apply import aftermath
+from native.apply import aftermath, file_change
 from native.apply import plan as planning
 from native.apply.commit import Change, Edit, Outcome, commit
 from native.apply.current import Current
@@ -21,6 +21,7 @@ from native.apply.plan import Reason
 from native.apply.preview import Preview, difference
 from native.apply.running import Running
 from native.apply.site import Loaded, Planner, Site
+from native.apply.stored import Ledger
 from native.config import header, patches
 from native.config.backups import Backups
 from native.config.check import CheckSettings, check
@@ -31,6 +32,7 @@ from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, R
 from native.reload.agent import ReloadAgent
 from native.reload.records import Record
 from native.runtime.client import Runtime
+from native.storage.stores import Stores
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -42,7 +44,10 @@ _NEITHER = "version or transaction not specified: version or transaction not spe
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file."""
+    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
+
+    `directories` are those of stored files, by the names of their stores (native/storage/stores.py).
+    """
 
     file: Path
     storage: Path
@@ -52,6 +57,7 @@ class EngineSettings:
     backups_number: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
+    directories: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def copy(self) -> Path:
@@ -79,7 +85,9 @@ class Engine:
             memory=memory,
             plan=plan or partial(planning.plan, preceded=bool(settings.check.before)),
             reloads=self.reloads,
+            stored=Ledger(settings.storage),
         )
+        self.stores = Stores(settings.directories, settings.storage)
         self._loaded: Loaded | None = None
         self._watching: asyncio.Task[None] | None = None
 
@@ -94,7 +102,10 @@ class Engine:
             log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
         self.site.current.open()
         self.site.transactions.load()
+        self.site.stored.open()
+        await asyncio.to_thread(self.stores.recover)
         await self.site.running.recall()
+        await file_change.resume(self.site, self.stores)
         self._resume()
         if self.settings.watch:
             self._watching = asyncio.create_task(self._watch())
@@ -319,5 +330,6 @@ class Engine:
     def _resume(self) -> None:
         """A reload that was promised before a restart is still owed, unless HAProxy has loaded the text since."""
         pending = self.site.memory.value.pending
-        if self.site.current.fingerprint in pending.split() and self.running is not self.document:
+        owed = self.site.current.fingerprint in pending.split() and self.running is not self.document
+        if owed or self.site.stored.waits:
             self.reloads.resume([Reason("", 0, "", "the server was restarted while this reload was pending")])

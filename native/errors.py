@@ -5,6 +5,9 @@ NativeError
 │   ├── NotFound         the same, where the protocol has no words for what
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── AlreadyThere         a name that is taken
+├── InUse                a stored file that the configuration refers to
+├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
+├── StorageUnusable      a directory of stored files that cannot be used
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
@@ -17,6 +20,7 @@ NativeError
 ├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
 ├── WriteFailed          the disk did not take the file
 ├── Unreadable           a file that cannot be read
+├── Unusable             a directory that the settings name, and what is kept in it
 ├── ReloadFailed         HAProxy did not take the new configuration
 └── RuntimeFailure        the Runtime API
     ├── RuntimeAbsent    no socket answers
@@ -66,6 +70,18 @@ class NoTransaction(NotThere):
 
 class AlreadyThere(NativeError):
     label = "object already exists"
+
+
+class InUse(NativeError):
+    """Its detail is the whole text."""
+
+
+class NotTaken(NativeError):
+    label = "refused by HAProxy"
+
+
+class StorageUnusable(NativeError):
+    label = "storage is not usable"
 
 
 class IndexOutOfRange(NativeError):
@@ -126,6 +142,10 @@ class WriteFailed(NativeError):
 
 class Unreadable(NativeError):
     label = "failed to read configuration"
+
+
+class Unusable(NativeError):
+    """Its detail is the whole text: setting, path, owner and remedy."""
 
 
 class ReloadFailed(NativeError):

@@ -3,13 +3,14 @@
 Called while `Site.loading` is entered, so that file, memory and version change together.
 """
 
+import asyncio
 import logging
 from contextlib import suppress
 
 from native.apply.commit import Change, commit_locked
 from native.apply.site import Loaded, Site
 from native.config import header
-from native.errors import NativeError, RuntimeFailure, Unreadable
+from native.errors import NativeError, RuntimeFailure, Unreadable, WriteFailed
 
 log = logging.getLogger(__name__)
 
@@ -19,14 +20,17 @@ async def succeeded(site: Site, loaded: Loaded) -> None:
     with suppress(RuntimeFailure):
         await site.runtime.refresh()
     await site.running.verify(loaded.document, loaded.fingerprint)
+    with suppress(WriteFailed):
+        site.stored.loaded()
     with suppress(Unreadable):
         if site.current.notice():
             site.running.is_in_doubt("the file was edited by somebody else while HAProxy read it")
 
 
 async def failed(site: Site, loaded: Loaded) -> int | None:
-    """The version under which the file is again what runs; None where it was not changed."""
+    """The version under which the file is again what runs; None where it was not changed. Stored files go back as well."""
     site.memory.set(pending="")
+    await _put_back(site)
     good = site.running.good()
     if good is None or header.same_text(good, loaded.document):
         return None
@@ -41,3 +45,11 @@ async def failed(site: Site, loaded: Loaded) -> int | None:
         return None
     log.warning("the reload failed; version %d is what HAProxy runs, version %d was refused", outcome.version, loaded.version)
     return outcome.version
+
+
+async def _put_back(site: Site) -> None:
+    """But for what a worker that somebody else started has read meanwhile."""
+    with suppress(RuntimeFailure, WriteFailed):
+        site.stored.loaded_by(await site.runtime.worker())
+    for path in await asyncio.to_thread(site.stored.put_back):
+        log.warning("the reload failed; %s holds again what HAProxy has loaded", path)

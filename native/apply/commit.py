@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from native.apply.ahead import ahead
+from native.apply.file_change import FileChange, change_locked
 from native.apply.memory import stamped_fingerprint
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
@@ -25,6 +26,7 @@ from native.text.document import Document
 
 log = logging.getLogger(__name__)
 Edit = Callable[[Document], Document]
+PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
 
 
 @dataclass(frozen=True)
@@ -65,16 +67,17 @@ class Outcome:
     reasons: Sequence[Reason] = ()
 
 
-async def commit(site: Site, change: Change) -> Outcome:
-    """Raises Conflict, Refused, CheckImpossible, WriteFailed, what the edit raises, and after the commit ReloadFailed or RuntimeFailure."""
+async def commit(site: Site, change: Change | FileChange) -> Outcome:
+    """Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, what the edit or the check raises, and after the commit
+    ReloadFailed or RuntimeFailure."""
     work = asyncio.create_task(_commit(site, change))
     work.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(work)
 
 
-async def _commit(site: Site, change: Change) -> Outcome:
+async def _commit(site: Site, change: Change | FileChange) -> Outcome:
     async with site.lock:
-        outcome = await commit_locked(site, change)
+        outcome = await (_file_locked(site, change) if isinstance(change, FileChange) else commit_locked(site, change))
         if outcome.reasons and not change.force_reload:
             site.memory.set()
             return replace(outcome, reload_id=site.reloads.schedule(outcome.reasons))
@@ -102,6 +105,13 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     if site.pending and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, site.pending)
     return Outcome(stamped.version, live=True)
+
+
+async def _file_locked(site: Site, change: FileChange) -> Outcome:
+    """The configuration and its version stay; what a configuration that waits for its reload refers to waits with it."""
+    told = await change_locked(site, change)
+    reasons = told.reasons or ([PENDING] if told.awaited and site.pending and change.may_reload else ())
+    return Outcome(site.current.version, reasons=tuple(reasons), live=not reasons)
 
 
 async def _replace_file(site: Site, change: Change, before: Document, new: Document) -> Stamped:

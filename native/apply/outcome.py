@@ -1,8 +1,9 @@
-"""What a plan says: commands, or the reasons for a reload."""
+"""What a plan says: commands or steps, or the reasons for a reload."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from native.runtime.commands import Command
+from native.runtime.commands import Command, Step
 from native.text.document import Document
 from native.text.section import Section
 
@@ -28,6 +29,19 @@ class Plan:
     @property
     def is_live(self) -> bool:
         return not self.reasons
+
+
+@dataclass(frozen=True)
+class FilePlan:
+    """How the worker gets to know what a stored file holds: by `steps`, or for these `reasons` by a reload.
+
+    `used`: the worker has read it. `awaited`: a configuration that is not loaded yet refers to it.
+    """
+
+    steps: Sequence[Step] = ()
+    reasons: Sequence[Reason] = ()
+    used: bool = False
+    awaited: bool = False
 
 
 def reason_at(document: Document, section: Section, place: int, why: str) -> Reason:

@@ -10,6 +10,7 @@ from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.plan import Plan
 from native.apply.running import Running
+from native.apply.stored import Ledger
 from native.config.backups import Backups
 from native.config.check import CheckSettings
 from native.config.transactions import Transactions
@@ -43,6 +44,7 @@ class Site:
     memory: MemoryFile
     plan: Planner
     reloads: ReloadAgent
+    stored: Ledger
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property

@@ -7,9 +7,7 @@ the new one.
 
 import errno
 import fcntl
-import grp
 import os
-import pwd
 import re
 import stat
 from collections.abc import Callable
@@ -17,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from native.config import ownership
 from native.config.journal import Journal, sync_directory
 from native.errors import Conflict, Unreadable, WriteFailed
 
@@ -38,10 +37,13 @@ class Seen(NamedTuple):
 
 
 class ConfigFile:
-    """`path` may be a symbolic link; `state` is the directory for journals; `system` is `os`, or in tests one that fails."""
+    """`path` may be a symbolic link; `state` is the directory for journals; a file that is new gets `mode`.
 
-    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os) -> None:
-        self.path, self.state, self.system = Path(path), state, system
+    `system` is `os`, or in tests one that fails.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os, *, mode: int = 0o644) -> None:
+        self.path, self.state, self.system, self.mode = Path(path), state, system, mode
 
     @property
     def target(self) -> Path:
@@ -70,7 +72,7 @@ class ConfigFile:
         """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
         for draft in self._drafts():
             with suppress(OSError):
-                _remove_unlocked(draft)
+                remove_unlocked(draft)
         return self.journal.replay()
 
     def _drafts(self) -> list[Path]:
@@ -95,24 +97,34 @@ class ConfigFile:
             raise self.failure(error) from error
 
     def failure(self, error: OSError) -> WriteFailed:
-        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{_remedy(self.target, error)}")
+        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{remedy(self.target, error)}")
 
 
 class Draft:
     """A text on its way into the file; locked while it lives, so that nobody takes it for a left-over."""
 
     def __init__(self, file: ConfigFile, path: Path, data: bytes) -> None:
-        self.file, self.path, self.data, self._system = file, path, data, file.system
+        self.file, self.path, self._system = file, path, file.system
         self._handle = self._system.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX)
             self._faithful = self._take_over_attributes()
-            view = memoryview(data)
-            while view:
-                view = view[self._system.write(self._handle, view) :]
+            self._write(data)
         except OSError:
             self.discard()
             raise
+
+    def append(self, data: bytes) -> None:
+        """More of a text that comes in pieces. Raises WriteFailed."""
+        try:
+            self._write(data)
+        except OSError as error:
+            raise self.file.failure(error) from error
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._system.write(self._handle, view) :]
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
         """Makes it the file's content, if at the last moment that is still `untouched`.
@@ -157,7 +169,7 @@ class Draft:
     def _write_in_place(self, untouched: Callable[[], bool]) -> None:
         self._refuse_touched(untouched)
         target = self.file.target
-        self.file.journal.write(str(target), target.read_bytes(), self.data)
+        self.file.journal.write(str(target), target.read_bytes(), self.path.read_bytes())
 
     def _take_over_attributes(self) -> bool:
         """Owner, mode and extended attributes; False where the file has some that this process may not give to another one."""
@@ -165,7 +177,7 @@ class Draft:
         try:
             old, own = os.stat(target), os.fstat(self._handle)
         except FileNotFoundError:
-            self._system.fchmod(self._handle, 0o644)
+            self._system.fchmod(self._handle, self.file.mode)
             return True
         try:
             if old.st_gid != own.st_gid:
@@ -195,31 +207,16 @@ class Draft:
                 self._system.setxattr(self._handle, name, value)
 
 
-def _remove_unlocked(draft: Path) -> None:
+def remove_unlocked(draft: Path) -> None:
     with draft.open("rb") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         draft.unlink()
 
 
-def _remedy(target: Path, error: OSError) -> str:
-    """What the operator can do about a forbidden write."""
+def remedy(target: Path, error: OSError) -> str:
+    """What the operator can do about a forbidden write, to be put behind the reason."""
     if error.errno == errno.ENOSPC:
         return "; make room on that disk"
     if error.errno not in _CANNOT_CREATE:
         return ""
-    try:
-        found = os.stat(target)
-    except OSError:
-        return ""
-    owner = f"{_name(pwd.getpwuid, found.st_uid)}:{_name(grp.getgrgid, found.st_gid)}"
-    return (
-        f"; {target} belongs to {owner}, mode {stat.S_IMODE(found.st_mode):04o}, and this process runs as "
-        f"{_name(pwd.getpwuid, os.geteuid())}: give it write access to the file, or better to its directory"
-    )
-
-
-def _name(look_up: Any, number: int) -> str:
-    try:
-        return str(look_up(number)[0])
-    except KeyError:
-        return str(number)
+    return f"; {ownership.told(target)}: give it write access to the file, or better to its directory"

@@ -18,8 +18,9 @@ from typing import Any
 from native.config import patches
 from native.config.bases import Bases
 from native.config.copies import write_copy
+from native.config.directories import Directory
 from native.config.header import same_text, version_of, with_header
-from native.errors import NoTransaction, TooManyTransactions, WriteFailed
+from native.errors import NoTransaction, TooManyTransactions, Unusable
 from native.text.document import Document
 
 IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
@@ -51,19 +52,26 @@ class Transaction:
 
 
 class Transactions:
-    """Those of one configuration file; `limit` holds for explicit ones, 0 is none."""
+    """Those of one configuration file; `limit` holds for explicit ones, 0 is none.
 
-    def __init__(self, directory: Path, file: Path, limit: int = 0) -> None:
+    `setting` is the name of the directory's setting. While it cannot be used, all that needs it raises Unusable.
+    """
+
+    def __init__(self, directory: Path, file: Path, limit: int = 0, *, setting: str = "transaction_dir") -> None:
         self.directory, self._file, self.limit = directory, file, limit
+        self._place, self._loaded = Directory(directory, setting, 0o755), False
         self._all: dict[str, Transaction] = {}
         self._bases = Bases(directory / ".bases", file)
         self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
-        """Finds what an earlier process left. A directory that cannot be read holds nothing."""
-        with suppress(OSError):
-            self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
-        self._all = {}
+        """Finds what an earlier process left. A directory that cannot be read holds nothing for now."""
+        with suppress(Unusable):
+            self._load()
+
+    def _load(self) -> None:
+        self._place.readable()
+        self._all, self._loaded = {}, True
         for status, name in _DIRECTORIES.items():
             with suppress(OSError):
                 for path in (self.directory / name).iterdir():
@@ -72,8 +80,15 @@ class Transactions:
                         self._all[id_] = _found(id_, status, path)
         self._forget_bases()
 
+    def _look(self) -> None:
+        """One that could not be used at start may have come back since."""
+        if not self._loaded:
+            self._load()
+        self._place.readable()
+
     def start(self, document: Document, version: int, *, banner: bool = True) -> Transaction:
-        """Raises TooManyTransactions and WriteFailed."""
+        """Raises TooManyTransactions and Unusable."""
+        self._look()
         self.check_limit()
         transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, document=document)
         self._store(transaction)
@@ -89,6 +104,7 @@ class Transactions:
     def get(self, id_: str) -> Transaction:
         """One of any status."""
         if id_ not in self._all:
+            self._look()
             raise NoTransaction(f"transaction {id_} does not exist")
         return self._all[id_]
 
@@ -96,10 +112,12 @@ class Transactions:
         """One that takes changes."""
         transaction = self._all.get(id_)
         if transaction is None or transaction.status != IN_PROGRESS:
+            self._look()
             raise NoTransaction(id_)
         return transaction
 
     def list(self, status: str | None = None) -> list[Transaction]:
+        self._look()
         order = list(_DIRECTORIES)
         chosen = [one for one in self._all.values() if status in (None, one.status)]
         return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
@@ -116,7 +134,7 @@ class Transactions:
         return base is None or same_text(self._bases.load(base), document)
 
     def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
-        """The new state. Nothing comes between reading and storing it, so parallel changes lose nothing. Raises WriteFailed."""
+        """The new state. Nothing comes between reading and storing it, so parallel changes lose nothing. Raises Unusable."""
         transaction = self.in_progress(id_)
         if transaction.closed:
             raise NoTransaction(f"{id_}, which is being committed")
@@ -139,6 +157,8 @@ class Transactions:
     def text(self, id_: str) -> bytes:
         """The complete text of one of any status, with its header. Raises NoTransaction."""
         transaction = self._all.get(id_)
+        if transaction is None:
+            self._look()
         try:
             if transaction and transaction.base is None and transaction.document is None:
                 return self._path(transaction).read_bytes()
@@ -150,6 +170,8 @@ class Transactions:
 
     def delete(self, id_: str) -> None:
         transaction = self._all.get(id_)
+        if transaction is None:
+            self._look()
         if transaction is None or transaction.closed:
             raise NoTransaction(f"transaction file {id_} " + ("is being committed" if transaction else "does not exist"))
         del self._all[id_]
@@ -209,13 +231,10 @@ class Transactions:
     def _store(self, transaction: Transaction) -> None:
         """Its base, and the file that takes its changes."""
         assert transaction.document
-        try:
-            self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
+        with self._place.used():
             base = self._bases.store(transaction.document)
             head = {"base": base, "version": transaction.version, "banner": transaction.banner}
             write_copy(self._path(transaction), _line(head), self._file, lasting=False)
-        except OSError as error:
-            raise self._unusable(error) from error
         transaction.base = base
 
     def _append(self, transaction: Transaction, patch: patches.Patch) -> None:
@@ -224,7 +243,7 @@ class Transactions:
         try:
             handle = os.open(self._path(transaction), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._place.unusable(error) from error
         size = os.fstat(handle).st_size
         line = _line(patch)
         try:
@@ -232,7 +251,7 @@ class Transactions:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             os.ftruncate(handle, size)
-            raise self._unusable(error) from error
+            raise self._place.unusable(error) from error
         finally:
             os.close(handle)
 
@@ -244,11 +263,6 @@ class Transactions:
 
     def _forget_bases(self) -> None:
         self._bases.keep_only({one.base for one in self._all.values() if one.base})
-
-    def _unusable(self, error: OSError) -> WriteFailed:
-        return WriteFailed(
-            f"the transaction directory {self.directory} cannot be used: {error.strerror}; make it writable for this process"
-        )
 
 
 def _line(value: object) -> bytes:

@@ -81,7 +81,10 @@ class Records:
     now: Callable[[], datetime] = field(default=lambda: datetime.now().astimezone())
 
     def __post_init__(self) -> None:
-        self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            log.warning("reloads are forgotten at a restart, for %s cannot be used: %s", self.directory, error.strerror)
         paths = [path for path in self.directory.glob("*.json") if ID.fullmatch(path.stem)]
         self._highest = max((_number(path.stem) for path in paths), default=-1)
         self._records = {record.number: record for path in sorted(paths, key=_number_of) if (record := _read(path))}

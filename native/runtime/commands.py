@@ -7,8 +7,9 @@ import asyncio
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
-from native.errors import BadValue, RuntimeFailure, RuntimeRefused
+from native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from native.runtime.argument import argument
 from native.runtime.client import Runtime
 from native.runtime.proof import Gone, Limit, Shows, prove
@@ -31,6 +32,36 @@ class Command:
     check: Shows | Gone | Limit | None = None
     patience: float = 0.0
     undo: str | None = None
+
+
+class Step(Protocol):
+    """A change of the process that belongs to a stored file: a map's entries, a certificate. Many commands, made whole or not at all."""
+
+    @property
+    def said(self) -> Sequence[str]:
+        """Its commands, without what a file would add, for people to read."""
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises RuntimeRefused with the process as it was before, RuntimeAbsent when nobody knows what became of it."""
+
+    async def take_back(self, runtime: Runtime) -> None:
+        """The process is as it was before the step was carried out. Raises RuntimeFailure."""
+
+
+async def carry_out(runtime: Runtime, steps: Sequence[Step]) -> None:
+    """All of them or none. Raises RuntimeRefused with the process as it was, RuntimeAbsent when nobody knows what it does now."""
+    done: list[Step] = []
+    try:
+        for step in steps:
+            await step.carry_out(runtime)
+            done.append(step)
+    except RuntimeRefused as refused:
+        try:
+            for step in reversed(done):
+                await step.take_back(runtime)
+        except RuntimeFailure as error:
+            raise RuntimeAbsent(f"{refused}; and what was done before could not be taken back: {error}") from error
+        raise
 
 
 def weight(backend: str, server: str, value: int) -> Command:

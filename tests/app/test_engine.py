@@ -9,10 +9,11 @@ import pytest
 
 from app.engine import STORED, Reloading, engine_settings, look_for_sockets, open_engine, prepare_storage, reload_command, reload_delay
 from app.settings import Settings, SettingsError
+from native.config.directories import Directory
 from native.errors import Unreadable
 from native.reload.strategies import CustomCommand, MasterSocket
 from native.runtime.client import Runtime
-from tests.app.client import settings
+from tests.app.client import CONFIG, serving, settings
 
 
 @pytest.mark.parametrize(
@@ -111,14 +112,15 @@ def test_any_file_will_do(tmp_path: Path) -> None:
 
 def test_the_storage_is_made_and_kept(tmp_path: Path) -> None:
     directory = tmp_path / "deep" / "storage"
-    prepare_storage(directory)
+    prepare_storage(Directory(directory, "dataplane_storage_dir"))
     (directory / "cluster.json").write_text("{}")
-    prepare_storage(directory)
+    prepare_storage(Directory(directory, "dataplane_storage_dir"))
     assert {str(path.relative_to(directory)) for path in directory.rglob("*.json")} == set(STORED)
     assert (directory / "cluster.json").read_text() == "{}"
 
 
-def test_a_storage_that_cannot_be(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(SettingsError, match=r"dataplane_storage_dir .* cannot be used"):
-        prepare_storage(tmp_path / "file" / "storage")
+def test_a_storage_that_cannot_be_keeps_nothing_from_starting(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "storage").write_text("")
+    with serving(tmp_path) as client:
+        assert client.post(f"{CONFIG}/backends?version=1", {"name": "b"}).status == 202
+    assert f"dataplane_storage_dir {tmp_path}/storage cannot be used: Not a directory" in caplog.text

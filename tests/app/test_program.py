@@ -3,12 +3,13 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.app.client import CONFIGURATION
+from tests.app.handover import start
 
 START_SECONDS = 60
 
@@ -23,14 +25,22 @@ START_SECONDS = 60
 class Server:
     """The command in a directory of its own, on a port of its own choice; its log is read line by line."""
 
-    def __init__(self, directory: Path, *flags: str, **changed: Any) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *flags: str,
+        sockets: Sequence[socket.socket] = (),
+        environment: dict[str, str] | None = None,
+        **changed: Any,
+    ) -> None:
         self.directory = directory
         self.config, self.settings = directory / "haproxy.cfg", directory / "dataplaneapi.yaml"
         if not self.config.exists():
             self.config.write_text(CONFIGURATION)
         self.write(**changed)
         command = [sys.executable, "-m", "app.cli", "-f", str(self.settings), *flags]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        self.process = start(command, sockets, {**os.environ, **(environment or {})}, **pipes)
 
     def write(self, **changed: Any) -> None:
         places = {"dataplane_storage_dir": str(self.directory / "storage")}
@@ -173,6 +183,43 @@ def test_a_unix_socket_beside_http(tmp_path: Path) -> None:
             assert connection.recv(100).startswith(b"HTTP/1.1 200 OK")
         assert server.stop() == 0
         assert not os.path.exists(path)
+
+
+def test_under_a_service_manager(tmp_path: Path) -> None:
+    """Its sockets are served and stay, its variables reach no child, and it hears of each state."""
+    path, told = str(tmp_path / "api.sock"), str(tmp_path / "notify")
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix, manager_at(told) as heard:
+        unix.bind(path)
+        unix.listen()
+        environment = {"NOTIFY_SOCKET": told, "WATCHDOG_USEC": "60000000"}
+        flags = ["--port", "1", "--validate-cmd", f"sh -c 'env > {tmp_path}/child'"]
+        with running(tmp_path, *flags, sockets=[tcp, unix], environment=environment) as server:
+            server.until("dataplaneapi.port 1 is not listened on")
+            port = server.port
+            assert port == tcp.getsockname()[1]
+            serving = heard.recv(4096).decode()
+            assert serving == f"READY=1\nSTATUS=Serving at http://127.0.0.1:{port}, unix://{path}"
+            assert ask(port, VERSION) == (200, 1)
+            assert heard.recv(4096) == b"WATCHDOG=1"
+            assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')[0] == 202
+            assert not {"NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS"} & set(
+                re.findall("^[^=]*", (tmp_path / "child").read_text(), re.MULTILINE)
+            )
+            server.process.send_signal(signal.SIGHUP)
+            assert heard.recv(4096).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+            assert heard.recv(4096).decode() == serving
+            assert server.stop() == 0
+            assert heard.recv(4096).startswith(b"STOPPING=1\n")
+        with socket.socket(socket.AF_UNIX) as waiting:
+            waiting.connect(path)
+
+
+@contextmanager
+def manager_at(path: str) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
+        heard.bind(path)
+        heard.settimeout(START_SECONDS)
+        yield heard
 
 
 def test_the_pid_file_and_the_settings_file(tmp_path: Path) -> None:

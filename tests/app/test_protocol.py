@@ -80,3 +80,31 @@ def test_an_offer_to_speak_otherwise_costs_no_body(caplog: pytest.LogCaptureFixt
     assert answer.count(b"200 OK") == 2
     assert b"upgrade: body!" in answer
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["new connection", "idle connection"])
+def test_a_request_that_arrives_as_the_server_stops(before: bytes) -> None:
+    async def story() -> bytes:
+        (listener,) = listeners.open_all(given())
+        listener.socket.listen()
+        server = listeners.server(app, given())
+        address = listener.socket.getsockname()[:2]
+        serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
+        reader, writer = await asyncio.open_connection(*address)
+        writer.write(before)
+        while len(server.server_state.connections) == 0:
+            await asyncio.sleep(0.001)
+        if before:
+            await reader.readuntil(b"ok")
+        server.should_exit = True
+        while listener.socket.fileno() != -1:
+            await asyncio.sleep(0.001)
+        writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        answer = await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+        await serving
+        return answer
+
+    answer = asyncio.run(story())
+    assert answer.startswith(b"HTTP/1.1 200 OK")
+    assert b"connection: close" in answer

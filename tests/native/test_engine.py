@@ -17,7 +17,7 @@ from native.errors import (
     NoTransaction,
     Refused,
     Unreadable,
-    WriteFailed,
+    Unusable,
 )
 from native.text.document import Document
 from tests.haproxy.process import HAProxy
@@ -255,7 +255,7 @@ class TestTrouble:
             (tmp_path / "haproxy.cfg.lkg").mkdir()
             async with running_engine(tmp_path, backups=tmp_path / "storage", backups_number=1) as engine:
                 assert (await engine.write(adding("b"), version=1)).version == 2
-                with pytest.raises(WriteFailed, match="the transaction directory"):
+                with pytest.raises(Unusable, match="transaction_dir .* cannot be used"):
                     engine.start_transaction(2)
 
         run(work())

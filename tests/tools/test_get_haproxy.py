@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.haproxy.binaries import GET_HAPROXY, version
+from tests.haproxy.binaries import GET_HAPROXY, exactly, version
 from tests.haproxy.process import HAProxy
 
 CONFIG = """\
@@ -43,6 +43,10 @@ def worker_other_than(pid: int, haproxy: HAProxy) -> int:
                 return new
         time.sleep(0.02)
     raise AssertionError(haproxy.log.read_text())
+
+
+def test_newest_branch_comes_from_experimental() -> None:
+    assert version(exactly("3.4")) == (3, 4)
 
 
 def test_named_binary_comes_first(haproxy_binary: str) -> None:

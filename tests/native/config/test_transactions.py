@@ -5,13 +5,14 @@ import os
 import stat
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from native.config import header
 from native.config.transactions import Transactions
-from native.errors import BadValue, NoTransaction, TooManyTransactions, WriteFailed
+from native.errors import BadValue, NoTransaction, TooManyTransactions, Unusable
 from native.text.document import Document
 from native.text.line import Line
 from native.text.section import Section
@@ -216,17 +217,32 @@ def test_a_transaction_of_another_server_is_taken_over(directory: Path) -> None:
 def test_a_directory_that_cannot_be_used(directory: Path, document: Document) -> None:
     directory.write_text("a file")
     transactions = opened(directory)
-    assert transactions.list() == []
-    with pytest.raises(WriteFailed, match=f"the transaction directory {directory} cannot be used"):
-        transactions.start(document, 7)
+    for use in (transactions.list, lambda: transactions.start(document, 7), *(partial(use, NOBODY) for use in by_id(transactions))):
+        with pytest.raises(Unusable, match=f"transaction_dir {directory} cannot be used: .*; remove the file that stands in its place"):
+            use()
     transactions.fail(NOBODY, b"nowhere to keep it")
+    directory.unlink()
     assert transactions.list() == []
+
+
+def by_id(transactions: Transactions) -> list[Callable[[str], object]]:
+    return [transactions.get, transactions.in_progress, transactions.read, transactions.delete, transactions.text]
+
+
+def test_a_directory_that_comes_back_later_brings_what_is_in_it(directory: Path, document: Document) -> None:
+    one = opened(directory).start(document, 7)
+    directory.rename(directory.with_name("elsewhere"))
+    directory.write_text("a file")
+    transactions = opened(directory)
+    directory.unlink()
+    directory.with_name("elsewhere").rename(directory)
+    assert [each.id for each in transactions.list()] == [one.id]
 
 
 def test_a_change_that_cannot_be_written(transactions: Transactions, document: Document, directory: Path) -> None:
     one = transactions.start(document, 7)
     (directory / f"haproxy.cfg.{one.id}").unlink()
-    with pytest.raises(WriteFailed):
+    with pytest.raises(Unusable, match=one.id):
         transactions.change(one.id, adding("b"))
     assert transactions.read(one.id).text == TEXT
 

@@ -1,0 +1,35 @@
+"""The directories of the settings, each with the name of its setting: what cannot be used is told at start, and disables its part only."""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from app.settings import Settings
+from native.config.directories import Directory
+
+logger = logging.getLogger(__name__)
+# With the mode of one that is made here.
+NAMED = {
+    "transaction_dir": 0o755,
+    "maps_dir": 0o750,
+    "ssl_certs_dir": 0o750,
+    "general_storage_dir": 0o750,
+    "dataplane_storage_dir": 0o750,
+    "spoe_dir": 0o750,
+    "spoe_transaction_dir": 0o755,
+}
+
+
+def directories(settings: Settings) -> dict[str, Directory]:
+    """By the name of the setting."""
+    return {name: Directory(Path(getattr(settings, name)), name, mode) for name, mode in NAMED.items()}
+
+
+def unusable(named: Iterable[Directory]) -> list[str]:
+    """What is the matter with each that cannot be used."""
+    return [trouble for directory in named if (trouble := directory.trouble())]
+
+
+def tell_unusable(named: Iterable[Directory]) -> None:
+    for trouble in unusable(named):
+        logger.warning("what is kept there answers 503 until it can be used: %s", trouble)

@@ -1,0 +1,79 @@
+"""Stored files: listed, sent, received, deleted. Which store is meant stands in the path."""
+
+from pathlib import Path
+from typing import Any
+
+from app.answer import RELOAD_ID, Answer, FileAnswer, Header, empty, json_answer
+from app.call import Call, Written
+from app.errors import ApiError
+from app.upload import File, Sent
+from native.apply.commit import Outcome
+from native.errors import NotThere
+from native.storage.store import Store
+from native.storage.upload import Upload
+
+
+def store_of(call: Call) -> Store:
+    """That of an operation below /services/haproxy/storage; no other path part says which."""
+    stores: dict[str, Store] = call.sidecar.engine.stores
+    return stores[call.operation.path.split("/")[4]]
+
+
+async def list_all(call: Call) -> Answer:
+    store = store_of(call)
+    return json_answer(200, [described(path, store.description) for path in store.files()])
+
+
+async def read(call: Call) -> Answer:
+    """The file itself."""
+    path = store_of(call).find(call.get("name"))
+    try:
+        return FileAnswer(path)
+    except FileNotFoundError:
+        raise NotThere(f"file {path.name} doesn't exist in dir: {path.parent}") from None
+    except OSError as error:
+        raise ApiError(500, f"cannot read {path}: {error.strerror}") from None
+
+
+async def create(call: Sent) -> Answer:
+    store = store_of(call)
+    upload = store.new(call.body.name)
+    await received(call, upload, may_reload=False)
+    return json_answer(201, described(upload.path, store.created, upload.size))
+
+
+async def replace(call: Sent) -> Answer:
+    upload = store_of(call).other(call.get("name"))
+    skip, force = bool(call.get("skip_reload")), bool(call.get("force_reload"))
+    outcome = await received(call, upload, force_reload=force and not skip, may_reload=not skip, live=not skip)
+    return told(outcome, 204 if skip or force else 200)
+
+
+async def delete(call: Written) -> Answer:
+    return told(await store_of(call).delete(call.sidecar.engine.site, call.get("name")), 204)
+
+
+async def received(call: Call, upload: Upload, **how: bool) -> Outcome:
+    """The body becomes the file; `how` is that of `Upload.commit`."""
+    body: File = call.body
+    try:
+        async for piece in body.pieces():
+            await upload.append(piece)
+        if call.operation.body and call.operation.body.required and not upload.size:
+            raise ApiError(400, "value is required but missing")
+        return await upload.commit(call.sidecar.engine.site, **how)
+    finally:
+        upload.discard()
+
+
+def told(outcome: Outcome, done: int) -> Answer:
+    """`done` where the change is in effect, 202 where a reload will make it so."""
+    if outcome.live or not outcome.reload_id:
+        return empty(done)
+    headers: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
+    return empty(202, headers)
+
+
+def described(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
+    about = {"description": description, "file": str(path), "storage_name": path.name}
+    return about if size is None else about | {"size": size}

@@ -1,0 +1,31 @@
+"""Who may: the owner and mode of a path beside the user that this process runs as, for remedies that an operator can follow."""
+
+import grp
+import os
+import pwd
+import stat
+from pathlib import Path
+from typing import Any
+
+
+def told(path: Path) -> str:
+    """What stands in the way: of the path, or of the nearest one above it that exists; "" where nothing can be seen."""
+    for each in (path, *path.parents):
+        try:
+            found = os.stat(each)
+        except OSError:
+            continue
+        owner = f"{_name(pwd.getpwuid, found.st_uid)}:{_name(grp.getgrgid, found.st_gid)}"
+        return f"{each} belongs to {owner}, mode {stat.S_IMODE(found.st_mode):04o}, and this process runs as {me()}"
+    return ""
+
+
+def me() -> str:
+    return _name(pwd.getpwuid, os.geteuid())
+
+
+def _name(look_up: Any, number: int) -> str:
+    try:
+        return str(look_up(number)[0])
+    except KeyError:
+        return str(number)

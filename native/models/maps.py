@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import map
+
+
+class Maps(RootModel[list[map.Map]]):
+    root: list[map.Map]

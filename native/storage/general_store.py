@@ -1,0 +1,15 @@
+"""Files for any use: error pages, Lua, lists of patterns. HAProxy reads them when it starts."""
+
+from pathlib import Path
+
+from native.apply.outcome import FilePlan
+from native.apply.site import Site
+from native.storage.plans import by_reload
+from native.storage.store import Store
+
+
+class GeneralStore(Store):
+    description = created = "managed general use file"
+
+    async def plan(self, site: Site, path: Path) -> FilePlan:
+        return by_reload(self.used(site, path), self.references(site, path), f"HAProxy reads {path.name} at its start only")

@@ -1,0 +1,35 @@
+"""Names of stored files: what becomes of a client's name, and which name in a directory it means. Pure."""
+
+import posixpath
+import re
+
+_OTHERS = re.compile(r"[^A-Za-z0-9_-]+")
+_DRAFT = re.compile(r"\..+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.DOTALL)
+
+
+def sanitised(name: str) -> str:
+    """One path element; every run of characters other than letters, digits, `_` and `-` is one `_`, but for the last dot."""
+    stem, dot, extension = name.rpartition(".")
+    if not dot or "/" in extension:
+        return _one(name) if name else ""
+    extension = _OTHERS.sub("_", extension)
+    return f"{_one(stem)}.{extension}" if stem else f"_{extension}"
+
+
+def _one(path: str) -> str:
+    return _OTHERS.sub("_", posixpath.normpath(path))
+
+
+def uploaded(name: str) -> str:
+    """The last element of the name that a client gives its file."""
+    return sanitised(name.rpartition("/")[2])
+
+
+def is_element(name: str) -> bool:
+    """Whether a name can be that of a file in a directory."""
+    return name not in ("", ".", "..") and "/" not in name and "\0" not in name
+
+
+def is_draft(name: str) -> bool:
+    """Whether it is a file on its way, which is nobody's business."""
+    return _DRAFT.fullmatch(name) is not None

@@ -1,0 +1,156 @@
+"""A directory of files that clients store and HAProxy reads; the base of all stores.
+
+Another store is a subclass with its words and its `plan`: `description`, `stem` where names differ, `plan` which asks what the
+worker has loaded and answers with native/storage/plans.py. It is entered in native/storage/stores.py, and its changes then go
+through the one commit as those of every store do: under its lock, into its ledger, undone when HAProxy refuses them.
+"""
+
+import os
+import stat
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from native.apply.commit import Outcome, commit
+from native.apply.file_change import FileChange
+from native.apply.outcome import FilePlan
+from native.apply.site import Site
+from native.config.file import ConfigFile, remedy, remove_unlocked
+from native.config.file_references import Reference, references
+from native.config.journal import Journal
+from native.errors import AlreadyThere, BadRequest, InUse, NotThere, StorageUnusable, WriteFailed
+from native.storage import names
+from native.storage.upload import Upload
+
+LONGEST_NAME = 255 - len(".") - len(".") - 36
+
+
+class Store:
+    """`name` is that of the API; `state` is where journals go."""
+
+    description = ""
+    created = ""
+    # That of a new file.
+    mode = 0o644
+
+    def __init__(self, name: str, directory: Path, state: Path) -> None:
+        self.name, self.directory, self._state = name, directory, state / "journals" / name
+
+    def recover(self) -> None:
+        """At start: the directory is there, and nothing in it is half written or left over. Raises StorageUnusable."""
+        with self._usable():
+            self.directory.mkdir(mode=0o750, parents=True, exist_ok=True)
+            self._state.mkdir(mode=0o750, parents=True, exist_ok=True)
+            for entry in os.scandir(self.directory):
+                if names.is_draft(entry.name):
+                    with suppress(OSError):
+                        remove_unlocked(Path(entry.path))
+            for journal in self._state.glob("*.journal"):
+                Journal(journal, os).replay()
+
+    # -- reading
+
+    def files(self) -> list[Path]:
+        """The files, by name. Raises StorageUnusable."""
+        with self._usable():
+            return sorted(Path(entry.path) for entry in os.scandir(self.directory) if self._is_ours(entry.name))
+
+    def find(self, name: str) -> Path:
+        """The file that a client means, by the name it is listed or was uploaded under. Raises NotThere."""
+        for candidate in dict.fromkeys((name, names.sanitised(name), self.name_of(name))):
+            if names.is_element(candidate) and self._is_ours(candidate):
+                return self.directory / candidate
+        raise NotThere(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
+
+    def name_of(self, upload: str) -> str:
+        """The name under which an upload is stored; empty where it has none."""
+        return names.uploaded(upload)
+
+    def references(self, site: Site, path: Path) -> list[Reference]:
+        """The lines of the current configuration that refer to a file."""
+        return references(site.current.document, str(path), str(site.current.path.parent))
+
+    def used(self, site: Site, path: Path) -> list[Reference]:
+        """Those of the configuration that the worker has loaded, or of the current one while nobody knows."""
+        running = site.running.document
+        return self.references(site, path) if running is None else references(running, str(path), str(site.current.path.parent))
+
+    # -- changing
+
+    async def plan(self, site: Site, path: Path) -> FilePlan:
+        """How the worker gets to know what the file holds then; that of a file which is gone, where there is none. Never raises."""
+        raise NotImplementedError
+
+    def check_content(self, path: Path) -> None:
+        """Raises BadRequest for what this store does not take; `path` is that of the draft. In a thread of its own."""
+
+    def new(self, upload: str) -> Upload:
+        """A file under a new name. Raises AlreadyThere, BadRequest, StorageUnusable."""
+        name = self.name_of(upload)
+        if not names.is_element(name):
+            raise BadRequest("no file name: the part file_upload needs one")
+        if len(os.fsencode(name)) > LONGEST_NAME:
+            raise BadRequest(f"the file name is longer than {LONGEST_NAME} bytes")
+        path = self.directory / name
+        self._check_free(path)
+        return self._upload(path, lambda: self._check_free(path))
+
+    def other(self, name: str) -> Upload:
+        """Other content for a file that there is. Raises NotThere, StorageUnusable."""
+        path = self.find(name)
+        return self._upload(path, lambda: self._check_there(path))
+
+    async def delete(self, site: Site, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True) -> Outcome:
+        """Without `may_reload` no reload is scheduled, without `live` the worker is not told. Raises NotThere, InUse, WriteFailed."""
+        path = self.find(name)
+
+        def check() -> None:
+            self._check_there(path)
+            self._check_unused(site, path)
+
+        change = FileChange(self, path, None, check, force_reload=force_reload, may_reload=may_reload, live=live)
+        return await commit(site, change)
+
+    def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
+        with self._usable():
+            self.directory.mkdir(mode=0o750, parents=True, exist_ok=True)
+        file = ConfigFile(path, self._state, mode=self.mode)
+        try:
+            return Upload(self, path, file.draft(b"", str(uuid.uuid4())), check, self.check_content)
+        except WriteFailed as error:
+            raise StorageUnusable(error.detail) from error
+
+    def _check_free(self, path: Path) -> None:
+        if os.path.lexists(path):
+            raise AlreadyThere(f"file {path} already exists")
+
+    def _check_there(self, path: Path) -> None:
+        if not self._is_ours(path.name):
+            raise NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
+
+    def _check_unused(self, site: Site, path: Path) -> None:
+        for reference in self.references(site, path)[:1]:
+            where = f"at line {reference.line}: {reference.text}"
+            raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+
+    def _is_ours(self, name: str) -> bool:
+        """A regular file in the directory; a link that leads out of it is not."""
+        path = self.directory / name
+        try:
+            found = path.lstat()
+            if stat.S_ISLNK(found.st_mode):
+                found = path.stat()
+                inside = path.resolve().is_relative_to(self.directory.resolve())
+                return inside and stat.S_ISREG(found.st_mode)
+        except (OSError, ValueError):
+            return False
+        return stat.S_ISREG(found.st_mode) and not names.is_draft(name)
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """A directory's failure becomes one that tells what to do."""
+        try:
+            yield
+        except OSError as error:
+            raise StorageUnusable(f"{error.filename or self.directory}: {error.strerror}{remedy(self.directory, error)}") from error

@@ -1,0 +1,27 @@
+"""The stores there are, by their names in the API."""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+
+from native.errors import StorageUnusable
+from native.storage.general_store import GeneralStore
+from native.storage.map_store import MapStore
+from native.storage.store import Store
+
+log = logging.getLogger(__name__)
+KINDS: dict[str, type[Store]] = {"maps": MapStore, "general": GeneralStore}
+
+
+class Stores(dict[str, Store]):
+    """Made from the directories, by the stores' names; `state` is the engine's own. One that cannot be used says so when asked."""
+
+    def __init__(self, directories: Mapping[str, Path], state: Path) -> None:
+        super().__init__({name: KINDS[name](name, directory, state) for name, directory in directories.items() if name in KINDS})
+
+    def recover(self) -> None:
+        for store in self.values():
+            try:
+                store.recover()
+            except StorageUnusable as error:
+                log.warning("%s", error)

@@ -1,0 +1,45 @@
+"""New content of a stored file while it arrives: into a draft beside the file, piece by piece, never as a whole in memory."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from native.apply.commit import Outcome, commit
+from native.apply.file_change import FileChange, Store
+from native.apply.site import Site
+from native.config.file import Draft
+from native.runtime.commands import Step
+
+PIECE = 1 << 18
+
+
+class Upload:
+    """`append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes."""
+
+    def __init__(self, store: Store, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path], None]) -> None:
+        self.path, self.size = path, 0
+        self._store, self._draft, self._check, self._check_content = store, draft, check, check_content
+        self._pieces = bytearray()
+
+    async def append(self, data: bytes) -> None:
+        """Raises WriteFailed."""
+        self.size += len(data)
+        self._pieces += data
+        if len(self._pieces) >= PIECE:
+            await self._flush()
+
+    async def commit(
+        self, site: Site, *, force_reload: bool = False, may_reload: bool = True, live: bool = True, steps: Sequence[Step] | None = None
+    ) -> Outcome:
+        """Makes it the file; the parameters are those of a FileChange. Raises what `commit` raises, with the former file in place."""
+        await self._flush()
+        await asyncio.to_thread(self._check_content, self._draft.path)
+        change = FileChange(self._store, self.path, self._draft, self._check, steps, force_reload, may_reload, live)
+        return await commit(site, change)
+
+    def discard(self) -> None:
+        self._draft.discard()
+
+    async def _flush(self) -> None:
+        pieces, self._pieces = bytes(self._pieces), bytearray()
+        await asyncio.to_thread(self._draft.append, pieces)
