@@ -39,7 +39,11 @@ STATUS: dict[type[native.NativeError], int] = {
     native.ReloadFailed: 400,
     native.RuntimeFailure: 500,
     native.RuntimeAbsent: 503,
+    native.RuntimeUnconfigured: 500,
     native.RuntimeRefused: 500,
+    native.RuntimeNotThere: 404,
+    native.RuntimeTaken: 409,
+    native.RuntimeMisused: 400,
     native.NativeError: 500,
 }
 

@@ -24,7 +24,11 @@ NativeError
 ├── ReloadFailed         HAProxy did not take the new configuration
 └── RuntimeFailure        the Runtime API
     ├── RuntimeAbsent    no socket answers
+    │   └── RuntimeUnconfigured  none has answered since the start
     └── RuntimeRefused   HAProxy answered, and the answer is no
+        ├── RuntimeNotThere      what it was asked about is not in the process
+        ├── RuntimeTaken         it is there already, or in use
+        └── RuntimeMisused       what it was asked for makes no sense
 
 Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
 """
@@ -157,12 +161,32 @@ class RuntimeFailure(NativeError):
 
 
 class RuntimeAbsent(RuntimeFailure):
+    """`sent`: the command had gone out, so that HAProxy may have carried it out."""
+
+    def __init__(self, detail: str, *, sent: bool = False) -> None:
+        super().__init__(detail)
+        self.sent = sent
+
+
+class RuntimeUnconfigured(RuntimeAbsent):
     pass
 
 
 class RuntimeRefused(RuntimeFailure):
-    """HAProxy's own words, and the command that was refused."""
+    """HAProxy's own words, and the command that was refused, never its payload; `detail` is how both are told."""
 
-    def __init__(self, answer: str, command: str) -> None:
-        super().__init__(f"{answer} [{command}]")
+    def __init__(self, answer: str, command: str, detail: str = "") -> None:
+        super().__init__(detail or f"{answer} [{command}]")
         self.answer, self.command = answer, command
+
+
+class RuntimeNotThere(RuntimeRefused):
+    pass
+
+
+class RuntimeTaken(RuntimeRefused):
+    pass
+
+
+class RuntimeMisused(RuntimeRefused):
+    pass

@@ -23,7 +23,12 @@ def refusal(answer: str) -> str | None:
     text = answer.strip()
     if not text or _DONE.match(text) or (_MOVED.match(text) and not _HALF_DONE.search(text)):
         return None
-    return text.splitlines()[0] if text.startswith("Unknown command") else text
+    return first_words(text)
+
+
+def first_words(text: str) -> str:
+    """A refusal without the list of all commands that an unknown one is answered with."""
+    return text.splitlines()[0] if text.startswith("Unknown command") else text.strip()
 
 
 def version(text: str) -> tuple[int, int]:

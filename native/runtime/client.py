@@ -5,19 +5,24 @@ The master's socket first, since it survives reloads and failed ones; then the s
 
 import asyncio
 import logging
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 
-from native.errors import RuntimeAbsent, RuntimeRefused
+from native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
 from native.runtime import address, answers
 from native.runtime.argument import argument
 from native.runtime.capabilities import Capabilities, server_keywords
 from native.runtime.master import Master
 from native.runtime.server_state import ServerState, server_states
-from native.runtime.socket import Socket
+from native.runtime.socket import READING, RequestTooLong, Socket
 
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
+NEVER_FOUND = "retry - unable to configure runtime client"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,7 @@ class Runtime:
     def __init__(self, *, timeout: float = 30.0) -> None:
         self._timeout = timeout
         self._socket: Socket | None = None
+        self._was_found = False
         self.capabilities = Capabilities()
         self.use(None, ())
 
@@ -64,6 +70,11 @@ class Runtime:
         return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
 
     @property
+    def shown_address(self) -> str:
+        """As the protocol names the worker that is spoken to: behind a master's socket the worker's sign."""
+        return f"{self.address}@1" if self.master else self.address
+
+    @property
     def is_configured(self) -> bool:
         return bool(self._master or self._stats)
 
@@ -78,24 +89,31 @@ class Runtime:
         in_use = self._socket and self._socket.address == self._master
         return Master(self._master, timeout=self._timeout) if self._master and in_use else None
 
-    async def send(self, command: str | Sequence[str], payload: str | None = None) -> str:
-        """The worker's answer, whatever it says."""
-        if self._socket is None:
-            await self._reconnect()
-        assert self._socket
+    async def send(self, command: str, payload: str | None = None) -> str:
+        """The worker's answer, whatever it says. What a master's socket cannot carry goes through a stats socket of the same worker."""
         try:
-            return await self._socket.send(command, payload)
-        except RuntimeAbsent as error:
-            if isinstance(error.__cause__, TimeoutError):
+            return await self._through(lambda socket: socket.send(command, payload), [command])
+        except RequestTooLong:
+            if (socket := await self._larger()) is None:
                 raise
-            await self._reconnect()
-            return await self._socket.send(command, payload)
+            return await socket.send(command, payload)
+
+    async def each(self, commands: Sequence[str]) -> list[str]:
+        """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`)."""
+        return await self._through(lambda socket: socket.send_each(commands), commands)
 
     async def ask(self, command: str, payload: str | None = None) -> str:
         """Carries out a change. Raises RuntimeRefused with HAProxy's words."""
         answer = await self.send(command, payload)
         if (said := answers.refusal(answer)) is not None:
             raise RuntimeRefused(said, command)
+        return answer
+
+    async def read(self, command: str, head: str) -> str:
+        """A dump: nothing, or a text that begins with the expression `head`. Raises RuntimeRefused with what HAProxy says instead."""
+        answer = await self.send(command)
+        if answer and not re.match(head, answer):
+            raise RuntimeRefused(answers.first_words(answer), command)
         return answer
 
     async def worker(self) -> Worker:
@@ -106,16 +124,35 @@ class Runtime:
 
     async def servers(self, backend: str) -> list[ServerState]:
         """Raises RuntimeRefused where the worker has no such backend."""
-        command = f"show servers state {argument(backend)}"
-        answer = await self.send(command)
-        if not answer.startswith("1\n"):
-            raise RuntimeRefused(answer.strip(), command)
-        return server_states(answer)
+        return server_states(await self.read(f"show servers state {argument(backend)}", r"1\n"))
 
     async def refresh(self) -> Capabilities:
         """After a reload: chooses the socket again, the master's first, and reads anew what the worker in service can do."""
         await self._reconnect()
         return self.capabilities
+
+    async def _through(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
+        """By the socket in use; by another one, or the same again, where that does not answer and nothing can be done twice."""
+        if self._socket is None:
+            await self._reconnect()
+        assert self._socket
+        try:
+            return await work(self._socket)
+        except RuntimeAbsent as error:
+            if isinstance(error.__cause__, TimeoutError) or (error.sent and not all(map(READING.match, commands))):
+                raise
+            await self._reconnect()
+            return await work(self._socket)
+
+    async def _larger(self) -> Socket | None:
+        """A socket of the worker's own, which takes longer requests than the master's."""
+        pid = await self.worker_pid()
+        for place in self._stats:
+            socket = Socket(place, timeout=self._timeout)
+            with suppress(RuntimeAbsent):
+                if _worker(answers.info(await socket.send("show info"))).pid == pid:
+                    return socket
+        return None
 
     def _candidates(self) -> Iterator[Socket]:
         if self._master:
@@ -142,7 +179,8 @@ class Runtime:
             if reason is None:
                 return await self._keep(socket)
             reasons.append(reason)
-        raise RuntimeAbsent("; ".join(reasons) or NOT_CONFIGURED)
+        why = "; ".join(reasons) or NOT_CONFIGURED
+        raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 
     async def _keep(self, socket: Socket) -> None:
         version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
@@ -150,7 +188,7 @@ class Runtime:
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
         level = (await socket.send("show cli level")).strip()
         self.capabilities = Capabilities(version, commands, level, keywords)
-        self._socket = socket
+        self._socket, self._was_found = socket, True
 
 
 async def _silence(socket: Socket) -> str | None:

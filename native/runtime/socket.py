@@ -1,21 +1,22 @@
-"""One command, one connection: sends a line to a stats or master socket and reads the whole answer.
+"""Commands in, answers out: one connection to a stats or master socket for each request, read to its end.
 
-Commands of one socket run one after another: the master takes few connections, and certificate transactions are global.
-A worker is reached through its master's socket as `@1`.
+Requests of one socket run one after another: the master takes few connections, and certificate transactions are global.
+A worker is reached through its master's socket as `@1`. An answer of a worker ends in an empty line, else it was cut short;
+only 2.6 forgets it behind some refusals of a change, which are one line.
 """
 
 import asyncio
-import contextlib
 import grp
 import os
 import pwd
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from native.runtime import address as addresses
 from native.runtime.address import Address
+from native.runtime.exchange import Exchange
 
 _FORBIDDEN = re.compile(r"[\n\r\0]")
 _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
@@ -23,7 +24,18 @@ _WORD = re.compile(r"(?:[^ \t\\]|\\.)+")
 # One more ends the process in 2.6 and 2.8 (measured); later versions refuse it in these words.
 MOST_WORDS = 64
 TOO_MANY_WORDS = f"Too many arguments. Commands must have at most {MOST_WORDS} arguments."
+# What a request to a master may hold, in bytes; it takes what follows for the next request and carries it out (measured, 2.6 to 3.2).
+MASTER_BYTES = 15_360
+# What a worker takes at once where tune.bufsize has its default, about; beyond, 2.6 just closes.
+WORKER_BYTES = 16_000
+BATCH_BYTES = 8_000
+READING = re.compile(r"show |get |help\b")
 _NO_WORKER = re.compile(r"Can't find the target (?:PID|CLI|process)", re.IGNORECASE)
+_TOO_BIG = re.compile(r"The (?:command|payload)[a-z ]* is too big")
+
+
+class RequestTooLong(RuntimeRefused):
+    """Nothing was sent; a socket of the worker's own may take it."""
 
 
 class Socket:
@@ -33,27 +45,39 @@ class Socket:
         self.address = address
         self.timeout = timeout
         self._prefix = "@1 " if worker else ""
-        # A master waits for the next command; only `quit` makes it close.
-        self._quit = "quit" if worker or master else ""
-        self._may_be_silent = master
+        self._is_masters, self._is_master = worker or master, master
         self._one_at_a_time = asyncio.Lock()
 
-    async def send(self, command: str | Sequence[str], payload: str | None = None) -> str:
-        """The answer without its last line ends; several commands share a connection, and their answers follow one another.
+    async def send(self, command: str, payload: str | None = None) -> str:
+        """The answer without its last line ends. A payload loses its empty lines, which would end it.
 
-        Raises RuntimeRefused, unsent, for a command of too many words; RuntimeAbsent with the reason, whose cause is a
-        TimeoutError where the command may have been carried out.
+        Raises BadRequest for what is more than one command; unsent, RuntimeRefused for one of too many words and RequestTooLong;
+        RuntimeAbsent with the reason, whose cause is a TimeoutError when there was no answer in time.
         """
-        request = self._request([command] if isinstance(command, str) else command, payload)
-        async with self._one_at_a_time:
-            try:
-                async with asyncio.timeout(self.timeout):
-                    answer = await self._exchange(request)
-            except TimeoutError as error:
-                raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s") from error
-            except OSError as error:
-                raise RuntimeAbsent(f"{self.address}: {_reason(error, self.address)}") from error
-        return self._checked(answer)
+        return (await self._answer(self._request([command], payload), command)).strip("\n")
+
+    async def send_each(self, commands: Sequence[str]) -> list[str]:
+        """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above."""
+        found: list[str] = []
+        for some in self._batches(commands):
+            answers = list(_divided(await self._answer(self._request(some, None), some[0])))
+            if len(answers) != len(some):
+                raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
+            found += answers
+        return found
+
+    def _batches(self, commands: Sequence[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        size = 0
+        for command in commands:
+            length = len(_encoded(self._prefix + command)) + 1
+            if batch and size + length > BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+            batch.append(command)
+            size += length
+        if batch:
+            yield batch
 
     def _request(self, commands: Sequence[str], payload: str | None) -> bytes:
         for command in commands:
@@ -62,38 +86,79 @@ class Socket:
             if len(_WORD.findall(command)) > MOST_WORDS:
                 raise RuntimeRefused(TOO_MANY_WORDS, command)
         line = ";".join(self._prefix + command for command in commands)
+        # A master waits for the next command; only `quit` makes it close.
+        end = "quit" if self._is_masters else ""
         if payload is None:
-            return _encoded(f"{line};{self._quit}\n" if self._quit else f"{line}\n")
-        # An empty line would end the payload, and what follows be taken for commands.
-        kept = "\n".join(text for text in payload.replace("\r\n", "\n").split("\n") if text)
-        return _encoded(f"{line} <<\n{kept}\n\n{self._quit}\n" if self._quit else f"{line} <<\n{kept}\n\n")
+            request = _encoded(f"{line};{end}\n" if end else f"{line}\n")
+        else:
+            kept = "\n".join(text for text in payload.replace("\r\n", "\n").split("\n") if text)
+            request = _encoded(f"{line} <<\n{kept}\n\n{end}\n" if end else f"{line} <<\n{kept}\n\n")
+        if self._is_masters and len(request) > MASTER_BYTES:
+            text = f"The command is too big: {len(request)} bytes, and a master socket takes {MASTER_BYTES} at once"
+            raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))
+        return request
 
-    async def _exchange(self, request: bytes) -> bytes:
-        reader, writer = await self._connect()
+    async def _answer(self, request: bytes, command: str) -> str:
+        async with self._one_at_a_time:
+            try:
+                async with asyncio.timeout(self.timeout):
+                    answer, error = await self._exchange(request)
+            except TimeoutError as late:
+                raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
+            except OSError as failed:
+                raise RuntimeAbsent(f"{self.address}: {_reason(failed, self.address)}") from failed
+        text = answer.decode("utf-8", "surrogateescape")
+        if error and not text and len(request) > WORKER_BYTES:
+            raise RuntimeRefused(
+                f"HAProxy closed the connection on a command of {len(request)} bytes; see tune.bufsize", _shortened(command)
+            )
+        self._check_whole(text, command)
+        return text
+
+    async def _exchange(self, request: bytes) -> tuple[bytes, Exception | None]:
+        """Everything until the other side closes, and the error it closed with, if any."""
+        transport, exchange = await self._connect(lambda: Exchange(request, half_close=not self._is_master))
         try:
-            writer.write(request)
-            await writer.drain()
-            return await reader.read()
+            await exchange.closed
         finally:
-            writer.close()
-            with contextlib.suppress(OSError):
-                await writer.wait_closed()
+            transport.abort()
+        return b"".join(exchange.parts), exchange.error
 
-    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self, protocol: Callable[[], Exchange]) -> tuple[asyncio.Transport, Exchange]:
         place = addresses.parse(self.address)
         if place is None:
             raise RuntimeAbsent(f"{self.address}: no address to connect to")
+        loop = asyncio.get_running_loop()
         if place.path is None:
-            return await asyncio.open_connection(place.host, place.port)
-        return await asyncio.open_unix_connection(place.path)
+            return await loop.create_connection(protocol, place.host, place.port)
+        return await loop.create_unix_connection(protocol, place.path)
 
-    def _checked(self, answer: bytes) -> str:
-        text = answer.decode("utf-8", "surrogateescape")
-        if not answer and not self._may_be_silent:
-            raise RuntimeAbsent(f"{self.address}: closed without an answer")
+    def _check_whole(self, text: str, command: str) -> None:
+        if self._is_master:
+            return
+        if not text:
+            raise RuntimeAbsent(f"{self.address}: closed without an answer", sent=True)
         if self._prefix and _NO_WORKER.match(text):
             raise RuntimeAbsent(f"{self.address}: {text.strip()}")
-        return text.removesuffix("\n> ").strip("\n")
+        one_line = text.endswith("\n") and text.count("\n") == 1
+        whole = text == "\n" or text.endswith("\n\n") or (one_line and not READING.match(command)) or _TOO_BIG.match(text)
+        if not whole:
+            raise RuntimeAbsent(f"{self.address}: the answer was cut short after {len(text)} characters", sent=True)
+
+
+def _divided(text: str) -> Iterator[str]:
+    """The answers to several commands, each of which ends in an empty line."""
+    lines: list[str] = []
+    for line in text.split("\n")[:-1]:
+        if line:
+            lines.append(line)
+        else:
+            yield "\n".join(lines)
+            lines = []
+
+
+def _shortened(command: str) -> str:
+    return command if len(command) <= 200 else f"{command[:200]}..."
 
 
 def _encoded(text: str) -> bytes:

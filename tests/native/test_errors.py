@@ -30,7 +30,7 @@ def test_the_drawing_tells_who_stands_below_whom() -> None:
 @pytest.mark.parametrize("kind", sorted(below(NativeError), key=lambda kind: kind.__name__))
 def test_each_says_what_it_is_for(kind: type[NativeError]) -> None:
     arguments = {"CheckImpossible": {"reason": "missing"}}.get(kind.__name__, {})
-    error = kind("this", "that") if kind is RuntimeRefused else kind("this", **arguments)
+    error = kind("this", "that") if issubclass(kind, RuntimeRefused) else kind("this", **arguments)
     assert str(error) == ": ".join(part for part in (kind.label, error.detail) if part)
     assert "this" in error.detail
     assert isinstance(error, NativeError)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
-from native.runtime.socket import Socket
+from native.runtime.socket import MASTER_BYTES, RequestTooLong, Socket
 from tests.haproxy.process import HAProxy, free_port
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -27,7 +27,8 @@ def test_commands_answers_and_payloads(haproxy: HAProxy, kind: str) -> None:
 
     async def talk() -> None:
         assert "Pid: " in await socket.send("show info")
-        assert await socket.send(["show version", "get weight app/plain"]) == f"{await socket.send('show version')}\n\n10 (initial 10)"
+        versions = await socket.send("show version")
+        assert await socket.send_each(["show version", "get weight app/plain"]) == [versions, "10 (initial 10)"]
         assert await socket.send(f"add map {path}", payload="a 1\n\nb show info\r\nc 3 4") == ""
         shown = (await socket.send(f"show map {path}")).splitlines()
         assert [line.split(" ", 1)[1] for line in shown] == ["a 1", "b show info", "c 3 4"]
@@ -108,35 +109,85 @@ def talk_to(tmp_path: Path, handler: Handler, **arguments: object) -> str:
 
 
 def test_silence_ends_after_the_time_limit(tmp_path: Path) -> None:
-    asked = asyncio.Event()
 
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"half an answer")
-        await reader.read()
-        asked.set()
-        writer.close()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            writer.close()
 
     with pytest.raises(RuntimeAbsent, match=r"no answer within 0\.1 s") as caught:
         talk_to(tmp_path, silent, timeout=0.1)
     assert isinstance(caught.value.__cause__, TimeoutError)
+    assert caught.value.sent
 
 
 @pytest.mark.parametrize(
     ("answer", "arguments", "reason"),
     [
         (b"", {}, "closed without an answer"),
+        (b"Pid: 1\n", {}, "cut short after 7 characters"),
+        (b"Pid: 1\nUpt", {"worker": True}, "cut short"),
         (b"Can't find the target PID matching the prefix '@1'\n", {"worker": True}, "Can't find the target"),
     ],
 )
 def test_answers_that_are_none(tmp_path: Path, answer: bytes, arguments: dict[str, object], reason: str) -> None:
-    with pytest.raises(RuntimeAbsent, match=reason):
+    with pytest.raises(RuntimeAbsent, match=reason) as caught:
         talk_to(tmp_path, _saying(answer), **arguments)
+    assert caught.value.sent == ("target" not in reason)
 
 
-def test_a_prompt_and_foreign_bytes(tmp_path: Path) -> None:
-    assert talk_to(tmp_path, _saying(b"caf\xe9\n> ")) == "caf\udce9"
+def test_foreign_bytes_and_a_silent_master(tmp_path: Path) -> None:
+    assert talk_to(tmp_path, _saying(b"caf\xe9\n\n")) == "caf\udce9"
     (tmp_path / "s.sock").unlink(missing_ok=True)
     assert talk_to(tmp_path, _saying(b""), master=True) == ""
+
+
+def test_as_many_answers_as_commands(tmp_path: Path) -> None:
+    async def talk(answer: bytes) -> list[str]:
+        path = str(tmp_path / "s.sock")
+        async with await asyncio.start_unix_server(_saying(answer), path):
+            return await Socket(path).send_each(["one", "two", "three"])
+
+    assert asyncio.run(talk(b"\na\nb\n\n\n")) == ["", "a\nb", ""]
+    (tmp_path / "s.sock").unlink(missing_ok=True)
+    with pytest.raises(RuntimeAbsent, match="2 answers to 3 commands"):
+        asyncio.run(talk(b"\na\n\n"))
+
+
+@pytest.mark.parametrize("kind", ["stats", "worker"])
+def test_many_commands_in_few_connections(haproxy: HAProxy, kind: str) -> None:
+    async def talk(socket: Socket) -> None:
+        path = haproxy.directory / "a.map"
+        added = await socket.send_each([f"add map {path} key{number:04} {'x' * 40}" for number in range(600)])
+        assert added == [""] * 600
+        assert len((await socket.send(f"show map {path}")).splitlines()) == 600
+        mixed = await socket.send_each(["get weight app/plain", "get weight app/none", f"add map {path} k v"])
+        assert mixed == ["10 (initial 10)", "No such server.", ""]
+
+    asyncio.run(talk(sockets(haproxy)[kind]))
+
+
+def test_what_a_socket_cannot_take_is_refused_not_torn(haproxy: HAProxy) -> None:
+    """A master would carry out what stands behind its limit; a worker refuses, 2.6 without words."""
+    path = haproxy.directory / "a.map"
+    stats, worker = sockets(haproxy).values()
+
+    async def talk() -> None:
+        with pytest.raises(RequestTooLong, match="a master socket takes 15360 at once"):
+            await worker.send(f"add map {path}", payload=f"k {'v' * MASTER_BYTES}")
+        with pytest.raises(RequestTooLong) as caught:
+            await worker.send(f"add map {path} k {'v' * MASTER_BYTES}")
+        assert len(str(caught.value)) < 500
+        try:
+            said = await stats.send(f"add map {path}", payload=f"k {'v' * 60_000}")
+        except RuntimeRefused as error:
+            said = error.answer
+        assert "bufsize" in said
+        assert await stats.send(f"show map {path}") == ""
+
+    asyncio.run(talk())
 
 
 def test_commands_run_one_after_another(tmp_path: Path) -> None:
@@ -149,7 +200,7 @@ def test_commands_run_one_after_another(tmp_path: Path) -> None:
         line = await reader.readline()
         await asyncio.sleep(0)
         open_now -= 1
-        writer.write(line)
+        writer.write(line + b"\n")
         writer.close()
 
     async def talk() -> list[str]:

@@ -1,0 +1,48 @@
+"""The running HAProxy as a whole: facts about its process, and its counters."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.answer import Answer, json_answer
+from app.call import Call
+from app.errors import ApiError
+from app.runtime import asking
+from native.errors import RuntimeRefused
+from native.runtime import answers, statistics
+from native.runtime.process_info import process_info
+
+
+async def info(call: Call) -> Answer:
+    known = frozenset(_properties(call, "process_info_item"))
+    try:
+        async with asking(call) as runtime:
+            told = answers.info(await runtime.read("show info", "Name: "))
+    except RuntimeRefused as error:
+        return json_answer(200, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.address})
+    return json_answer(200, {"info": process_info(told, known), "runtimeAPI": runtime.address})
+
+
+async def stats(call: Call) -> Answer:
+    kind, name, parent = call.get("type"), call.get("name"), call.get("parent")
+    if name and not kind:
+        raise ApiError(400, "Type required when filtering by name")
+    if name and kind == "server" and not parent:
+        raise ApiError(400, "Parent backend required when filtering by server")
+
+    def wanted(row: str, row_name: str, proxy: str) -> bool:
+        if kind and row != kind:
+            return False
+        return (not name or row_name == name) and (kind != "server" or not parent or proxy == parent)
+
+    try:
+        async with asking(call) as runtime:
+            text = await runtime.read("show stat", "# pxname")
+    except RuntimeRefused as error:
+        return json_answer(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.shown_address})
+    numbers = {name: each["type"] == "integer" for name, each in _properties(call, "native_stat_stats").items()}
+    return Answer(200, statistics.answer(runtime.shown_address, statistics.rows(text, numbers, wanted)))
+
+
+def _properties(call: Call, schema: str) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = call.sidecar.schemas.resolve({"$ref": f"#/components/schemas/{schema}"})["properties"]
+    return properties

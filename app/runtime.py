@@ -1,0 +1,47 @@
+"""How a handler asks the running HAProxy: in bounded time, and with what HAProxy refuses told in the words of the protocol.
+
+    async with asking(call, kinds=[("No such backend", RuntimeNotThere)]) as runtime:
+        await runtime.ask("...")
+
+A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; statuses are those of app/errors.py by the class, which is the
+first of `kinds` whose words are in HAProxy's. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+
+from app.call import Call
+from native.errors import RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from native.runtime.client import Runtime
+
+SECONDS = 1.8
+Kinds = Iterable[tuple[str, type[RuntimeRefused]]]
+# What all refusals of an operation are that only looks.
+ALL_NOT_THERE: Kinds = (("", RuntimeNotThere),)
+_CLASSES = {RuntimeNotThere: "not found", RuntimeTaken: "already exists"}
+
+
+@asynccontextmanager
+async def asking(
+    call: Call, where: str = "", *, kinds: Kinds = (), classed: bool = True, seconds: float | None = SECONDS
+) -> AsyncIterator[Runtime]:
+    """`where` stands before HAProxy's words, instead of the socket; `classed`: whether the class stands behind the command.
+
+    `seconds` bounds everything inside; None is for what may rightly take longer.
+    """
+    runtime = call.sidecar.engine.runtime
+    try:
+        async with asyncio.timeout(seconds):
+            yield runtime
+    except TimeoutError:
+        raise RuntimeAbsent(f"{runtime.address}: no answer within {seconds:g} s; a change may have been carried out", sent=True) from None
+    except RuntimeRefused as error:
+        raise worded(error, where or runtime.address, kinds, classed=classed) from error
+
+
+def worded(error: RuntimeRefused, where: str, kinds: Kinds = (), *, classed: bool = True) -> RuntimeRefused:
+    """The refusal as its class, in the words of the protocol; 3 is the severity of an error."""
+    kind = next((kind for words, kind in kinds if words in error.answer), type(error))
+    end = f" {_CLASSES.get(kind, 'general error')}" if classed else ""
+    return kind(error.answer, error.command, f"{where} [3]  {error.answer} [{error.command}]{end}")

@@ -1,0 +1,48 @@
+"""Refusals in the words of the protocol, and a bound on every call."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.call import Call
+from app.errors import status_of
+from app.runtime import ALL_NOT_THERE, asking, worded
+from native.errors import RuntimeAbsent, RuntimeMisused, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from tests.app.client import Client, settings
+
+REFUSED = RuntimeRefused("No such backend.", "add server a/b  1.2.3.4")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "classed", "status", "end"),
+    [
+        ((), True, 500, " general error"),
+        ((), False, 500, ""),
+        (ALL_NOT_THERE, True, 404, " not found"),
+        ([("No such", RuntimeNotThere), ("", RuntimeTaken)], False, 404, ""),
+        ([("Already", RuntimeTaken), ("", RuntimeMisused)], True, 400, " general error"),
+        ([("No", RuntimeTaken)], True, 409, " already exists"),
+    ],
+)
+def test_a_refusal_is_worded_and_classed(kinds: object, classed: bool, status: int, end: str) -> None:
+    told = worded(REFUSED, "/run/h.sock", kinds, classed=classed)  # type: ignore[arg-type]
+    assert (str(told), status_of(told)) == (f"/run/h.sock [3]  No such backend. [add server a/b  1.2.3.4]{end}", status)
+
+
+def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            writer.close()
+
+    async def talk(client: Client) -> None:
+        server = await asyncio.start_unix_server(silent, client.settings.master_runtime)
+        call = Call(client.app.sidecar, None, {}, {})  # type: ignore[arg-type]
+        async with server, asking(call, seconds=0.1) as runtime:
+            await runtime.read("show info", "Name")
+
+    late = r"m\.sock: no answer within 0\.1 s; a change may have been carried out"
+    with Client(settings(tmp_path, master_runtime=str(tmp_path / "m.sock"))) as client, pytest.raises(RuntimeAbsent, match=late):
+        client.runner.run(talk(client))
