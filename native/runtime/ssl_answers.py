@@ -1,6 +1,6 @@
 """Reads what HAProxy says of the certificates, CA files, CRL files and crt-lists in its memory; text in, the API's objects out.
 
-HAProxy Management Guide, section 9.3: `show ssl cert`, `show ssl ca-file`, `show ssl crl-file`, `show ssl crt-list`; measured on 2.6 to 3.2.
+HAProxy Management Guide, section 9.3, `show ssl cert|ca-file|crl-file|crt-list`; measured on 2.6 to 3.2.
 """
 
 import re
@@ -68,17 +68,26 @@ def lists(text: str) -> list[str]:
 def entries(text: str) -> list[Entry]:
     """`show ssl crt-list -n LIST`; HAProxy leaves a NUL behind the value of alpn."""
     matches = (_ENTRY.fullmatch(row.rstrip()) for row in _rows(text.replace("\0", "")))
-    return [Entry(each["file"], int(each["line"]), " ".join((each["options"] or "").split()), tuple(each["filters"].split())) for each in matches if each]
+    return [
+        Entry(each["file"], int(each["line"]), " ".join((each["options"] or "").split()), tuple(each["filters"].split()))
+        for each in matches
+        if each
+    ]
 
 
 def certificate(text: str) -> dict[str, Any]:
-    """The API's ssl_certificate of `show ssl cert NAME`, and of the first of `show ssl ca-file NAME:INDEX`; empty where there is none."""
+    """The API's ssl_certificate of `show ssl cert NAME`, and of the first of `show ssl ca-file NAME:INDEX`; empty where there is none.
+
+    `file` only where HAProxy knows it by another name, as in a crt-store.
+    """
     found: dict[str, Any] = {}
     for row in text.splitlines():
         label, sign, value = row.partition(": ")
         member = _MEMBERS.get(label) if sign else None
         if member and member not in found and value:
             found[member] = _date_time(value) if member.startswith("not_") else value
+    if found.get("file") == found.get("storage_name"):
+        found.pop("file", None)
     return found if "serial" in found or found.get("status") == "Empty" else {}
 
 

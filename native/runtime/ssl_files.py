@@ -22,7 +22,7 @@ _DONE: Mapping[str, re.Pattern[str]] = {
     "add": re.compile(r"^transaction (?:created|updated) for ", re.MULTILINE | re.IGNORECASE),
     "commit": re.compile(r"^Committing .*^Success!", re.MULTILINE | re.DOTALL),
     "abort": re.compile(r"^Transaction aborted for ", re.MULTILINE),
-    "del": re.compile(r" deleted!\s*\Z"),
+    "del": re.compile(r"' deleted!\s*\Z"),
 }
 _CONTINUED = re.compile(r"^transaction updated for ", re.MULTILINE | re.IGNORECASE)
 

@@ -1,6 +1,7 @@
 """A crt-list as text: its entries, and edits that leave every other line, comment and blank as it is.
 
-A line is `FILE [OPTIONS] FILTER ...`; blank lines, and those whose very first sign is `#`, say nothing (HAProxy Configuration Manual, 5.1, crt-list).
+A line is `FILE [OPTIONS] FILTER ...`; blank lines, and those whose very first sign is `#`, say nothing
+(HAProxy Configuration Manual, section 5.1, crt-list).
 """
 
 import re

@@ -53,7 +53,14 @@ class Made:
 
 
 def made(
-    name: str, serial: int = 1, *, by: Made | None = None, names: tuple[str, ...] = (), kind: str = "ec", ca: bool = False, until: datetime = LATER
+    name: str,
+    serial: int = 1,
+    *,
+    by: Made | None = None,
+    names: tuple[str, ...] = (),
+    kind: str = "ec",
+    ca: bool = False,
+    until: datetime = LATER,
 ) -> Made:
     """Signed by itself, or `by` an authority; `names` are those besides its common name, or addresses."""
     key = KEYS[kind]()

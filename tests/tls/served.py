@@ -17,7 +17,11 @@ def tls_client(directory: Path, binary: str = "") -> Iterator[tuple[TlsSite, Cli
     with tls_site(directory, binary or binaries.newest()) as site:
         reload = f"kill -USR2 {site.haproxy.pid}"
         given = settings(
-            directory, config_file=str(site.haproxy.file), haproxy_bin=site.haproxy.binary, reload_cmd=reload, ssl_certs_dir=str(site.directory)
+            directory,
+            config_file=str(site.haproxy.file),
+            haproxy_bin=site.haproxy.binary,
+            reload_cmd=reload,
+            ssl_certs_dir=str(site.directory),
         )
         with Client(given) as client:
             yield site, client

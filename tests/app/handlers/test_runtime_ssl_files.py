@@ -35,7 +35,7 @@ def test_a_certificate_is_replaced(both: Both) -> None:
     target = f"{CERTS}/{quoted(site.path('plain.pem'))}"
     got = upload(client, "PUT", target, NEW.pem, name="whatever.pem")
     assert (got.status, got.body) == (200, b"")
-    assert client.get(target).json["subject_alternative_names"].startswith("DNS:plain.example.com, IP Address:")
+    assert client.get(target).json["serial"] == "0200"
     assert site.serial("FILE") == 0x200
     refused = upload(client, "PUT", target, NEW.cert + OTHER.private)
     assert refused.status == 500
@@ -76,17 +76,20 @@ def test_uploads_that_are_none(both: Both, collection: str) -> None:
 
 def test_an_upload_that_is_too_long(both: Both) -> None:
     _, client = both
-    got = upload(client, "POST", CERTS, "A" * (1 << 20) + "A", "n.pem")
+    got = upload(client, "POST", CERTS, "A" * (1 << 20) + "A", "long.pem")
     assert got.status == 413
-    long = upload(client, "POST", CERTS, "\n".join([OTHER.cert * 40, OTHER.private]), "n.pem")
+    long = upload(client, "POST", CERTS, "\n".join([OTHER.cert * 40, OTHER.private]), "long.pem")
     assert (long.status, "too big" in long.message or "closed the connection" in long.message) == (500, True)
-    assert "n.pem" not in str(client.get(CERTS).json)
+    assert "long.pem" not in str(client.get(CERTS).json)
 
 
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        (f"{CERTS}/none.pem", "Can't display the certificate: Not found or the certificate is a bundle! [show ssl cert none.pem] not found"),
+        (
+            f"{CERTS}/none.pem",
+            "Can't display the certificate: Not found or the certificate is a bundle! [show ssl cert none.pem] not found",
+        ),
         (f"{CAS}/none.pem", " none.pem not found"),
         (f"{CAS}/none.pem/entries/1", "Can't display the CA file : Not found! [show ssl ca-file none.pem:1] not found"),
         (f"{CRLS}/none.pem", "Can't display the CRL file : Not found! [show ssl crl-file none.pem] not found"),

@@ -83,18 +83,20 @@ def test_one_of_several_is_deleted_by_its_number(site: TlsSite) -> None:
 
 
 def test_refusals(site: TlsSite) -> None:
+    name, file = site.path("list.txt"), site.path("a.pem")
+
     async def attempts() -> None:
         runtime = await connected(site)
-        name = site.path("list.txt")
         for attempt, said in [
-            (crt_lists.add(runtime, name, "none.pem"), "certificate 'none.pem' does not exist!"),
-            (crt_lists.add(runtime, "none", site.path("a.pem")), "crt-list 'none' does not exist!"),
-            (crt_lists.add(runtime, name, site.path("a.pem"), "nonsense 1"), "unknown ssl keyword nonsense"),
-            (crt_lists.delete(runtime, name, "none.pem"), "can't be found in crt-list"),
-            (crt_lists.delete(runtime, name, site.path("a.pem")), "used as default certificate"),
+            (lambda: crt_lists.add(runtime, name, "none.pem"), "certificate 'none.pem' does not exist!"),
+            (lambda: crt_lists.add(runtime, "none", file), "crt-list 'none' does not exist!"),
+            (lambda: crt_lists.add(runtime, name, file, "nonsense 1"), "unknown ssl keyword nonsense"),
+            (lambda: crt_lists.delete(runtime, name, "none.pem"), "certificate 'none.pem' does not exist!"),
+            (lambda: crt_lists.delete(runtime, name, site.path("plain.pem")), "can't be found in crt-list"),
+            (lambda: crt_lists.delete(runtime, name, file), "used as default certificate"),
         ]:
             with pytest.raises(RuntimeRefused, match=said):
-                await attempt
+                await attempt()
         assert len(await crt_lists.entries(runtime, name)) == 2
 
     asyncio.run(attempts())

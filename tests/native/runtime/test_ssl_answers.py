@@ -21,14 +21,13 @@ Subject: /CN=a.example.com/O=Site A
 Issuer: /CN=Test Root
 Chain Subject: /CN=Test Root
 Chain Issuer: /CN=Test Root
-OCSP Response Key: 
+OCSP Response Key:
 """
 
 
 def test_a_certificate() -> None:
     assert ssl_answers.certificate(CERTIFICATE) == {
         "storage_name": "/ssl/a.pem",
-        "file": "/ssl/a.pem",
         "status": "Used",
         "serial": "1A2B3C4D5E6F",
         "not_before": "2024-05-01T08:00:00.000Z",
@@ -102,7 +101,9 @@ def test_lists() -> None:
 
 
 def test_entries() -> None:
-    text = "# /l.txt\n/a.pem:1 [alpn h2,http/1.1\0 ssl-min-ver TLSv1.2] a !b\n/a.pem:2 \n/b.pem:0\n/c.pem:7 [] r\n/d.pem:9 [alpn h2\0 ] *.x\n"
+    text = (
+        "# /l.txt\n/a.pem:1 [alpn h2,http/1.1\0 ssl-min-ver TLSv1.2] a !b\n/a.pem:2 \n/b.pem:0\n/c.pem:7 [] r\n/d.pem:9 [alpn h2\0 ] *.x\n"
+    )
     assert ssl_answers.entries(text) == [
         Entry("/a.pem", 1, "alpn h2,http/1.1 ssl-min-ver TLSv1.2", ("a", "!b")),
         Entry("/a.pem", 2),
@@ -120,7 +121,7 @@ def test_an_entry_as_an_object() -> None:
 CRL = """\
 Filename: /ssl/crl.pem
 Status: Used
- 
+
 Certificate Revocation List #1:
 Version 2
 Signature Algorithm: ecdsa-with-SHA256

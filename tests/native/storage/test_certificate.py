@@ -72,7 +72,10 @@ REFUSED = [
     ("", "failed to parse certificate: no CERTIFICATE block"),
     ("hello", "failed to parse certificate: no CERTIFICATE block"),
     (ONE.private, "failed to parse certificate: no CERTIFICATE block"),
-    ("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" + ONE.private, "failed to parse certificate: a CERTIFICATE block is damaged"),
+    (
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" + ONE.private,
+        "failed to parse certificate: a CERTIFICATE block is damaged",
+    ),
     (ONE.cert, "file should contain both certificate and private key"),
     (ONE.cert + OTHER.private, "does not belong to the first certificate of the file (a.example.com)"),
     (ROOT.cert + LEAF.cert + LEAF.private, "does not belong to the first certificate of the file (Test Root)"),
