@@ -61,7 +61,12 @@ def engine_settings(settings: Settings) -> EngineSettings:
             after=tuple(settings.validate_files_after),
         ),
         watch=not settings.disable_inotify,
-        directories={"maps": Path(settings.maps_dir), "general": Path(settings.general_storage_dir)},
+        directories={
+            "maps": Path(settings.maps_dir),
+            "general": Path(settings.general_storage_dir),
+            "ssl_certificates": Path(settings.ssl_certs_dir),
+            "ssl_crt_lists": Path(settings.ssl_certs_dir),
+        },
     )
 
 

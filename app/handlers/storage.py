@@ -77,3 +77,17 @@ def told(outcome: Outcome, done: int) -> Answer:
 def described(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
     about = {"description": description, "file": str(path), "storage_name": path.name}
     return about if size is None else about | {"size": size}
+
+
+def reloading(call: Call) -> dict[str, bool]:
+    """The parameters of a FileChange; skipping wins over forcing."""
+    skip, force = bool(call.get("skip_reload")), bool(call.get("force_reload"))
+    return {"force_reload": force and not skip, "may_reload": not skip, "live": not skip}
+
+
+def answered(outcome: Outcome, done: Answer, scheduled: Answer) -> Answer:
+    """`scheduled`, with the id of the reload, where one will make the change take effect."""
+    if outcome.live or not outcome.reload_id:
+        return done
+    scheduled.raw_headers.append((RELOAD_ID, outcome.reload_id.encode()))
+    return scheduled

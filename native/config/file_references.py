@@ -31,7 +31,7 @@ class Reference(NamedTuple):
 
 def references(document: Document, path: str, directory: str = "/") -> list[Reference]:
     """The lines that refer to a file. `directory`: where relative paths begin, that of the configuration file."""
-    return list(_found(document, posixpath.normpath(path), [directory, *_bases(document)]))
+    return list(_found(document, posixpath.normpath(path), [directory, *bases(document)]))
 
 
 def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
@@ -46,7 +46,8 @@ def _found(document: Document, path: str, bases: list[str]) -> Iterator[Referenc
         number += section.text.count("\n")
 
 
-def _bases(document: Document) -> list[str]:
+def bases(document: Document) -> list[str]:
+    """The directories at which relative paths of certificates and authorities begin."""
     lines = (line for section in document.sections if section.kind in ("global", "crt-store") for line in section.lines)
     return [unquoted(line.words[1]) for line in lines if len(line.words) > 1 and line.words[0] in _BASES]
 

@@ -53,13 +53,15 @@ class CertificateFile:
             "ip_addresses": _joined(name for each in self._ends for name in _names(each, "IPAddress")),
         }
         if self.leaf is not None:
-            told |= _details(self.leaf)
+            told |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
         return {name: value for name, value in told.items() if value}
 
     @property
     def fingerprint(self) -> str:
         """SHA-1 of the certificate that is served, as HAProxy prints it."""
-        return _sha(self.served, 1)
+        from cryptography.hazmat.primitives.hashes import SHA1
+
+        return self.served.fingerprint(SHA1()).hex().upper()
 
 
 def read(data: bytes) -> CertificateFile:
@@ -89,12 +91,16 @@ def accepted(data: bytes, key_beside: bytes | None = None, *, now: datetime | No
 
 
 def holds_certificate(data: bytes, key_beside: bytes | None = None) -> bool:
-    """Whether a file of the directory is a certificate with its key, however old, and no list or chain."""
+    """Whether a file of the directory is a certificate with a key, and no list or authority."""
     try:
-        accepted(data, key_beside, now=datetime.min.replace(tzinfo=UTC))
+        read(data)
     except BadRequest:
         return False
-    return True
+    return holds_key(data) or key_beside is not None
+
+
+def holds_key(data: bytes) -> bool:
+    return any(kind in _KEYS for kind, _ in _blocks(data))
 
 
 def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -119,32 +125,6 @@ def _public(holder: Any) -> bytes:
 
     encoded: bytes = holder.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return encoded
-
-
-def _details(leaf: "Certificate") -> dict[str, Any]:
-    """Of the leaf alone."""
-    return {
-        "subject": ", ".join(_common_names(leaf.subject)[:1]),
-        "serial": str(leaf.serial_number),
-        "algorithm": _algorithm(leaf.public_key()),
-        "subject_alternative_names": _joined((*_names(leaf, "DNSName"), *_names(leaf, "IPAddress"))),
-        "subject_key_id": _key_id(leaf, "SubjectKeyIdentifier", "digest"),
-        "authority_key_id": _key_id(leaf, "AuthorityKeyIdentifier", "key_identifier"),
-        "sha1_finger_print": _colons(bytes.fromhex(_sha(leaf, 1))),
-        "sha256_finger_print": _colons(bytes.fromhex(_sha(leaf, 256))),
-    }
-
-
-def _algorithm(key: Any) -> str:
-    """The kind of key as HAProxy names it, with its size: RSA2048, EC256; else what it is called: Ed25519."""
-    name = type(key).__name__.removesuffix("PublicKey").removesuffix("EllipticCurve") or "EC"
-    return f"{name}{key.key_size}" if hasattr(key, "key_size") else name
-
-
-def _sha(certificate: "Certificate", size: int) -> str:
-    from cryptography.hazmat.primitives import hashes
-
-    return certificate.fingerprint(hashes.SHA1() if size == 1 else hashes.SHA256()).hex().upper()
 
 
 def _extension(certificate: "Certificate", name: str) -> Any:
@@ -175,14 +155,6 @@ def _common_names(name: "Name") -> list[str]:
     from cryptography.x509.oid import NameOID
 
     return [str(each.value) for each in name.get_attributes_for_oid(NameOID.COMMON_NAME)]
-
-
-def _key_id(certificate: "Certificate", extension: str, member: str) -> str:
-    return _colons(getattr(_extension(certificate, extension), member, None) or b"")
-
-
-def _colons(data: bytes) -> str:
-    return data.hex(":").upper()
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -3,11 +3,12 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.serialization import PrivateFormat
 
 from native.errors import BadRequest
 from native.storage import certificate
-from tests.tls.pems import KEYS, Made, authority, made
+from tests.tls.pems import Made, authority, made
 
 ONE = made("a.example.com", 0x1A2B3C4D5E6F, names=("www.a.example.com", "192.0.2.5"))
 OTHER = made("b.example.com", 2)
@@ -21,10 +22,7 @@ def test_one_certificate() -> None:
     assert told["not_after"] == "2044-05-01T08:00:00.000Z"
     assert (told["subject"], told["serial"], told["issuers"]) == ("a.example.com", "28772997619311", "a.example.com")
     assert (told["domains"], told["ip_addresses"]) == ("a.example.com, www.a.example.com", "192.0.2.5")
-    assert told["algorithm"] == "EC256"
-    assert len(told["sha1_finger_print"].split(":")) == 20
-    assert len(told["sha256_finger_print"].split(":")) == 32
-    assert told["sha1_finger_print"].replace(":", "") == certificate.read(ONE.cert.encode()).fingerprint
+    assert certificate.read(ONE.cert.encode()).fingerprint == ONE.certificate.fingerprint(SHA1()).hex().upper()
 
 
 def test_what_a_certificate_does_not_have_is_not_told() -> None:
@@ -50,10 +48,9 @@ def test_without_a_leaf_there_is_no_serial() -> None:
     assert "serial" not in told
 
 
-@pytest.mark.parametrize(("kind", "shown"), [("rsa", "RSA2048"), ("ed25519", "Ed25519"), ("dsa", "DSA2048")])
-def test_kinds_of_keys(kind: str, shown: str) -> None:
-    assert kind in KEYS
-    assert certificate.accepted(made("k.example.com", kind=kind).pem.encode()).described()["algorithm"] == shown
+@pytest.mark.parametrize("kind", ["rsa", "ed25519", "dsa"])
+def test_kinds_of_keys(kind: str) -> None:
+    assert certificate.accepted(made("k.example.com", 7, kind=kind).pem.encode()).described()["serial"] == "7"
 
 
 def test_keys_in_their_older_form() -> None:
