@@ -35,10 +35,11 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class Answer(Response):
     """A response that starlette sends as it is, and that the read path sends without starlette.
 
-    `lasting`: it would be the same as long as the configuration is.
+    `lasting`: it would be the same as long as the configuration is; one that is kept knows what `operation` it answers.
     """
 
     lasting = False
+    operation: Any = None
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
         self.status_code, self.background = status, None

@@ -20,6 +20,13 @@ from native.runtime.client import Runtime
 # What a strategy runs when no command is configured.
 COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
+# Which setting names the directory of which store.
+STORES = {
+    "maps": "maps_dir",
+    "general": "general_storage_dir",
+    "ssl_certificates": "ssl_certs_dir",
+    "ssl_crt_lists": "ssl_certs_dir",
+}
 STORED = ("cluster.json", "service_discovery/consul.json", "service_discovery/aws.json")
 
 
@@ -47,6 +54,7 @@ class Reloading:
 
 
 def engine_settings(settings: Settings) -> EngineSettings:
+    named = directories(settings)
     return EngineSettings(
         file=Path(settings.config_file),
         storage=own_directory(settings),
@@ -61,12 +69,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
             after=tuple(settings.validate_files_after),
         ),
         watch=not settings.disable_inotify,
-        directories={
-            "maps": Path(settings.maps_dir),
-            "general": Path(settings.general_storage_dir),
-            "ssl_certificates": Path(settings.ssl_certs_dir),
-            "ssl_crt_lists": Path(settings.ssl_certs_dir),
-        },
+        directories={store: named[setting] for store, setting in STORES.items()},
     )
 
 

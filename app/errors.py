@@ -22,7 +22,6 @@ STATUS: dict[type[native.NativeError], int] = {
     native.AlreadyThere: 409,
     native.InUse: 409,
     native.NotTaken: 400,
-    native.StorageUnusable: 503,
     native.IndexOutOfRange: 400,
     native.NoParent: 400,
     native.BadRequest: 400,

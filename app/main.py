@@ -39,6 +39,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         model=model,
         directories=directories(settings),
     )
+    engine.site.events.listen(sidecar.tally.heard)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]
     app.state.sidecar = sidecar

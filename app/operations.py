@@ -39,6 +39,7 @@ class Operation:
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
         self.handler: Handler | None = None
+        self.id: str = declared["operationId"]
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

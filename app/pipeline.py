@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import cors
+from app import cors, probes, tally
 from app.answer import CONFIGURATION_VERSION, Answer, FileAnswer, Header, HeaderName
 from app.answer_cache import AnswerCache
 from app.call import reading
@@ -54,8 +54,10 @@ class Pipeline:
                 async for piece in answer.pieces():
                     await exchange.send({"type": "http.response.body", "body": piece, "more_body": True})
             await exchange.send({"type": "http.response.body", "body": answer.body})
+        seconds = time.perf_counter() - exchange.began
+        self.sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO):
-            about = {"request": (scope, exchange, time.perf_counter() - exchange.began), "fields": {"request_id": scope["request_id"]}}
+            about = {"request": (scope, exchange, seconds), "fields": {"request_id": scope["request_id"]}}
             access_logger.info("request", extra=about)
 
     async def _answer(self, scope: Scope, receive: Receive, exchange: "Exchange") -> Answer | None:
@@ -64,6 +66,8 @@ class Pipeline:
             return preflight
         if (page := self.public(scope)) is not None:
             return page
+        if scope["path"] in probes.PATHS:
+            return await probes.answer(self.sidecar, scope["path"])
         authorization = exchange.headers.get(b"authorization", b"")
         gate = self.sidecar.gate
         if not gate.admits_at_once(authorization) and (refusal := await gate.refusal(authorization)) is not None:
@@ -77,11 +81,14 @@ class Pipeline:
         document = self.sidecar.engine.read(None)
         key = (scope["raw_path"], scope["query_string"], accept)
         if (kept := self._kept.get(document, key)) is not None:
+            scope["operation"] = kept.operation
             return kept
         operation, values = self.sidecar.index.find(scope)
         assert operation.handler is not None
+        scope["operation"] = operation
         answer = await operation.handler(reading(self.sidecar, operation, values, scope))
         if answer.lasting:
+            answer.operation = operation
             self._kept.keep(document, key, answer)
         return answer
 
@@ -90,6 +97,11 @@ class Pipeline:
         query = scope["query_string"]
         named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
         return self.sidecar.engine.version(named or None)
+
+
+def operation_of(scope: Scope) -> str:
+    operation = scope.get("operation")
+    return operation.id if operation else tally.NO_OPERATION
 
 
 class Exchange:

@@ -3,9 +3,10 @@
 A flag beats a variable (listener settings only), a variable the YAML file, the file the default.
 """
 
+import contextlib
 import dataclasses
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,8 @@ API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
 
 
+# The oldest kind of hash has no mark; it is as long as this.
+_DES_LENGTH = 13
 NOT_YET = frozenset(("listen_limit", "write_timeout", "update_map_files", "debug_socket_path"))
 
 
@@ -160,7 +163,16 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         warnings=(*warnings, *_without_effect(values)),
     )
     _check(settings)
-    return settings
+    return dataclasses.replace(settings, warnings=(*settings.warnings, *_unusable_passwords(settings.users)))
+
+
+def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A clear password without `insecure` is taken for a hash, and matches nothing."""
+    for user in users:
+        password = str(user.get("password", ""))
+        if not user.get("insecure") and "$" not in password and len(password) != _DES_LENGTH:
+            name = user.get("name", "")
+            yield f"the password of user {name} is no hash, so nobody can log in with it: hash it (openssl passwd -5) or set insecure: true"
 
 
 def _value(
@@ -187,12 +199,16 @@ def _from_yaml(source: Source, found: Any, default: Any, warnings: list[str]) ->
             return default
     if kind == "texts" and isinstance(found, list):
         return [str(each) for each in found]
-    if kind == "text" and not isinstance(found, list | Mapping):
-        return str(found)
-    if (kind == "switch" and isinstance(found, bool)) or (kind == "number" and isinstance(found, int) and not isinstance(found, bool)):
-        return found
+    if kind in _WORDS and not isinstance(found, list | Mapping):
+        with contextlib.suppress(ValueError, KeyError):
+            return _WORDS[kind](str(found).lower() if isinstance(found, bool) else str(found))
     wanted = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
     raise SettingsError(f"{source.yaml} must be {wanted}, not {found!r}")
+
+
+# YAML 1.1 has more words for true and false, and there are files that use them.
+_SWITCH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_WORDS: dict[str, Callable[[str], Any]] = {"text": str, "number": int, "switch": lambda word: _SWITCH[word.lower()]}
 
 
 def _maps(data: Any, path: str) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from app import settings_text
 from app.guidance import nearest
 from app.settings import Settings, SettingsError, at, table
 
@@ -20,8 +21,6 @@ _MORE = (
     "service_discovery.consuls service_discovery.aws_regions log_targets"
 )
 _OURS = re.compile(rb"^(?:dataplaneapi|haproxy|config_version|log_targets) *:", re.MULTILINE)
-# A list that stands deeper than its key is written so again.
-_DEEP_LIST = re.compile(r"^( *)[^\s#-][^\n]*:[ \t]*\n(?: *#[^\n]*\n)*\1 +- ", re.MULTILINE)
 
 
 def is_settings_file(path: str) -> bool:
@@ -44,7 +43,7 @@ def read(path: str) -> Any:
     except OSError as error:
         raise SettingsError(f"configuration file {path} cannot be read: {error.strerror}") from None
     try:
-        data = _yaml("").load(text)
+        data = _yaml().load(text)
     except (ValueError, YAMLError) as error:
         raise _not_valid(path, " ".join(str(error).split())) from None
     data = {} if data is None else data
@@ -96,35 +95,68 @@ def required(settings: Settings) -> dict[str, Any]:
 def write_back(settings: Settings) -> bool:
     """Completes the file; whether it had to be written. OSError when it cannot be."""
     target = Path(os.path.realpath(settings.file))
-    old = target.read_text() if target.exists() else ""
-    yaml = _yaml(old)
-    data = read(settings.file)
-    data = yaml.map() if not data and not old.strip() else data
-    if not _complete(data, required(settings)):
+    old = target.read_bytes().decode() if target.exists() else ""
+    data = read(settings.file) or {}
+    changes = dict(_changes(data, settings))
+    if not changes:
         return False
-    out = io.StringIO()
-    yaml.dump(data, out)
-    _replace(target, out.getvalue())
+    _apply(changes, data)
+    new = _edited(old, changes)
+    _replace(target, new if _loaded(new) == data else _dumped(data))
     return True
 
 
-def _complete(data: Any, wanted: Mapping[str, Any]) -> bool:
-    changed = False
-    if data.get("dataplaneapi") and not at(data, "dataplaneapi.scheme"):
-        data["dataplaneapi"]["scheme"], changed = ["http"], True
+def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
+    """What must become different, by path; None is to go."""
     if "log_targets" in data and not data["log_targets"]:
-        del data["log_targets"]
-        changed = True
-    for path, value in wanted.items():
-        *above, key = path.split(".")
-        place = data
-        for each in above:
-            if not isinstance(place.get(each), Mapping):
-                place[each] = {}
-            place = place[each]
-        if key not in place or place[key] != value:
-            place[key], changed = value, True
-    return changed
+        yield "log_targets", None
+    if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme"):
+        yield "dataplaneapi.scheme", ["http"]
+    yield from ((path, value) for path, value in required(settings).items() if at(data, path) != value)
+
+
+def _edited(text: str, changes: Mapping[str, Any]) -> str:
+    from ruamel.yaml.error import YAMLError
+
+    for path, value in changes.items():
+        try:
+            text = settings_text.without(text, path) if value is None else settings_text.with_value(text, path, value)
+        except YAMLError:
+            break
+    return text
+
+
+def _apply(changes: Mapping[str, Any], data: Any) -> None:
+    for path, value in changes.items():
+        if value is None:
+            del data[path]
+        else:
+            _set(data, path.split("."), value)
+
+
+def _set(data: Any, keys: list[str], value: Any) -> None:
+    *above, key = keys
+    for each in above:
+        if not isinstance(data.get(each), Mapping):
+            data[each] = {}
+        data = data[each]
+    data[key] = value
+
+
+def _loaded(text: str) -> Any:
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return _yaml().load(text)
+    except (ValueError, YAMLError):
+        return None
+
+
+def _dumped(data: Any) -> str:
+    """As ruamel writes it, for the rare text that could not be edited where it stands: anchors, documents in odd forms."""
+    out = io.StringIO()
+    _yaml().dump(data, out)
+    return out.getvalue()
 
 
 def _replace(target: Path, text: str) -> None:
@@ -132,7 +164,7 @@ def _replace(target: Path, text: str) -> None:
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
-        with os.fdopen(handle, "w") as file:
+        with os.fdopen(handle, "w", newline="") as file:
             file.write(text)
         os.chmod(name, mode)
         os.replace(name, target)
@@ -141,11 +173,9 @@ def _replace(target: Path, text: str) -> None:
         raise
 
 
-def _yaml(text: str) -> Any:
+def _yaml() -> Any:
     from ruamel.yaml import YAML  # 40 ms that `--help` need not pay
 
     yaml = YAML()
     yaml.preserve_quotes, yaml.width = True, 4096
-    if _DEEP_LIST.search(text):
-        yaml.indent(mapping=2, sequence=4, offset=2)
     return yaml

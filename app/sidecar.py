@@ -9,6 +9,7 @@ from app.routes import RouteIndex
 from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
+from app.tally import Tally
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
@@ -29,4 +30,5 @@ class Sidecar:
     schemas: Schemas
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
+    tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

@@ -21,7 +21,7 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 class File:
-    """A body that is being received. `name`: what the client calls it, empty where it sends bare content.
+    """A body that is being received. `begin` before anything else. `name`: what the client calls it, empty for bare content.
 
     Raises 400, 408 and 413 as any body does, from wherever it is read.
     """
@@ -32,9 +32,18 @@ class File:
         self._deadline = asyncio.get_running_loop().time() + seconds if seconds else None
         self._seconds = seconds
         self._more = True
+        self._first = b""
+
+    async def begin(self) -> None:
+        """Up to the first of it. Raises 400 where there is nothing."""
+        while self._more and not self._first:
+            self._first = await self._arrived()
+        if not self._first:
+            raise ApiError(400, "value is required but missing")
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """The content."""
+        yield self._first
         while self._more:
             yield await self._arrived()
 
@@ -55,7 +64,7 @@ class File:
 
 
 class Form(File):
-    """The part `file_upload` of a form; its other fields are passed over. `begin` before anything else."""
+    """The part `file_upload` of a form; its other fields are passed over."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds)
@@ -128,24 +137,25 @@ async def _sent(request: Request) -> Call:
     call = reading(sidecar, scope["operation"], scope["path_params"], scope)
     declared, settings = call.operation.body, sidecar.settings
     assert declared is not None
-    kind = header(scope["headers"], b"content-type")
-    length = header(scope["headers"], b"content-length")
-    if declared.required and length in ("", "0") and not header(scope["headers"], b"transfer-encoding"):
-        raise ApiError(400, "value is required but missing")
+    length, kind = (header(scope["headers"], name) for name in (b"content-length", b"content-type"))
     if length.isdigit() and settings.max_body_size and int(length) > settings.max_body_size:
         raise too_large(settings.max_body_size)
+    call.body = file = File(request.receive, settings.max_body_size, settings.read_timeout)
+    if declared.required:
+        await file.begin()
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(kind, declared.media_types)
-    limits = (request.receive, settings.max_body_size, settings.read_timeout)
-    if MULTIPART not in declared.media_types:
-        call.body = File(*limits)
-        return call
-    _, options = parse_options_header(kind)
-    if not options.get(b"boundary"):
-        raise ApiError(400, "no multipart boundary param in Content-Type")
-    call.body = Form(*limits, options[b"boundary"])
-    await call.body.begin()
+    if MULTIPART in declared.media_types:
+        call.body = Form(request.receive, settings.max_body_size, settings.read_timeout, _boundary(kind))
+        await call.body.begin()
     return call
+
+
+def _boundary(kind: str) -> bytes:
+    _, options = parse_options_header(kind)
+    if boundary := options.get(b"boundary"):
+        return boundary
+    raise ApiError(400, "no multipart boundary param in Content-Type")
 
 
 # What a handler that stores a file takes: a call whose body is a File.

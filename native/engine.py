@@ -24,11 +24,13 @@ from native.apply.site import Loaded, Planner, Site
 from native.apply.stored import Ledger
 from native.config import header, patches
 from native.config.backups import Backups
-from native.config.check import CheckSettings, check
+from native.config.check import CheckSettings
+from native.config.directories import Directory
 from native.config.file import ConfigFile
 from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
 from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
+from native.events import Reloaded
 from native.reload.agent import ReloadAgent
 from native.reload.records import Record
 from native.runtime.client import Runtime
@@ -57,7 +59,7 @@ class EngineSettings:
     backups_number: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
-    directories: Mapping[str, Path] = field(default_factory=dict)
+    directories: Mapping[str, Directory] = field(default_factory=dict)
 
     @property
     def copy(self) -> Path:
@@ -281,6 +283,10 @@ class Engine:
         assert self._loaded
         return await aftermath.failed(self.site, self._loaded)
 
+    def ended(self, record: Record) -> None:
+        keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
+        self.site.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
+
     # -- edits by others
 
     def notice(self) -> bool:
@@ -323,7 +329,7 @@ class Engine:
     async def _check(self, data: bytes, document: Document) -> list[Message]:
         draft = await asyncio.to_thread(self.site.current.file.draft, data, str(uuid.uuid4()))
         try:
-            return await check(draft.path, self.site.check, file=self.settings.file, document=document)
+            return await self.site.ask_haproxy(draft.path, document)
         finally:
             draft.discard()
 

@@ -7,7 +7,6 @@ NativeError
 ├── AlreadyThere         a name that is taken
 ├── InUse                a stored file that the configuration refers to
 ├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
-├── StorageUnusable      a directory of stored files that cannot be used
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
@@ -83,10 +82,6 @@ class InUse(NativeError):
 
 class NotTaken(NativeError):
     label = "refused by HAProxy"
-
-
-class StorageUnusable(NativeError):
-    label = "storage is not usable"
 
 
 class IndexOutOfRange(NativeError):

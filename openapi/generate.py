@@ -1,4 +1,4 @@
-"""Writes what is generated: the document in both forms, the models and the page of keywords. `python -m openapi.generate [--check]`.
+"""Writes what is generated: both documents, the models, the pages of keywords and of settings. `python -m openapi.generate [--check]`.
 
 With --check nothing is written: it exits with 1 and the difference when a file is not what it would be.
 """
@@ -8,12 +8,13 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from app import settings_page
 from openapi import bundle, keywords, layout, models, swagger
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ROOT / "openapi" / "generated"
 MODELS = ROOT / "native" / "models"
-PAGE = ROOT / "docs" / "keywords.md"
+DOCS = ROOT / "docs"
 COMMAND = "make generate"
 
 
@@ -23,13 +24,14 @@ def files() -> dict[Path, str]:
     return {
         DOCUMENTS / "dataplane.json": layout.text(document),
         DOCUMENTS / "swagger.json": layout.text(swagger.swagger(document)),
-        PAGE: keywords.page(document),
+        DOCS / "keywords.md": keywords.page(document),
+        DOCS / "settings.md": settings_page.page(),
     } | {MODELS / name: text for name, text in models.models(document).items()}
 
 
 def leftovers(wanted: Mapping[Path, str]) -> list[Path]:
-    """Files in the generated directories that nothing makes any more; other pages stand beside that of the keywords."""
-    present = [file for place in {file.parent for file in wanted if file != PAGE} for file in place.glob("*.*")]
+    """Files in the generated directories that nothing makes any more; other pages stand beside those of ours."""
+    present = [file for place in {file.parent for file in wanted} - {DOCS} for file in place.glob("*.*")]
     return sorted(file for file in present if file not in wanted and file.name != "__init__.py")
 
 

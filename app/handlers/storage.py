@@ -59,8 +59,6 @@ async def received(call: Call, upload: Upload, **how: bool) -> Outcome:
     try:
         async for piece in body.pieces():
             await upload.append(piece)
-        if call.operation.body and call.operation.body.required and not upload.size:
-            raise ApiError(400, "value is required but missing")
         return await upload.commit(call.sidecar.engine.site, **how)
     finally:
         upload.discard()

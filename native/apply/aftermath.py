@@ -10,7 +10,7 @@ from contextlib import suppress
 from native.apply.commit import Change, commit_locked
 from native.apply.site import Loaded, Site
 from native.config import header
-from native.errors import NativeError, RuntimeFailure, Unreadable, WriteFailed
+from native.errors import NativeError, RuntimeFailure, Unreadable
 
 log = logging.getLogger(__name__)
 
@@ -20,8 +20,7 @@ async def succeeded(site: Site, loaded: Loaded) -> None:
     with suppress(RuntimeFailure):
         await site.runtime.refresh()
     await site.running.verify(loaded.document, loaded.fingerprint)
-    with suppress(WriteFailed):
-        site.stored.loaded()
+    site.stored.loaded()
     with suppress(Unreadable):
         if site.current.notice():
             site.running.is_in_doubt("the file was edited by somebody else while HAProxy read it")
@@ -49,7 +48,7 @@ async def failed(site: Site, loaded: Loaded) -> int | None:
 
 async def _put_back(site: Site) -> None:
     """But for what a worker that somebody else started has read meanwhile."""
-    with suppress(RuntimeFailure, WriteFailed):
+    with suppress(RuntimeFailure):
         site.stored.loaded_by(await site.runtime.worker())
     for path in await asyncio.to_thread(site.stored.put_back):
         log.warning("the reload failed; %s holds again what HAProxy has loaded", path)

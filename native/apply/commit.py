@@ -5,6 +5,7 @@ Commits wait for each other; readers wait for nobody. A client that goes away do
 
 import asyncio
 import logging
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,11 @@ from native.apply.memory import stamped_fingerprint
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
 from native.config import header
-from native.config.check import check
 from native.config.file import Draft
 from native.config.header import Stamped
 from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
+from native.events import ChangedLive, Committed
 from native.runtime import actions, commands
 from native.runtime.proof import prove
 from native.text.document import Document
@@ -66,13 +67,29 @@ class Outcome:
     forced: bool = False
     reasons: Sequence[Reason] = ()
 
+    @property
+    def kind(self) -> str:
+        if self.forced:
+            return "reloaded"
+        return "scheduled" if self.reload_id else "live" if self.live else "written"
+
 
 async def commit(site: Site, change: Change | FileChange) -> Outcome:
     """Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, what the edit or the check raises, and after the commit
     ReloadFailed or RuntimeFailure."""
-    work = asyncio.create_task(_commit(site, change))
+    work = asyncio.create_task(_told(site, change))
     work.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(work)
+
+
+async def _told(site: Site, change: Change | FileChange) -> Outcome:
+    began, kind = time.monotonic(), "failed"
+    try:
+        outcome = await _commit(site, change)
+        kind = outcome.kind
+        return outcome
+    finally:
+        site.events.tell(Committed(kind, time.monotonic() - began))
 
 
 async def _commit(site: Site, change: Change | FileChange) -> Outcome:
@@ -109,7 +126,11 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
 
 async def _file_locked(site: Site, change: FileChange) -> Outcome:
     """The configuration and its version stay; what a configuration that waits for its reload refers to waits with it."""
-    told = await change_locked(site, change)
+    try:
+        told = await change_locked(site, change)
+    finally:
+        if change.draft:
+            change.draft.discard()
     reasons = told.reasons or ([PENDING] if told.awaited and site.pending and change.may_reload else ())
     return Outcome(site.current.version, reasons=tuple(reasons), live=not reasons)
 
@@ -142,7 +163,7 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
 async def _check(site: Site, change: Change, draft: Draft, stamped: Stamped, base: int, name: str) -> None:
     """A refused text stays as a failed transaction, for whoever looks for the cause."""
     try:
-        await check(draft.path, site.check, file=site.current.path, document=stamped.document, transaction_id=name)
+        await site.ask_haproxy(draft.path, stamped.document, name)
     except Refused:
         banner = site.current.banner if change.banner is None else change.banner
         site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
@@ -216,6 +237,7 @@ async def _carried(site: Site, plan: Plan, document: Document) -> list[Reason]:
     try:
         if plan.commands:
             await commands.apply(site.runtime, plan.commands)
+            site.events.tell(ChangedLive([command.text for command in plan.commands]))
     except RuntimeFailure as error:
         site.running.is_in_doubt(f"a runtime command failed: {error}")
         place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None

@@ -75,7 +75,8 @@ async def change_locked(site: Site, change: FileChange) -> Told:
     try:
         await asyncio.to_thread(_install, change)
     except NativeError:
-        await asyncio.to_thread(site.stored.undo, change.path)
+        with suppress(WriteFailed):
+            await asyncio.to_thread(site.stored.undo, change.path)
         raise
     return await _tell(site, change, plan)
 
@@ -141,5 +142,4 @@ async def resume(site: Site, stores: Mapping[str, Store]) -> None:
                 log.warning("the change of %s that was cut off has been finished", path)
         except NativeError as error:
             log.warning("the change of %s that was cut off: %s", path, error)
-    with suppress(WriteFailed):
-        site.stored.loaded_by(Worker(known.pid, known.started))
+    site.stored.loaded_by(Worker(known.pid, known.started))

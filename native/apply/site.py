@@ -1,9 +1,11 @@
 """All that a commit works on: the file, the process and what surrounds them, for one haproxy.cfg."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
 from native.apply.current import Current
@@ -12,9 +14,11 @@ from native.apply.plan import Plan
 from native.apply.running import Running
 from native.apply.stored import Ledger
 from native.config.backups import Backups
-from native.config.check import CheckSettings
+from native.config.check import CheckSettings, check
+from native.config.messages import Message
 from native.config.transactions import Transactions
-from native.errors import Unreadable
+from native.errors import Refused, Unreadable
+from native.events import Events, Validated
 from native.reload.agent import ReloadAgent
 from native.runtime.capabilities import Capabilities
 from native.runtime.client import Runtime
@@ -45,12 +49,26 @@ class Site:
     plan: Planner
     reloads: ReloadAgent
     stored: Ledger
+    events: Events = field(default_factory=Events)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
     def pending(self) -> str | None:
         """The id of a scheduled reload that will read what the file holds now."""
         return self.reloads.pending
+
+    async def ask_haproxy(self, draft: Path, document: Document, transaction_id: str | None = None) -> list[Message]:
+        """HAProxy's warnings about a draft of the file. Raises Refused, CheckImpossible and BadRequest."""
+        began, outcome = time.monotonic(), "impossible"
+        try:
+            said = await check(draft, self.check, file=self.current.path, document=document, transaction_id=transaction_id)
+            outcome = "accepted"
+            return said
+        except Refused:
+            outcome = "refused"
+            raise
+        finally:
+            self.events.tell(Validated(outcome, time.monotonic() - began))
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Loaded]:

@@ -43,7 +43,7 @@ class Owed:
 
 
 class Ledger:
-    """Kept in `stored.json` of a directory; `entries` by path. Every method that writes raises WriteFailed."""
+    """Kept in `stored.json` of a directory; `entries` by path. `begin`, `owe` and `undo` raise WriteFailed."""
 
     def __init__(self, directory: Path) -> None:
         self.path, self._former, self._journals = directory / "stored.json", directory / "former", directory
@@ -76,7 +76,7 @@ class Ledger:
     def in_step(self, path: Path) -> None:
         """The worker does what the file says."""
         if owed := self.entries.pop(str(path), None):
-            self._write()
+            self._settle()
             self._drop(owed.former, owed.before or ABSENT)
 
     def owe(self, path: Path, state: str) -> None:
@@ -88,7 +88,8 @@ class Ledger:
     def undo(self, path: Path) -> None:
         """The file is again what it was when the change began."""
         owed = self.entries[str(path)]
-        self._put(path, owed.before or ABSENT)
+        if not self.is_untouched(path):
+            self._put(path, owed.before or ABSENT)
         if owed.state:
             self._enter(path, replace(owed, before=None))
             self._drop(owed.before or ABSENT)
@@ -112,7 +113,7 @@ class Ledger:
         if self.entries:
             copies = [name for owed in self.entries.values() for name in (owed.former, owed.before or ABSENT)]
             self.entries = {}
-            self._write()
+            self._settle()
             self._drop(*copies)
 
     def loaded_by(self, worker: Worker) -> None:
@@ -134,8 +135,22 @@ class Ledger:
         return _same(path, copy)
 
     def _enter(self, path: Path, owed: Owed) -> None:
-        self.entries[str(path)] = owed
-        self._write()
+        """On disk as in memory, or neither."""
+        entries = self.entries
+        self.entries = {**entries, str(path): owed}
+        try:
+            self._write()
+        except WriteFailed:
+            self.entries = entries
+            self._drop(owed.before or ABSENT)
+            raise
+
+    def _settle(self) -> None:
+        """An entry too many on disk only makes the next process do again what is done."""
+        try:
+            self._write()
+        except WriteFailed as error:
+            log.warning("%s", error)
 
     def _write(self) -> None:
         told = {path: asdict(owed) for path, owed in self.entries.items()}

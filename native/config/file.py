@@ -97,7 +97,7 @@ class ConfigFile:
             raise self.failure(error) from error
 
     def failure(self, error: OSError) -> WriteFailed:
-        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{remedy(self.target, error)}")
+        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{_remedy(self.target, error)}")
 
 
 class Draft:
@@ -213,7 +213,7 @@ def remove_unlocked(draft: Path) -> None:
         draft.unlink()
 
 
-def remedy(target: Path, error: OSError) -> str:
+def _remedy(target: Path, error: OSError) -> str:
     """What the operator can do about a forbidden write, to be put behind the reason."""
     if error.errno == errno.ENOSPC:
         return "; make room on that disk"

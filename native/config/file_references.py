@@ -6,7 +6,6 @@ When in doubt a line refers: at worst that costs a reload, or an answer that nam
 import posixpath
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from native.text.document import Document
@@ -15,9 +14,8 @@ from native.text.words import unquoted
 
 # What stands around a path within one word: map(/x/a.map,none), opt@/x/a.map, crt:/x.
 _PARTS = re.compile(r"[(),=]|(?:opt|file|virt)@")
-_BASES = ("crt-base", "ca-base", "key-base")
-# Before these a directory stands for the files in it.
-_DIRECTORIES = frozenset(("crt", "ca-file", "ca-verify-file", "lua-prepend-path", "load"))
+# A directive that says where relative paths begin, and one that loads a script, which may load another.
+_BASE, _SCRIPT = "-base", "lua-"
 
 
 class Reference(NamedTuple):
@@ -31,7 +29,7 @@ class Reference(NamedTuple):
 
 def references(document: Document, path: str, directory: str = "/") -> list[Reference]:
     """The lines that refer to a file. `directory`: where relative paths begin, that of the configuration file."""
-    return list(_found(document, posixpath.normpath(path), [directory, *bases(document)]))
+    return list(_found(document, posixpath.normpath(path), [directory, *_bases(document)]))
 
 
 def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
@@ -39,34 +37,33 @@ def _found(document: Document, path: str, bases: list[str]) -> Iterator[Referenc
     holder = posixpath.basename(posixpath.dirname(path))
     for section in document.sections:
         number += section.lead.count("\n")
-        if name in section.text or holder in section.text or (name.endswith(".lua") and "lua-load" in section.text):
+        if name in section.text or holder in section.text or (name.endswith(".lua") and _SCRIPT in section.text):
             for place, line in enumerate(section.lines):
                 if _refers(line, path, bases):
                     yield Reference(f"{section.kind} {section.name}".rstrip(), number + place + 1, line.words[0], line.text.strip())
         number += section.text.count("\n")
 
 
-def bases(document: Document) -> list[str]:
-    """The directories at which relative paths of certificates and authorities begin."""
-    lines = (line for section in document.sections if section.kind in ("global", "crt-store") for line in section.lines)
-    return [unquoted(line.words[1]) for line in lines if len(line.words) > 1 and line.words[0] in _BASES]
+def _bases(document: Document) -> list[str]:
+    lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
+    return [unquoted(line.words[1]) for line in lines if len(line.words) > 1 and line.words[0].endswith(_BASE)]
 
 
 def _refers(line: Line, path: str, bases: list[str]) -> bool:
     words = line.words
-    if not words or words[0] in _BASES:
+    if not words or words[0].endswith(_BASE):
         return False
-    if words[0].startswith("lua-load") and path.endswith(".lua"):
-        # One script may load another.
+    if words[0].startswith(_SCRIPT) and path.endswith(".lua"):
         return True
-    return any(_names(word, before in _DIRECTORIES, path, bases) for before, word in pairwise(words))
+    return any(_names(word, path, bases) for word in words[1:])
 
 
-def _names(word: str, may_be_directory: bool, path: str, bases: list[str]) -> bool:
+def _names(word: str, path: str, bases: list[str]) -> bool:
     if "$" in word and posixpath.basename(path) in word:
         return True
     for part in filter(None, _PARTS.split(unquoted(word))):
         places = [posixpath.normpath(posixpath.join(base, part)) for base in bases]
-        if path in places or (may_be_directory and posixpath.dirname(path) in places):
+        # A directory stands for the files in it; a bare word is rather a name.
+        if path in places or ((part == "." or "/" in part) and posixpath.dirname(path) in places):
             return True
     return False

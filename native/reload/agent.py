@@ -31,7 +31,7 @@ class Loaded(Protocol):
 
 
 class Host(Protocol):
-    """Who owns the file. All three are called during one reload, the last two while `loading` is entered."""
+    """Who owns the file. All are called during one reload, `loaded` and `refused` while `loading` is entered."""
 
     def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
         """Nobody changes the file meanwhile; gives (its document, a mark of the caller's, its version)."""
@@ -41,6 +41,9 @@ class Host(Protocol):
 
     async def refused(self, record: Record) -> int | None:
         """HAProxy did not take it: puts the file back; the version under which it was."""
+
+    def ended(self, record: Record) -> None:
+        """The reload is over, and its record says how."""
 
 
 class ReloadAgent:
@@ -134,6 +137,7 @@ class ReloadAgent:
         for done in self._waiting.pop(identity, []):
             if not done.done():
                 done.set_result(record)
+        self._host.ended(record)
 
     async def _carry_out(self, identity: str) -> Record:
         sight = Sight(self._runtime, patience=self._patience)

@@ -46,6 +46,10 @@ class ServerState:
     agent_port: int
 
     @property
+    def weight(self) -> int:
+        return self.uweight
+
+    @property
     def operational_state(self) -> str | None:
         return OPERATIONAL.get(self.operational)
 

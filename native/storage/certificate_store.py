@@ -1,11 +1,13 @@
 """Certificates with their keys; what HAProxy has loaded is replaced live, wherever it is served (lists, directories, ssl-f-use lines)."""
 
+import asyncio
 import posixpath
 from contextlib import suppress
 from pathlib import Path
 
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
+from native.config.file_references import Reference
 from native.errors import InUse, NativeError, RuntimeFailure
 from native.runtime import crt_lists, ssl_answers, ssl_files
 from native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
@@ -37,10 +39,10 @@ class CertificateStore(Store):
         certificate.accepted(draft.read_bytes(), key_beside(path))
 
     async def plan(self, site: Site, path: Path) -> FilePlan:
-        used = [*self.used(site, path), *listed(site.running.document or site.current.document, path, site.current.path.parent)]
-        wanted = [*self.references(site, path), *listed(site.current.document, path, site.current.path.parent)]
+        used, wanted = self.used(site, path), self.references(site, path)
         loaded = await self._loaded(site, path, bool(used))
         if loaded is None:
+            used += await asyncio.to_thread(self._listed, site, path)
             return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
         if beside := [f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()]:
             return by_reload(used, wanted, f"HAProxy reads {beside[0]} at its start only")
@@ -60,9 +62,12 @@ class CertificateStore(Store):
             if path.name in reference.text:
                 where = f"at line {reference.line}: {reference.text}"
                 raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
-        for reference in listed(site.current.document, path, site.current.path.parent)[:1]:
+        for reference in self._listed(site, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
+
+    def _listed(self, site: Site, path: Path) -> list[Reference]:
+        return listed(site.current.document, path, str(site.current.path.parent))
 
     def _is_certificate(self, path: Path) -> bool:
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from native.apply.commit import Outcome
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
+from native.config.directories import Directory
 from native.errors import Conflict, NotThere, RuntimeFailure, WriteFailed
 from native.runtime import crt_lists
 from native.storage import crt_list
@@ -24,7 +25,7 @@ LISTED = ".txt"
 class CrtListStore(Store):
     description = created = "managed certificate list"
 
-    def __init__(self, name: str, directory: Path, state: Path) -> None:
+    def __init__(self, name: str, directory: Directory, state: Path) -> None:
         super().__init__(name, directory, state)
         # An edit of one entry begins with the text that the one before it left.
         self._one_at_a_time = asyncio.Lock()

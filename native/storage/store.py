@@ -8,18 +8,19 @@ through the one commit as those of every store do: under its lock, into its ledg
 import os
 import stat
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from native.apply.commit import Outcome, commit
 from native.apply.file_change import FileChange
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
-from native.config.file import ConfigFile, remedy, remove_unlocked
+from native.config.directories import Directory
+from native.config.file import ConfigFile, remove_unlocked
 from native.config.file_references import Reference, references
 from native.config.journal import Journal
-from native.errors import AlreadyThere, BadRequest, InUse, NotThere, StorageUnusable, WriteFailed
+from native.errors import AlreadyThere, BadRequest, InUse, NotThere
 from native.storage import names
 from native.storage.upload import Upload
 
@@ -34,15 +35,16 @@ class Store:
     # That of a new file.
     mode = 0o644
 
-    def __init__(self, name: str, directory: Path, state: Path) -> None:
-        self.name, self.directory, self._state = name, directory, state / "journals" / name
+    def __init__(self, name: str, directory: Directory, state: Path) -> None:
+        self.name, self.directory, self._kept, self._state = name, directory.path, directory, state / "journals" / name
 
     def recover(self) -> None:
-        """At start: the directory is there, and nothing in it is half written or left over. Raises StorageUnusable."""
-        with self._usable():
-            self.directory.mkdir(mode=0o750, parents=True, exist_ok=True)
+        """At start: nothing in the directory is half written or left over. Raises Unusable."""
+        if not self.directory.exists():
+            return
+        with self._kept.used() as directory:
             self._state.mkdir(mode=0o750, parents=True, exist_ok=True)
-            for entry in os.scandir(self.directory):
+            for entry in os.scandir(directory):
                 if names.is_draft(entry.name):
                     with suppress(OSError):
                         remove_unlocked(Path(entry.path))
@@ -52,12 +54,12 @@ class Store:
     # -- reading
 
     def files(self) -> list[Path]:
-        """The files, by name. Raises StorageUnusable."""
-        with self._usable():
-            return sorted(Path(entry.path) for entry in os.scandir(self.directory) if self._is_ours(entry.name))
+        """The files, by name. Raises Unusable."""
+        return sorted(self.directory / name for name in os.listdir(self._kept.readable()) if self._is_ours(name))
 
     def find(self, name: str) -> Path:
         """The file that a client means, by the name it is listed or was uploaded under. Raises NotThere."""
+        self._kept.readable()
         for candidate in dict.fromkeys((name, names.sanitised(name), self.name_of(name))):
             if names.is_element(candidate) and self._is_ours(candidate):
                 return self.directory / candidate
@@ -86,7 +88,7 @@ class Store:
         """Raises BadRequest for a draft that this store does not take as the file at `path`. In a thread of its own."""
 
     def new(self, upload: str) -> Upload:
-        """A file under a new name. Raises AlreadyThere, BadRequest, StorageUnusable."""
+        """A file under a new name. Raises AlreadyThere, BadRequest, Unusable."""
         name = self.name_of(upload)
         if not names.is_element(name):
             raise BadRequest("no file name: the part file_upload needs one")
@@ -97,7 +99,7 @@ class Store:
         return self._upload(path, lambda: self._check_free(path))
 
     def other(self, name: str) -> Upload:
-        """Other content for a file that there is. Raises NotThere, StorageUnusable."""
+        """Other content for a file that there is. Raises NotThere, Unusable."""
         path = self.find(name)
         return self._upload(path, lambda: self._check_there(path))
 
@@ -113,13 +115,11 @@ class Store:
         return await commit(site, change)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
-        with self._usable():
-            self.directory.mkdir(mode=0o750, parents=True, exist_ok=True)
-        file = ConfigFile(path, self._state, mode=self.mode)
-        try:
-            return Upload(self, path, file.draft(b"", str(uuid.uuid4())), check, self.check_content)
-        except WriteFailed as error:
-            raise StorageUnusable(error.detail) from error
+        self._kept.writable()
+        with suppress(OSError):
+            self._state.mkdir(mode=0o750, parents=True, exist_ok=True)
+        draft = ConfigFile(path, self._state, mode=self.mode).draft(b"", str(uuid.uuid4()))
+        return Upload(self, path, draft, check, self.check_content)
 
     def _check_free(self, path: Path) -> None:
         if os.path.lexists(path):
@@ -146,11 +146,3 @@ class Store:
         except (OSError, ValueError):
             return False
         return stat.S_ISREG(found.st_mode) and not names.is_draft(name)
-
-    @contextmanager
-    def _usable(self) -> Iterator[None]:
-        """A directory's failure becomes one that tells what to do."""
-        try:
-            yield
-        except OSError as error:
-            raise StorageUnusable(f"{error.filename or self.directory}: {error.strerror}{remedy(self.directory, error)}") from error

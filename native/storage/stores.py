@@ -4,7 +4,8 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from native.errors import StorageUnusable
+from native.config.directories import Directory
+from native.errors import Unusable
 from native.storage.certificate_store import CertificateStore
 from native.storage.crt_list_store import CrtListStore
 from native.storage.general_store import GeneralStore
@@ -23,12 +24,12 @@ KINDS: dict[str, type[Store]] = {
 class Stores(dict[str, Store]):
     """Made from the directories, by the stores' names; `state` is the engine's own. One that cannot be used says so when asked."""
 
-    def __init__(self, directories: Mapping[str, Path], state: Path) -> None:
+    def __init__(self, directories: Mapping[str, Directory], state: Path) -> None:
         super().__init__({name: KINDS[name](name, directory, state) for name, directory in directories.items() if name in KINDS})
 
     def recover(self) -> None:
         for store in self.values():
             try:
                 store.recover()
-            except StorageUnusable as error:
+            except Unusable as error:
                 log.warning("%s", error)

@@ -24,7 +24,7 @@ class Upload:
     ) -> None:
         self.path, self.size, self.check = path, 0, check
         self._store, self._draft, self._check_content = store, draft, check_content
-        self._pieces = bytearray()
+        self._pieces, self._committed = bytearray(), False
         # Whether a last line gets an end where it has none; `size` does not count it.
         self.ends_lines, self._last = False, b"\n"
 
@@ -45,10 +45,13 @@ class Upload:
         await self._flush()
         await asyncio.to_thread(self._check_content, self.path, self._draft.path)
         change = FileChange(self._store, self.path, self._draft, self.check, steps, force_reload, may_reload, live)
+        # From here on the draft is the commit's, which a client that goes away does not stop.
+        self._committed = True
         return await commit(site, change)
 
     def discard(self) -> None:
-        self._draft.discard()
+        if not self._committed:
+            self._draft.discard()
 
     async def _flush(self) -> None:
         pieces, self._pieces = bytes(self._pieces), bytearray()

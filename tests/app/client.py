@@ -55,6 +55,9 @@ def settings(directory: Path, **changed: Any) -> Settings:
     """All files below one directory; nothing is checked and nothing reloaded unless told."""
     plain = Settings(
         config_file=str(directory / "haproxy.cfg"),
+        maps_dir=str(directory / "maps"),
+        general_storage_dir=str(directory / "general"),
+        ssl_certs_dir=str(directory / "ssl"),
         dataplane_storage_dir=str(directory / "storage"),
         transaction_dir=str(directory / "transactions"),
         scheme=["http"],

@@ -73,6 +73,35 @@ def test_values_of_each_kind() -> None:
     assert found.users == [{"name": "a", "password": "b", "insecure": True}]
 
 
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        ({"dataplaneapi": {"show_system_info": "yes"}}, "show_system_info", True),
+        ({"dataplaneapi": {"disable_inotify": "Off"}}, "disable_inotify", False),
+        ({"dataplaneapi": {"port": "5555"}}, "port", 5555),
+        ({"haproxy": {"reload": {"reload_cmd": True}}}, "reload_cmd", "true"),
+        ({"haproxy": {"haproxy_bin": 5}}, "haproxy_bin", "5"),
+    ],
+)
+def test_values_as_templates_write_them(data: Any, name: str, value: Any) -> None:
+    assert getattr(combine({}, {}, data), name) == value
+
+
+@pytest.mark.parametrize(
+    ("password", "insecure", "told"),
+    [
+        ("$5$salt$hash", False, False),
+        ("plain", False, True),
+        ("plain", True, False),
+        ('"${VAR}"', False, False),
+        ("rEK1ecacw.7.c", False, False),
+    ],
+)
+def test_a_clear_password_taken_for_a_hash_is_told(password: str, insecure: bool, told: bool) -> None:
+    found = combine({}, {}, {"dataplaneapi": {"user": [{"name": "admin", "password": password, "insecure": insecure}]}})
+    assert [("user admin" in text, password in text) for text in found.warnings] == [(True, False)] * told
+
+
 def test_unreadable_durations_are_told_and_not_used() -> None:
     found = combine({}, {}, {"dataplaneapi": {"read_timeout": "soon"}})
     assert found.read_timeout == 30.0
@@ -83,7 +112,7 @@ def test_unreadable_durations_are_told_and_not_used() -> None:
     ("data", "text"),
     [
         ({"dataplaneapi": {"port": "x"}}, "dataplaneapi.port must be a number"),
-        ({"dataplaneapi": {"show_system_info": "yes"}}, "dataplaneapi.show_system_info must be true or false"),
+        ({"dataplaneapi": {"show_system_info": "perhaps"}}, "dataplaneapi.show_system_info must be true or false"),
         ({"dataplaneapi": {"scheme": "http"}}, "dataplaneapi.scheme must be a list"),
         ({"dataplaneapi": {"scheme": ["gopher"]}}, "scheme 'gopher' is not one of"),
         ({"dataplaneapi": {"user": {"name": "a"}}}, "dataplaneapi.user must be a list of maps"),

@@ -67,6 +67,47 @@ def test_a_new_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(Path(path).stat().st_mode) == 0o644
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# only a comment\n",
+        "dataplaneapi:\n    host: x   # four deep\n\n    user:\n    -   name: a\n        password: |\n          b\n\n# tail\nhaproxy: {}\n",
+        "dataplaneapi:\r\n  host: x\r\n",
+        "haproxy:\n  reload:  # later\ndataplaneapi: {port:   0x15B3}\n\n\n",
+        "---\ndataplaneapi: &api\n  host: x\nspare: *api\n...\n",
+        "dataplaneapi:\n  show_system_info: yes\n  name: 'ü'",
+    ],
+)
+def test_every_line_survives_in_its_order(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_bytes(text.encode())
+    assert write_back(combine({}, {}, read(str(path)), file=str(path)))
+    written = path.read_bytes().decode()
+    rest = iter(written.splitlines(keepends=True))
+    lost = [line for line in text.splitlines() if not any(_begins_alike(line, each) for each in rest)]
+    assert lost == []
+    assert ("\r" in written) == ("\r" in text)
+    assert unchanged(path)
+
+
+def _begins_alike(old: str, new: str) -> bool:
+    """A flow map may have got members before its end."""
+    return new.rstrip("\r\n").startswith(old.rstrip("}"))
+
+
+def unchanged(path: Path) -> bool:
+    return not write_back(combine({}, {}, read(str(path)), file=str(path)))
+
+
+def test_what_cannot_be_edited_where_it_stands_is_written_anew(tmp_path: Path) -> None:
+    """The map is also another one's, which must not change with it."""
+    path = Path(write(tmp_path, "dataplaneapi: &api {host: x, advertised: &a {api_address: h}}\nhaproxy: {<<: *a}\n"))
+    assert write_back(combine({}, {}, read(str(path)), file=str(path)))
+    data = read(str(path))
+    assert (data["dataplaneapi"]["advertised"]["api_port"], data["haproxy"]["reload"]["reload_strategy"]) == (0, "custom")
+    assert unchanged(path)
+
+
 def test_an_empty_list_of_log_targets_goes_and_a_scheme_comes(tmp_path: Path) -> None:
     path = write(tmp_path, "dataplaneapi: {host: 127.0.0.1}\nlog_targets: []\n")
     write_back(combine({}, {}, read(path), file=path))

@@ -65,6 +65,9 @@ class File:
         self.write(self.running.decode())
         return self.version
 
+    def ended(self, record: Record) -> None:
+        self.events.append(record.status)
+
 
 Work = Callable[[ReloadAgent, File], Awaitable[None]]
 
@@ -110,7 +113,7 @@ def test_many_requests_one_reload(haproxy: HAProxy) -> None:
         assert record.status == "succeeded" and record.verified and record.version == 2
         assert (record.pid_before, record.pid_after) == (before, haproxy.worker_pid()) and record.pid_after != before
         assert len(record.reasons) == 20 and agent.pending is None
-        assert file.loads == 1 and file.events == ["loaded"]
+        assert file.loads == 1 and file.events == ["loaded", "succeeded"]
         assert agent.schedule([]) != record.id
 
     with_agent(haproxy, work, delay=3600.0)
@@ -134,7 +137,7 @@ def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy
         assert (record.status, record.version, record.restored_version) == ("failed", 2, 3)
         assert record.verified and record.error == "failed to reload configuration"
         assert haproxy.version < (2, 7) or "unknown keyword 'nonsense'" in record.response
-        assert file.path.read_text() == good and file.events == ["refused while failed"]
+        assert file.path.read_text() == good and file.events == ["refused while failed", "failed"]
         file.write(good + "\n# fine again\n")
         assert (await outcome(agent, agent.schedule([]))).status == "succeeded"
 
@@ -181,7 +184,7 @@ def test_a_client_that_goes_away_does_not_stop_a_reload(haproxy: HAProxy) -> Non
         await asyncio.wait([client])
         assert client.cancelled()
         await agent.close()
-        assert file.events == ["loaded"]
+        assert file.events == ["loaded", "succeeded"]
 
     with_agent(haproxy, work)
 
@@ -228,7 +231,7 @@ def test_closing_carries_out_what_is_pending(haproxy: HAProxy) -> None:
     async def work(agent: ReloadAgent, file: File) -> None:
         identity = agent.schedule([])
         await agent.close()
-        assert agent.records.get(identity).status == "succeeded" and file.events == ["loaded"]
+        assert agent.records.get(identity).status == "succeeded" and file.events == ["loaded", "succeeded"]
 
     with_agent(haproxy, work, delay=3600.0)
 
@@ -268,7 +271,7 @@ def test_a_command_that_lies(haproxy: HAProxy, through: str) -> None:
         record = await outcome(agent, agent.schedule([]))
         assert (record.status, record.verified, record.pid_after) == ("failed", True, before)
         assert f"(pid {before}) still answers" in agent.records.api(record.id)["response"] and "all is well" in record.response
-        assert file.events == ["refused while failed"]
+        assert file.events == ["refused while failed", "failed"]
 
     with_agent(haproxy, work, strategy=CustomCommand(["echo", "all is well"]), through=through, patience=0.1)
 
@@ -284,7 +287,7 @@ def test_a_command_that_denies_its_success(haproxy: HAProxy) -> None:
 
     async def work(agent: ReloadAgent, file: File) -> None:
         record = await agent.force([])
-        assert record.verified and record.error == "" and file.events == ["loaded"]
+        assert record.verified and record.error == "" and file.events == ["loaded", "succeeded"]
 
     with_agent(haproxy, work, strategy=Denying(Master(str(haproxy.master))))
 

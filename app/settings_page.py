@@ -1,0 +1,59 @@
+"""The page docs/settings.md: every setting with its flag, variable, place in the YAML file, default and meaning, made of the table."""
+
+from typing import Any
+
+from app.settings import Source, table
+
+HEAD = """\
+# Settings
+
+Made of the table in `app/settings.py` by `make generate`; never edit it.
+
+A flag beats a variable, a variable beats the YAML file (`-f`, by default `/etc/haproxy/dataplaneapi.yaml`; `-f ""` for none), and the file
+beats the default. Durations are written as `10s`, `500ms` or `1h30m`, sizes as `512`, `64KB` or `1MiB` (decimal multiples). A file
+`.env` in the working directory is read into the environment first; variables that are set already win.
+
+"""
+KINDS = {"texts": "list", "number": "number", "switch": "true or false", "text": "text", "duration": "duration", "size": "size"}
+TAIL = """
+## What only the YAML file holds
+
+| key | meaning |
+|---|---|
+| `config_version` | always 2 |
+| `name` | name of this server; default: the host's |
+| `dataplaneapi.user` | users: `{name, password, insecure}`. `password` is a hash of crypt(3) \
+(`openssl passwd -5`), with `insecure: true` clear \
+text; `"${NAME}"`, with these quotes, is that variable's value |
+| `dataplaneapi.advertised` | `{api_address, api_port}`: kept, without effect |
+| `log_targets` | where log lines go: a list of `{log_to, log_file, log_level, log_format, acl_format, log_types}` |
+
+A key that nobody reads is told by a warning at the start, with the nearest one that is read. The file is completed at each start by
+what must stand in it; its comments, its layout and keys of others stay.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    sections: dict[str, list[str]] = {}
+    for _, source, default in table():
+        place = source.yaml.rpartition(".")[0]
+        sections.setdefault(place, []).append(_row(source, default))
+    return HEAD + "\n".join(_section(place, rows) for place, rows in sections.items()) + TAIL
+
+
+def _section(place: str, rows: list[str]) -> str:
+    return f"## `{place}`\n\n| key | flag | kind | default | meaning |\n|---|---|---|---|---|\n" + "".join(f"{row}\n" for row in rows)
+
+
+def _row(source: Source, default: Any) -> str:
+    flags = ", ".join(f"`{flag}`" for flag in source.flags)
+    variable = f"; variable `{source.env}`" if source.env else ""
+    key = source.yaml.rpartition(".")[2]
+    return f"| `{key}` | {flags}{variable} | {KINDS[source.kind]} | {_default(source.kind, default)} | {source.help} |"
+
+
+def _default(kind: str, default: Any) -> str:
+    if kind == "duration":
+        return f"{default:g}s" if default else ""
+    return f"{default}" if default not in ("", None, False, []) else ""

@@ -1,0 +1,69 @@
+"""The counters as Prometheus reads them, after real requests."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.app.client import CONFIG, Client, serving
+
+Samples = dict[str, float]
+
+
+def samples(client: Client) -> Samples:
+    got = client.get("/metrics", auth=None)
+    assert (got.status, got.headers["Content-Type"]) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    return {
+        name_of(sample.name, sample.labels): sample.value
+        for family in text_string_to_metric_families(got.body.decode())
+        for sample in family.samples
+    }
+
+
+def name_of(name: str, labels: dict[str, str]) -> str:
+    return name + ("{" + ",".join(f"{key}={value}" for key, value in sorted(labels.items())) + "}" if labels else "")
+
+
+def test_requests_are_counted_by_operation_and_code(client: Client) -> None:
+    client.get(f"{CONFIG}/backends")
+    client.get(f"{CONFIG}/backends")
+    client.post(f"{CONFIG}/backends", {})
+    client.get("/v3/nowhere")
+    client.get("/v3/info", auth=None)
+    found = samples(client)
+    assert found["dataplane_requests_total{code=200,operation=getBackends}"] == 2
+    assert found["dataplane_requests_total{code=422,operation=createBackend}"] == 1
+    assert found["dataplane_requests_total{code=404,operation=none}"] == 1
+    assert found["dataplane_requests_total{code=401,operation=none}"] == 1
+    assert found["dataplane_request_duration_seconds_count{operation=getBackends}"] == 2
+    assert found["dataplane_request_duration_seconds_bucket{le=+Inf,operation=getBackends}"] == 2
+
+
+def test_a_commit_is_counted_with_its_validation_and_its_reload(client: Client) -> None:
+    before = samples(client)
+    assert (before["dataplane_configuration_version"], before["dataplane_open_transactions"]) == (1, 0)
+    client.post("/v3/services/haproxy/transactions?version=1")
+    client.post(f"{CONFIG}/backends?version=1&force_reload=true", {"name": "one"})
+    client.post(f"{CONFIG}/backends?version=2", {"name": "two"})
+    found = samples(client)
+    assert found["dataplane_validation_duration_seconds_count{outcome=accepted}"] == 2
+    assert found["dataplane_commit_duration_seconds_count{outcome=reloaded}"] == 1
+    assert found["dataplane_commit_duration_seconds_count{outcome=scheduled}"] == 1
+    assert found["dataplane_reload_duration_seconds_count{outcome=succeeded}"] == 1
+    assert (found["dataplane_configuration_version"], found["dataplane_reload_pending"], found["dataplane_haproxy_up"]) == (3, 1, 0)
+
+
+def test_a_refused_text_is_counted_as_such(tmp_path: Path) -> None:
+    with serving(tmp_path, validate_cmd="false") as client:
+        client.post(f"{CONFIG}/backends?version=1", {"name": "one"})
+        found = samples(client)
+    assert found["dataplane_validation_duration_seconds_count{outcome=refused}"] == 1
+    assert found["dataplane_commit_duration_seconds_count{outcome=failed}"] == 1
+
+
+def test_without_the_package_its_name_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    got = client.get("/metrics", auth=None)
+    assert got.status == 501
+    assert "dataplane-sidecar[metrics]" in got.message

@@ -1,0 +1,156 @@
+"""A stored file through the commit: file and process, or neither; also where the process ended half-way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from native.apply.commit import commit
+from native.apply.file_change import FileChange, resume
+from native.apply.outcome import FilePlan
+from native.apply.site import Site
+from native.config.file import ConfigFile
+from native.engine import Engine
+from native.errors import NotTaken, RuntimeAbsent, RuntimeRefused
+from native.runtime.client import Runtime
+from tests.native.engines import UNKNOWN, run, running_engine
+
+NOTHING = b"nothing"
+
+
+@dataclass
+class Process:
+    """What a worker would have of one file; `refuses` content, or answers nothing where it is `gone`."""
+
+    path: Path
+    has: bytes | None = b"old"
+    refuses: bytes | None = NOTHING
+    gone: bool = False
+    told: list[bytes | None] = field(default_factory=list)
+
+    @property
+    def said(self) -> Sequence[str]:
+        return ["set it"]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        content = content_of(self.path)
+        self.told.append(content)
+        if self.gone:
+            raise RuntimeAbsent("nobody there")
+        if content == self.refuses:
+            raise RuntimeRefused("no such thing", "set it")
+        self.has = content
+
+    async def take_back(self, runtime: Runtime) -> None:
+        raise AssertionError("a single step is never taken back")
+
+
+@dataclass
+class OneFile:
+    """A store whose worker can be told."""
+
+    process: Process
+    name: str = "one"
+
+    async def plan(self, site: Site, path: Path) -> FilePlan:
+        return FilePlan([self.process], used=True)
+
+
+def content_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def changing(tmp_path: Path, work) -> None:
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+    path = tmp_path / "one.txt"
+    path.write_bytes(b"old")
+
+    async def test() -> None:
+        async with running_engine(tmp_path) as engine:
+            await work(engine, path, Process(path))
+
+    run(test())
+
+
+def change(path: Path, process: Process, content: bytes | None, **more) -> FileChange:
+    draft = None if content is None else ConfigFile(path, path.parent).draft(content, UNKNOWN)
+    return FileChange(OneFile(process), path, draft, **more)
+
+
+@pytest.mark.parametrize("content", [b"new", None])
+def test_file_and_process(tmp_path: Path, content: bytes | None) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        assert (await commit(engine.site, change(path, process, content))).live
+        assert process.has == content == content_of(path)
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+@pytest.mark.parametrize("content", [b"new", None])
+def test_or_neither(tmp_path: Path, content: bytes | None) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.refuses = content
+        with pytest.raises(NotTaken, match="refused by HAProxy: no such thing"):
+            await commit(engine.site, change(path, process, content))
+        assert process.has == b"old" == content_of(path)
+        assert not engine.site.stored.entries
+        assert engine.reloads.pending is None
+
+    changing(tmp_path, work)
+
+
+def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.gone = True
+        outcome = await commit(engine.site, change(path, process, b"new", may_reload=False))
+        assert outcome.reload_id
+        assert "it is not known whether HAProxy took one.txt: nobody there" in outcome.reasons[0].why
+        assert (content_of(path), engine.site.stored.waits) == (b"new", True)
+
+    changing(tmp_path, work)
+
+
+def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        outcome = await commit(engine.site, change(path, process, b"new", may_reload=False, live=False))
+        assert (outcome.live, process.told, content_of(path)) == (True, [], b"new")
+        await commit(engine.site, change(path, process, b"newer"))
+        assert (process.has, engine.site.stored.entries) == (b"newer", {})
+
+    changing(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("reached", "refuses", "left"),
+    [(False, NOTHING, b"old"), (True, NOTHING, b"new"), (True, b"new", b"old")],
+    ids=["before", "finished", "undone"],
+)
+def test_what_a_crash_cut_off(tmp_path: Path, reached: bool, refuses: bytes, left: bytes) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.refuses = refuses
+        engine.site.stored.begin(path, "one")
+        if reached:
+            write(path, b"new")
+        engine.site.stored.open()
+        await resume(engine.site, {"one": OneFile(process)})
+        assert process.has == content_of(path) == left
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+def test_after_a_crash_without_a_worker_a_reload_is_owed(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.gone = True
+        engine.site.stored.begin(path, "one")
+        write(path, b"new")
+        await resume(engine.site, {"one": OneFile(process)})
+        assert engine.site.stored.waits
+
+    changing(tmp_path, work)

@@ -1,0 +1,23 @@
+"""Content that arrives in pieces."""
+
+import asyncio
+from pathlib import Path
+
+from native.config.directories import Directory
+from native.storage.general_store import GeneralStore
+from native.storage.upload import PIECE
+
+
+def test_large_content_goes_to_the_disk_as_it_arrives(tmp_path: Path) -> None:
+    async def arrive() -> None:
+        store = GeneralStore("general", Directory(tmp_path / "general", "general_storage_dir"), tmp_path)
+        upload = store.new("large.bin")
+        (draft,) = store.directory.iterdir()
+        await upload.append(b"x" * PIECE)
+        assert draft.stat().st_size == PIECE
+        await upload.append(b"y")
+        assert (upload.size, draft.stat().st_size) == (PIECE + 1, PIECE)
+        upload.discard()
+        assert list(store.directory.iterdir()) == []
+
+    asyncio.run(arrive())
