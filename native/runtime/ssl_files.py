@@ -29,15 +29,15 @@ _CONTINUED = re.compile(r"^transaction updated for ", re.MULTILINE | re.IGNORECA
 
 @dataclass(frozen=True)
 class Kind:
-    """`word` is HAProxy's for this kind of file."""
+    """`form` is that of a command: a verb, HAProxy's words for this kind of file, a name."""
 
-    word: str
+    form: str
 
     def command(self, verb: str, name: str = "") -> str:
-        return " ".join([verb, "ssl", self.word, *([argument(name)] if name else [])])
+        return self.form.format(verb, argument(name) if name else "").rstrip()
 
 
-CERTIFICATES, CA_FILES, CRL_FILES = Kind("cert"), Kind("ca-file"), Kind("crl-file")
+CERTIFICATES, CA_FILES, CRL_FILES = Kind("{} ssl cert {}"), Kind("{} ssl ca-file {}"), Kind("{} ssl crl-file {}")
 
 
 async def show(runtime: Runtime, kind: Kind, name: str = "", index: int | None = None) -> str:

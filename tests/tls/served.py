@@ -9,7 +9,7 @@ from tests.app.client import Client, Got, settings
 from tests.haproxy import binaries
 from tests.tls.site import TlsSite, tls_site
 
-RUNTIME = "/v3/services/haproxy/runtime"
+RUNTIME, STORAGE = "/v3/services/haproxy/runtime", "/v3/services/haproxy/storage"
 
 
 @contextmanager

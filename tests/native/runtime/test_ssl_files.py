@@ -68,7 +68,7 @@ def test_refused_payloads_and_names(site: TlsSite) -> None:
     refused(site, CRL_FILES, site.path("crl.pem"), "nonsense", "Invalid payload")
 
 
-@pytest.mark.parametrize("kind", [CERTIFICATES, CA_FILES, CRL_FILES], ids=lambda kind: kind.word)
+@pytest.mark.parametrize("kind", [CERTIFICATES, CA_FILES, CRL_FILES], ids=lambda kind: kind.form)
 def test_created_taken_and_deleted(site: TlsSite, kind: Kind) -> None:
     pem = {CERTIFICATES: NEW.pem, CA_FILES: authority().cert, CRL_FILES: revoking(authority(), 7)}[kind]
 
