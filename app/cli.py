@@ -22,6 +22,8 @@ FORMER = tuple(
         "syslog-address syslog-protocol syslog-tag syslog-level syslog-facility"
     ).split()
 )
+# What may be asked instead of serving; any other word is passed over, as by the reference.
+COMMANDS = ("check", "doctor")
 FORMER_HELP = "accepted for old unit files, without effect"
 
 
@@ -42,6 +44,9 @@ def parser() -> Parser:
     made = Parser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description="A REST sidecar for HAProxy.")
     made.add_argument("-h", "--help", action="help", help="show this and exit")
     made.add_argument("-v", "--version", action="store_true", help="show the version and exit")
+    text = "check: can settings and configuration be used? doctor: that, and all around them, each finding with its remedy"
+    made.add_argument("command", nargs="?", metavar="check | doctor", help=text)
+    made.add_argument("--json", dest="as_json", action="store_true", default=argparse.SUPPRESS, help="findings of check and doctor as JSON")
     made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"own settings file; empty for none (default {SETTINGS_FILE})")
     for name, source, default in table():
         text = source.help + (f" (default {default})" if default not in ("", 0, None, False, []) and "default" not in source.help else "")
@@ -75,7 +80,10 @@ def arguments(argv: Sequence[str]) -> dict[str, Any]:
     for word in rest:
         if word.startswith("-") and word not in ("-", "--"):
             refuse(f"unknown flag `{word.lstrip('-').partition('=')[0]}'" + _meant(word, made))
-    return {name: value for name, value in vars(given).items() if value is not None}
+    found = {name: value for name, value in vars(given).items() if value is not None}
+    if found.get("command") not in COMMANDS:
+        found.pop("command", None)
+    return found
 
 
 def _meant(word: str, made: Parser) -> str:
@@ -92,6 +100,7 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
 
     flags = arguments(argv)
     file, warnings = flags.pop("settings_file", None), []
+    command, _ = flags.pop("command", ""), flags.pop("as_json", None)
     if "config_file" in flags and settings_file.is_settings_file(flags["config_file"]):
         path = flags.pop("config_file")
         if file not in (None, path):
@@ -101,7 +110,8 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     file = SETTINGS_FILE if file is None else file
     data = settings_file.read(file) if file else {}
     if data is None:
-        print(f"configuration file {file} does not exists, creating one")
+        if not command:
+            print(f"configuration file {file} does not exists, creating one")
         data = {}
     warnings += settings_file.unknown_keys(data)
     warnings += [f"flag {FORMER_HELP}: {', '.join(former)}" for former in [flags.pop("former", [])] if former]
@@ -140,7 +150,8 @@ def version_text() -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     argv = sys.argv[1:] if argv is None else argv
-    if arguments(argv).get("version"):
+    asked = arguments(argv)
+    if asked.get("version"):
         print(version_text())
         return
     load_environment()
@@ -148,6 +159,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         found = settings(argv, os.environ)
     except SettingsError as error:
         refuse(f"configuration error: {error}")
+    if "command" in asked:
+        from app import doctor
+
+        sys.exit(doctor.report(found, asked["command"], as_json="as_json" in asked))
     # Nothing that is made during start-up is garbage; the program switches collection on again.
     gc.disable()
     from app.program import serve

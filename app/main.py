@@ -13,11 +13,13 @@ from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
 from app.sidecar import Sidecar
+from app.spoe import spoe_files
 from app.users import Users
 from native.config.editor import Editor
 from native.engine import Engine
 from native.grammar.load import Grammar, bundle, grammar
 from native.models import model
+from native.spoe.editor import ScopeEditor
 
 
 def create_app(settings: Settings, engine: Engine) -> Pipeline:
@@ -26,18 +28,23 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
     declared = tuple(operations(document))
     attach_handlers(declared, document["x-resources"])
     users = Users(settings, lambda: engine.read(None))
+    language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
+    named = directories(settings)
+    editor = Editor(language)
     sidecar = Sidecar(
         settings=settings,
         engine=engine,
         records=engine.reloads.records,
-        editor=Editor(grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)),
+        editor=editor,
         users=users,
         gate=Gate(users),
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"]),
         model=model,
-        directories=directories(settings),
+        directories=named,
+        spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
+        scope_editor=ScopeEditor(language),
     )
     engine.site.events.listen(sidecar.tally.heard)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)

@@ -8,7 +8,7 @@ import asyncio
 import os
 from typing import TYPE_CHECKING, Any
 
-from app import metrics
+from app import metrics, mounts
 from app.answer import TEXT, Answer, json_answer
 from native.errors import RuntimeFailure
 
@@ -36,8 +36,8 @@ def _configuration(sidecar: "Sidecar") -> dict[str, Any]:
     file = sidecar.engine.settings.file
     if not os.access(file, os.R_OK):
         return {"status": "failed", "reason": f"{file} cannot be read"}
-    if not os.access(file, os.W_OK) and not os.access(file.resolve().parent, os.W_OK):
-        return {"status": "failed", "reason": f"neither {file} nor its directory can be written to"}
+    if troubles := mounts.refused_writes(file.resolve()):
+        return {"status": "failed", "reason": troubles[0]}
     return _OK | {"version": sidecar.engine.version()}
 
 

@@ -132,13 +132,18 @@ def attach_handlers(operations: Iterable[Operation], resources: Mapping[str, Any
 KINDS = {"section": "section", "view": "section", "named": "named_child", "indexed": "indexed_child", "singleton": "singleton"}
 
 
+# Sections of other files than the configuration have a module of their own.
+FILES = {"spoe": "spoe_objects"}
+
+
 def _handler(operation: Operation, resources: Mapping[str, Any]) -> Handler | None:
     if operation.handler_name:
         module, _, name = operation.handler_name.partition(".")
         table = vars(_module(module))
     else:
         about = resources.get(operation.resource or "")
-        module, name = KINDS.get(about["kind"], "") if about else "", operation.action or ""
+        module = FILES.get(about.get("file", ""), KINDS.get(about["kind"], "")) if about else ""
+        name = operation.action or ""
         table = vars(_module(module)).get("ACTIONS", {}) if module else {}
     found: Handler | None = table.get(name)
     return found

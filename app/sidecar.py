@@ -15,6 +15,8 @@ from native.config.directories import Directory
 from native.config.editor import Editor
 from native.engine import Engine
 from native.reload.records import Records
+from native.spoe.directory import SpoeFiles
+from native.spoe.editor import ScopeEditor
 
 
 @dataclass
@@ -30,5 +32,7 @@ class Sidecar:
     schemas: Schemas
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
+    spoe: SpoeFiles
+    scope_editor: ScopeEditor
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

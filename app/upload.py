@@ -1,162 +1,36 @@
-"""Bodies that are files: handed on piece by piece as they arrive, within the limits of every body."""
+"""An uploaded file: the part `file_upload` of a form."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterable
-from typing import Annotated
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
-from fastapi import Depends, Request
-from python_multipart import MultipartParser
-from python_multipart.exceptions import MultipartParseError
-from python_multipart.multipart import parse_options_header
-from starlette.types import Receive
+from starlette.datastructures import Headers, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
-from app.body import too_large
-from app.call import Call, header, reading
 from app.errors import ApiError
-from app.negotiation import check_content_encoding, check_content_type
 
-PART = b"file_upload"
-MULTIPART = "multipart/form-data"
-Headers = Iterable[tuple[bytes, bytes]]
+PART = "file_upload"
 
 
-class File:
-    """A body that is being received. `begin` before anything else. `name`: what the client calls it, empty for bare content.
-
-    Raises 400, 408 and 413 as any body does, from wherever it is read.
-    """
-
-    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
-        self.name = ""
-        self._receive, self._limit, self._size = receive, limit, 0
-        self._deadline = asyncio.get_running_loop().time() + seconds if seconds else None
-        self._seconds = seconds
-        self._more = True
-        self._first = b""
-
-    async def begin(self) -> None:
-        """Up to the first of it. Raises 400 where there is nothing."""
-        while self._more and not self._first:
-            self._first = await self._arrived()
-        if not self._first:
-            raise ApiError(400, "value is required but missing")
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The content."""
-        yield self._first
-        while self._more:
-            yield await self._arrived()
-
-    async def _arrived(self) -> bytes:
-        try:
-            async with asyncio.timeout_at(self._deadline):
-                message = await self._receive()
-        except TimeoutError:
-            raise ApiError(408, f"request body did not arrive within {self._seconds:g} seconds") from None
-        if message["type"] == "http.disconnect":
-            raise ApiError(400, "the client went away before its request was complete")
-        piece: bytes = message.get("body", b"")
-        self._more = message.get("more_body", False)
-        self._size += len(piece)
-        if self._limit and self._size > self._limit:
-            raise too_large(self._limit)
-        return piece
+@dataclass(frozen=True)
+class Upload:
+    name: str
+    data: bytes
 
 
-class Form(File):
-    """The part `file_upload` of a form; its other fields are passed over."""
+async def uploaded(data: bytes, content_type: str) -> Upload:
+    """Raises ApiError where the part is missing or has no name."""
 
-    def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
-        super().__init__(receive, limit, seconds)
-        self._found: list[bytes] = []
-        self._field = self._value = b""
-        self._is_file = self._seen = False
-        self._ended = False
-        callbacks = {
-            "on_header_field": self._header_field,
-            "on_header_value": self._header_value,
-            "on_header_end": self._header_end,
-            "on_part_begin": self._part_begin,
-            "on_part_data": self._part_data,
-            "on_end": self._end,
-        }
-        self._parser = MultipartParser(boundary, callbacks)  # type: ignore[arg-type]
+    async def stream() -> AsyncIterator[bytes]:
+        yield data
 
-    async def begin(self) -> None:
-        """Up to the file, whose name is then known. Raises 400 where the form has none."""
-        while self._more and not self._seen:
-            await self._parse()
-        if not self._seen:
+    try:
+        form = await MultiPartParser(Headers({"content-type": content_type}), stream()).parse()
+    except (MultiPartException, KeyError) as error:
+        raise ApiError(400, f"failed to decode request body: {error}") from None
+    try:
+        part = form.get(PART)
+        if not isinstance(part, UploadFile) or not part.filename:
             raise ApiError(400, "http: no such file")
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The content; the form is read to its end, so that one that is cut short is not taken for whole."""
-        while True:
-            found, self._found = self._found, []
-            for piece in found:
-                yield piece
-            if not self._more:
-                break
-            await self._parse()
-        if not self._ended:
-            raise ApiError(400, "the form ends before its closing boundary")
-
-    async def _parse(self) -> None:
-        try:
-            self._parser.write(await self._arrived())
-        except MultipartParseError as error:
-            raise ApiError(400, f"the form cannot be read: {error}") from None
-
-    def _part_begin(self) -> None:
-        self._is_file, self._field, self._value = False, b"", b""
-
-    def _header_field(self, data: bytes, start: int, end: int) -> None:
-        self._field += data[start:end]
-
-    def _header_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def _header_end(self) -> None:
-        if self._field.lower() == b"content-disposition":
-            _, options = parse_options_header(self._value)
-            if options.get(b"name") == PART and b"filename" in options and not self._seen:
-                self._is_file = self._seen = True
-                self.name = options[b"filename"].decode("utf-8", "surrogateescape")
-        self._field = self._value = b""
-
-    def _part_data(self, data: bytes, start: int, end: int) -> None:
-        if self._is_file:
-            self._found.append(data[start:end])
-
-    def _end(self) -> None:
-        self._ended = True
-
-
-async def _sent(request: Request) -> Call:
-    scope, sidecar = request.scope, request.app.state.sidecar
-    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
-    declared, settings = call.operation.body, sidecar.settings
-    assert declared is not None
-    length, kind = (header(scope["headers"], name) for name in (b"content-length", b"content-type"))
-    if length.isdigit() and settings.max_body_size and int(length) > settings.max_body_size:
-        raise too_large(settings.max_body_size)
-    call.body = file = File(request.receive, settings.max_body_size, settings.read_timeout)
-    if declared.required:
-        await file.begin()
-    check_content_encoding(header(scope["headers"], b"content-encoding"))
-    check_content_type(kind, declared.media_types)
-    if MULTIPART in declared.media_types:
-        call.body = Form(request.receive, settings.max_body_size, settings.read_timeout, _boundary(kind))
-        await call.body.begin()
-    return call
-
-
-def _boundary(kind: str) -> bytes:
-    _, options = parse_options_header(kind)
-    if boundary := options.get(b"boundary"):
-        return boundary
-    raise ApiError(400, "no multipart boundary param in Content-Type")
-
-
-# What a handler that stores a file takes: a call whose body is a File.
-Sent = Annotated[Call, Depends(_sent)]
+        return Upload(part.filename, await part.read())
+    finally:
+        await form.close()

@@ -1,4 +1,4 @@
-"""Writes what is generated: both documents, the models, the pages of keywords and of settings. `python -m openapi.generate [--check]`.
+"""Writes what is generated: both documents, the models, pages for readers, the man page. `python -m openapi.generate [--check]`.
 
 With --check nothing is written: it exits with 1 and the difference when a file is not what it would be.
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app import settings_page
-from openapi import bundle, keywords, layout, models, swagger
+from openapi import bundle, command, keywords, layout, models, swagger
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ROOT / "openapi" / "generated"
@@ -26,7 +26,9 @@ def files() -> dict[Path, str]:
         DOCUMENTS / "swagger.json": layout.text(swagger.swagger(document)),
         DOCS / "keywords.md": keywords.page(document),
         DOCS / "settings.md": settings_page.page(),
-    } | {MODELS / name: text for name, text in models.models(document).items()}
+        **{DOCS / "command" / name: text for name, text in command.pages().items()},
+        **{MODELS / name: text for name, text in models.models(document).items()},
+    }
 
 
 def leftovers(wanted: Mapping[Path, str]) -> list[Path]:

@@ -105,9 +105,11 @@ def _parameters(table: Table, name: str, parent: str | None, action: str) -> lis
         parameters.append(_shared("index") if resource["key"] == "index" else _named(resource["key"], "path", resource))
     if resource.get("parents") and not parent_in_path(resource):
         parameters.append(_named(owner, "query", table[parent or ""]))
+    if "file" in resource:
+        parameters = [_shared("parent_name"), _shared("scope_name"), *parameters]
     names = ["transaction_id"]
     if action in WRITES:
-        names += ["version", "force_reload"]
+        names += ["version"] if "file" in resource else ["version", "force_reload"]
     if resource.get("full_section") and action != "delete" and (resource["kind"], action) != ("singleton", "create"):
         names.append("full_section")
     names += resource.get("parameters", {}).get(action, [])
@@ -133,7 +135,8 @@ def _responses(resource: Resource, action: str) -> dict[str, Any]:
         return {"$ref": f"#/components/responses/{name}"}
 
     if action == "delete":
-        return {"202": answer("deleted_and_scheduled"), "204": answer("deleted"), "404": answer("not_found")}
+        scheduled = {} if "file" in resource else {"202": answer("deleted_and_scheduled")}
+        return scheduled | {"204": answer("deleted"), "404": answer("not_found")}
     body = {"content": _body(resource, action)}
     missing = {} if action in ("list", "replace_all") or not _may_be_missing(resource) else {"404": answer("not_found")}
     if action in ("list", "get"):
@@ -145,7 +148,7 @@ def _responses(resource: Resource, action: str) -> dict[str, Any]:
     reload_id = {"Reload-ID": {"$ref": "#/components/headers/Reload-ID"}}
     scheduled = {"202": {"description": f"{word}; a reload is scheduled or a transaction holds it.", "headers": reload_id} | body}
     failures = {"400": answer("bad_request")} | ({"409": answer("conflict")} if creates else missing)
-    return done | scheduled | failures
+    return done | ({} if "file" in resource else scheduled) | failures
 
 
 def _may_be_missing(resource: Resource) -> bool:

@@ -142,8 +142,8 @@ def _defaults(call: Call) -> Mapping[str, Any]:
     return editor.defaults(resource) if resource and resource.section else {}
 
 
-def check_version_or_transaction(call: Call, transaction_id: str | None, version: int) -> None:
-    """Exactly one of the two; the message says how to send it."""
+def check_version_or_transaction(call: Call, transaction_id: str | None, version: int, current: int | None = None) -> None:
+    """Exactly one of the two; the message says how to send it. `current` is the version of the file, where it is not the configuration."""
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")
     if transaction_id or version:
@@ -152,5 +152,6 @@ def check_version_or_transaction(call: Call, transaction_id: str | None, version
     meant = [
         f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name
     ]
-    remedy = f"add ?version={call.sidecar.engine.version(None)}, the current one, or ?transaction_id= of an open transaction"
+    current = call.sidecar.engine.version(None) if current is None else current
+    remedy = f"add ?version={current}, the current one, or ?transaction_id= of an open transaction"
     raise ApiError(400, "; ".join([text, *meant, remedy]))

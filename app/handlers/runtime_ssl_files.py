@@ -3,8 +3,8 @@
 from app.answer import Answer, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
+from app.file_body import Sent
 from app.runtime import ALL_NOT_THERE, Kinds, asking
-from app.upload import Sent
 from native.errors import RuntimeMisused, RuntimeNotThere, RuntimeTaken
 from native.runtime import ssl_answers, ssl_files
 from native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind

@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from app.answer import Answer, empty, json_answer
+from app.answer import Answer, json_answer
 from app.call import Call, Written
-from app.handlers.storage import answered, described, received, reloading, store_of
-from app.upload import Sent
+from app.file_body import Sent
+from app.handlers.storage import answered, described, received, reloading, store_of, told
 from native.errors import NotThere
 from native.storage.certificate_store import CertificateStore
 from native.storage.upload import Upload
@@ -39,7 +39,7 @@ async def delete(call: Written) -> Answer:
     outcome = await store.delete(site, call.get("name"), **reloading(call))
     if isinstance(store, CertificateStore) and outcome.live and not call.get("skip_reload"):
         await store.offer(site, path)
-    return answered(outcome, empty(204), empty(202))
+    return told(outcome, 204)
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Answer:

@@ -3,8 +3,8 @@
 from app.answer import Answer, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
-from app.handlers.storage import answered, described, received, reloading, store_of
-from app.upload import Sent
+from app.file_body import Sent
+from app.handlers.storage import answered, described, received, reloading, store_of, told
 from native.storage import crt_list
 from native.storage.crt_list_store import CrtListStore
 from native.storage.upload import Upload
@@ -49,7 +49,7 @@ async def delete_entry(call: Written) -> Answer:
         call.get("line_number"),
         force_reload=bool(call.get("force_reload")),
     )
-    return answered(outcome, empty(204), empty(202))
+    return told(outcome, 204)
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Answer:

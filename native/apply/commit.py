@@ -7,8 +7,9 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from native.apply.ahead import ahead
 from native.apply.file_change import FileChange, change_locked
@@ -28,6 +29,7 @@ from native.text.document import Document
 log = logging.getLogger(__name__)
 Edit = Callable[[Document], Document]
 PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,14 @@ class Outcome:
 async def commit(site: Site, change: Change | FileChange) -> Outcome:
     """Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, what the edit or the check raises, and after the commit
     ReloadFailed or RuntimeFailure."""
-    work = asyncio.create_task(_told(site, change))
-    work.add_done_callback(lambda done: done.cancelled() or done.exception())
-    return await asyncio.shield(work)
+    return await to_the_end(_told(site, change))
+
+
+async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
+    """Whatever becomes of who waits for it."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return await asyncio.shield(task)
 
 
 async def _told(site: Site, change: Change | FileChange) -> Outcome:

@@ -10,18 +10,22 @@ from pathlib import Path
 from native.apply.memory import MemoryFile, fingerprint, stamped_fingerprint
 from native.config import header, patches
 from native.config.file import ConfigFile, Draft, Seen
-from native.config.header import Stamped
-from native.text.document import Document
+from native.config.header import Stamp, Stamped
+from native.text.document import CONFIGURATION, Document
+from native.text.outline import Outline
 
 # Nanoseconds; the kernel's clock for files goes on every 10 ms, or more often.
 _TICK = 20_000_000
 
 
 class Current:
-    """`banner`: whether our next write brings the banner lines; a pushed text decides for itself until the file is read again."""
+    """`banner`: whether our next write brings the banner lines; a pushed text decides for itself until the file is read again.
 
-    def __init__(self, file: ConfigFile, memory: MemoryFile) -> None:
-        self.file, self._memory = file, memory
+    `stamp` puts the header on a text, `outline` tells where its sections begin.
+    """
+
+    def __init__(self, file: ConfigFile, memory: MemoryFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION) -> None:
+        self.file, self._memory, self._stamp, self._outline = file, memory, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
         self.banner = True
@@ -37,7 +41,7 @@ class Current:
     def open(self) -> None:
         """Takes the file as it is, without counting. Raises Unreadable."""
         seen, data = self._look(), self.file.read()
-        document = patches.sharing(Document.parse(data), self.document)
+        document = self._parsed(data)
         known = fingerprint(data) == self._memory.value.file
         self._take(document, self._memory.value.version if known else header.version_of(document), data, seen)
 
@@ -49,7 +53,7 @@ class Current:
         if fingerprint(data) == self.fingerprint:
             self._seen, self._settled = seen
             return False
-        document = patches.sharing(Document.parse(data), self.document)
+        document = self._parsed(data)
         self._take(document, max(self.version, header.version_of(document)) + 1, data, seen)
         return True
 
@@ -60,7 +64,7 @@ class Current:
 
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Draft]:
         """The document's bytes under a version, as a draft. Raises WriteFailed."""
-        stamped = header.with_header(document, version, banner=banner)
+        stamped = self._stamp(document, version, banner=banner)
         return stamped, self.file.draft(stamped.data, name)
 
     async def install(self, stamped: Stamped, draft: Draft, banner: bool) -> None:
@@ -72,6 +76,9 @@ class Current:
             self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), self._look())
         finally:
             self._installing = False
+
+    def _parsed(self, data: bytes) -> Document:
+        return patches.sharing(Document.parse(data, outline=self._outline), self.document)
 
     def _look(self) -> tuple[Seen | None, bool]:
         """How the file looks, and whether another write since would have to look otherwise: clocks of files tick slowly."""

@@ -5,14 +5,15 @@ from hashlib import md5
 from pathlib import Path
 
 from native.config.copies import write_copy
-from native.text.document import Document
+from native.text.document import CONFIGURATION, Document
+from native.text.outline import Outline
 
 
 class Bases:
     """Documents by a key of their content; `file` is the configuration whose mode and owner they take."""
 
-    def __init__(self, directory: Path, file: Path) -> None:
-        self.directory, self._file = directory, file
+    def __init__(self, directory: Path, file: Path, outline: Outline = CONFIGURATION) -> None:
+        self.directory, self._file, self._outline = directory, file, outline
         self._documents: dict[str, Document] = {}
 
     def store(self, document: Document) -> str:
@@ -30,7 +31,7 @@ class Bases:
     def load(self, key: str) -> Document:
         """Raises OSError when the file is gone."""
         if key not in self._documents:
-            self._documents[key] = Document.parse(self._path(key).read_bytes())
+            self._documents[key] = Document.parse(self._path(key).read_bytes(), outline=self._outline)
         return self._documents[key]
 
     def keep_only(self, keys: set[str]) -> None:
@@ -39,7 +40,8 @@ class Bases:
             del self._documents[key]
         with suppress(OSError):
             for path in self.directory.iterdir():
-                if path.name.rpartition(".")[2] not in keys and path.name.startswith(self._file.name + "."):
+                file, _, key = path.name.rpartition(".")
+                if file == self._file.name and key not in keys:
                     path.unlink(missing_ok=True)
             self.directory.rmdir()
 

@@ -6,7 +6,7 @@ all bytes behind the first line.
 
 import re
 from hashlib import md5
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from native.text.document import Document
 from native.text.section import Section
@@ -19,8 +19,15 @@ FIRST_VERSION = 1
 _LAST_VERSION = 2**63 - 1
 _CHECKSUM = re.compile(r"^# _md5hash=.*(?:\n|\Z)", re.MULTILINE)
 _VERSION = re.compile(r"^# _version=(.*)(?:\n|\Z)", re.MULTILINE)
+_DIGITS = re.compile(r"^# _version=[^\r\n]*", re.MULTILINE)
 _STATED = re.compile(rb"# _md5hash=([0-9a-f]{32})\r?(?:\n|\Z)")
 _COMMENT = re.compile(r"^#.*(?:\n|\Z)", re.MULTILINE)
+
+
+class Stamp(Protocol):
+    """Puts a document under a version."""
+
+    def __call__(self, document: Document, version: int, *, banner: bool) -> "Stamped": ...
 
 
 class Stamped(NamedTuple):
@@ -67,6 +74,17 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
     checksum = md5(body, usedforsecurity=False).hexdigest()
     line = f"# _md5hash={checksum}\n"
     return Stamped(document.with_preamble(line + preamble), line.encode() + body, version, checksum)
+
+
+def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
+    """The document with a version line alone, in the place of the one it has."""
+    line = f"# _version={version}"
+    if _VERSION.search(document.preamble):
+        document = document.with_preamble(_DIGITS.sub(line, document.preamble, count=1))
+    else:
+        document = _bare(document)
+        document = document.with_preamble(f"{line}\n{document.preamble}")
+    return Stamped(document, document.data, version, md5(document.data, usedforsecurity=False).hexdigest())
 
 
 def without_versions(document: Document) -> Document:

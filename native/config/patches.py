@@ -7,7 +7,8 @@ edited in memory need not split into the same sections as its text read again.
 from collections.abc import Iterable
 from itertools import takewhile
 
-from native.text.document import Document
+from native.text.document import CONFIGURATION, Document
+from native.text.outline import Outline
 from native.text.section import Section
 
 # characters from the start, characters that go, the text that comes
@@ -29,7 +30,7 @@ def patch(base: Document, new: Document) -> Patch | None:
     return before + start, len(gone) - start - end, put[start : len(put) - end]
 
 
-def apply(base: Document, patches: Iterable[Patch]) -> Document:
+def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURATION) -> Document:
     """The base after these changes, in their order; untouched sections are the base's own.
 
     Raises ValueError where a patch does not fit.
@@ -39,17 +40,17 @@ def apply(base: Document, patches: Iterable[Patch]) -> Document:
         if start < 0 or gone < 0 or start + gone > len(text):
             raise ValueError("a patch that does not fit its base")
         text = text[:start] + put + text[start + gone :]
-    return sharing(Document.parse(text), base)
+    return sharing(Document.parse(text, outline=outline), base)
 
 
 def sharing(document: Document, base: Document) -> Document:
-    """The same document with the base's sections where they are equal, so that a thousand of them cost little more than one."""
+    """The same document with the base's sections where they are equal, each once, so that a thousand of them cost little more than one."""
     known = {(section.lead, section.text): section for section in base.sections}
     return Document(document.preamble, [_known(section, known) for section in document.sections])
 
 
 def _known(section: Section, known: dict[tuple[str, str], Section]) -> Section:
-    return known.get((section.lead, section.text), section)
+    return known.pop((section.lead, section.text), section)
 
 
 def _parts(document: Document) -> list[str]:

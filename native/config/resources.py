@@ -12,7 +12,8 @@ from native.grammar.load import bundle
 class Resource:
     """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it.
 
-    `silent`: a change that waits for a reload is answered without a body. `fallback`: the member of a frontend that names the backend
+    `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
+    body. `fallback`: the member of a frontend that names the backend
     for whatever no rule sends elsewhere.
     """
 
@@ -20,6 +21,7 @@ class Resource:
     kind: str
     schema: str
     title: str
+    file: str = ""
     section: str = ""
     key: str = "name"
     list_schema: str = ""
@@ -60,7 +62,7 @@ class Resources:
 def _resource(name: str, row: Mapping[str, Any]) -> Resource:
     known = {
         key: row[key]
-        for key in ("kind", "schema", "title", "section", "key", "member", "full_section", "silent", "fallback", "messages")
+        for key in ("kind", "schema", "title", "file", "section", "key", "member", "full_section", "silent", "fallback", "messages")
         if key in row
     }
     return Resource(name=name, list_schema=row.get("list", ""), parents=tuple(row.get("parents", ())), **known)

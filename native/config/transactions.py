@@ -21,7 +21,8 @@ from native.config.copies import write_copy
 from native.config.directories import Directory
 from native.config.header import same_text, version_of, with_header
 from native.errors import NoTransaction, TooManyTransactions, Unusable
-from native.text.document import Document
+from native.text.document import CONFIGURATION, Document
+from native.text.outline import Outline
 
 IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
 # In the order in which the API lists them.
@@ -57,11 +58,13 @@ class Transactions:
     `setting` is the name of the directory's setting. While it cannot be used, all that needs it raises Unusable.
     """
 
-    def __init__(self, directory: Path, file: Path, limit: int = 0, *, setting: str = "transaction_dir") -> None:
-        self.directory, self._file, self.limit = directory, file, limit
+    def __init__(
+        self, directory: Path, file: Path, limit: int = 0, *, setting: str = "transaction_dir", outline: Outline = CONFIGURATION
+    ) -> None:
+        self.directory, self._file, self.limit, self._outline = directory, file, limit, outline
         self._place, self._loaded = Directory(directory, setting, 0o755), False
         self._all: dict[str, Transaction] = {}
-        self._bases = Bases(directory / ".bases", file)
+        self._bases = Bases(directory / ".bases", file, outline)
         self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
@@ -221,9 +224,9 @@ class Transactions:
             return transaction.document
         data = self._path(transaction).read_bytes()
         if transaction.base is None:
-            document = Document.parse(data)
+            document = Document.parse(data, outline=self._outline)
         else:
-            document = patches.apply(self._bases.load(transaction.base), _patches(data, self._path(transaction)))
+            document = patches.apply(self._bases.load(transaction.base), _patches(data, self._path(transaction)), self._outline)
         if transaction.status == IN_PROGRESS:
             transaction.document = document
         return document

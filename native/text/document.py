@@ -4,22 +4,17 @@ Text is UTF-8 where it is; other bytes travel as lone surrogates and come out as
 An edit returns a new document that shares every untouched section.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
 from native.text.line import Line
+from native.text.outline import Outline
 from native.text.section import Section, split_lines
-from native.text.words import unquoted
 
-SECTION_KINDS = frozenset(
+CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
     "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app namespace_list "
     # HAProxy Enterprise's
     "udp-lb dynamic-update waf-global waf-profile botmgmt-profile captcha".split()
-)
-# A section keyword as first word, or a first word whose quotes or escapes may hide one.
-_HEADER = re.compile(
-    r"^[ \t\r\v\f]*(?:(?:" + "|".join(sorted(SECTION_KINDS)) + r")(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]*[\"'\\])", re.MULTILINE
 )
 
 
@@ -36,9 +31,9 @@ class Document:
         self._data: bytes | None = None
 
     @classmethod
-    def parse(cls, data: bytes | str, file: str | None = None) -> "Document":
+    def parse(cls, data: bytes | str, file: str | None = None, outline: Outline = CONFIGURATION) -> "Document":
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
-        starts = [found for match in _HEADER.finditer(text) if (found := _header_at(text, match.start()))]
+        starts = outline.headers(text)
         if not starts:
             return cls(text, ())
         preamble, lead = _take_lead(text[: starts[0][0]], at_top=True)
@@ -104,13 +99,13 @@ class Document:
             document._index, document._names = self._index, self._names
         return document
 
-    def insert(self, section: Section, after: Section | None = None) -> "Document":
-        """With a new section behind another one (default: at the end), one blank line apart."""
+    def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
+        """With a new section behind another one (default: at the end), one blank line `apart` or directly."""
         place = len(self.sections) if after is None else self.sections.index(after) + 1
         before = list(self.sections[:place])
         preamble = self.preamble
         if before:
-            before[-1] = _ending_blank(before[-1])
+            before[-1] = _ending_blank(before[-1]) if apart else _ended(before[-1])
         elif preamble and not preamble.endswith("\n\n"):
             preamble += "\n" if preamble.endswith("\n") else "\n\n"
         if place < len(self.sections):
@@ -135,16 +130,6 @@ class Document:
         return document
 
 
-def _header_at(text: str, start: int) -> tuple[int, str, str] | None:
-    end = text.find("\n", start)
-    words = Line(text[start : len(text) if end < 0 else end]).words
-    kind = words[0] if words and words[0] in SECTION_KINDS else unquoted(words[0]) if words else ""
-    if kind not in SECTION_KINDS:
-        return None
-    nameless = len(words) < 2 or kind in ("global", "traces") or (kind == "defaults" and words[1] == "from")
-    return start, kind, "" if nameless else words[1]
-
-
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
     """(the rest, the comment lines at column 0 directly above what follows); a block that opens the file is the file's."""
     if not text.endswith("\n") or "#" not in text:
@@ -164,5 +149,10 @@ def _ending_blank(section: Section) -> Section:
     lines = section.lines
     if lines[-1].is_blank and lines[-1].text.endswith("\n"):
         return section
-    last = lines[-1] if lines[-1].text.endswith("\n") else Line(lines[-1].text + section.newline)
-    return section.with_lines((*lines[:-1], last, Line(section.newline)))
+    return section.with_lines((*_ended(section).lines, Line(section.newline)))
+
+
+def _ended(section: Section) -> Section:
+    """The section with a line end behind its last line."""
+    *lines, last = section.lines
+    return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

@@ -60,6 +60,8 @@ def settings(directory: Path, **changed: Any) -> Settings:
         ssl_certs_dir=str(directory / "ssl"),
         dataplane_storage_dir=str(directory / "storage"),
         transaction_dir=str(directory / "transactions"),
+        spoe_dir=str(directory / "spoe"),
+        spoe_transaction_dir=str(directory / "spoe-transactions"),
         scheme=["http"],
         users=[{"name": "admin", "password": "adminpwd", "insecure": True}],
         validate_cmd="true",

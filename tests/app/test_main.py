@@ -18,7 +18,7 @@ def test_times_are_written_as_the_settings_ask(client: Client) -> None:
 
 def test_it_refuses_to_start_without_a_handler(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     document = load.bundle()
-    more = {**document, "paths": {**document["paths"], "/new": {"get": {"x-operation": {"handler": "nowhere.read"}}}}}
+    more = {**document, "paths": {**document["paths"], "/new": {"get": {"operationId": "new", "x-operation": {"handler": "nowhere.read"}}}}}
     monkeypatch.setattr("app.main.bundle", lambda: more)
     with pytest.raises(MissingHandler, match="GET /new"):
         create_app(client.settings, client.engine)

@@ -1,81 +1,44 @@
-"""Files in requests: found in a form, whatever else it holds and however it arrives."""
+"""The one part of a form that counts."""
 
 import asyncio
-from collections.abc import Iterable
 
 import pytest
 
 from app.errors import ApiError
-from app.upload import File, Form
-from tests.app.test_body import Sender
+from app.upload import Upload, uploaded
 
-EDGE = b"edge"
-
-
-def part(name: str, content: bytes, filename: str | None = None) -> bytes:
-    about = f'; filename="{filename}"' if filename is not None else ""
-    return b'--edge\r\ncontent-disposition: form-data; name="%s"%s\r\nContent-Type: text/x\r\n\r\n%s\r\n' % (
-        name.encode(),
-        about.encode(),
-        content,
-    )
+BOUNDARY = "boundary"
+TYPE = f"multipart/form-data; boundary={BOUNDARY}"
 
 
-def received(chunks: Iterable[bytes], limit: int = 0, seconds: float = 0) -> tuple[str, bytes]:
-    async def receive() -> tuple[str, bytes]:
-        form = Form(Sender(*chunks), limit, seconds, EDGE)
-        await form.begin()
-        return form.name, b"".join([piece async for piece in form.pieces()])
-
-    return asyncio.run(receive())
+def form(*parts: tuple[str, bytes]) -> bytes:
+    told = (f"--{BOUNDARY}\r\nContent-Disposition: form-data; {about}\r\n\r\n".encode() + data + b"\r\n" for about, data in parts)
+    return b"".join(told) + f"--{BOUNDARY}--\r\n".encode()
 
 
-CONTENT = b"line\r\n--edg\r\n\x00\xff--"
-BODY = part("id", b"x") + part("file_upload", CONTENT, "höst.map") + part("file_upload", b"second", "b") + b"--edge--\r\n"
+def test_the_file_among_others() -> None:
+    data = form(('name="note"', b"x"), ('name="file_upload"; filename="a/b.cfg"', b"[x]\r\n\xff\0"))
+    assert asyncio.run(uploaded(data, TYPE)) == Upload("a/b.cfg", b"[x]\r\n\xff\0")
 
 
-@pytest.mark.parametrize("size", [1, 7, 10_000])
-def test_however_it_arrives(size: int) -> None:
-    assert received([BODY[at : at + size] for at in range(0, len(BODY), size)]) == ("höst.map", CONTENT)
+def test_a_large_one() -> None:
+    data = b"# line\n" * 500_000
+    assert asyncio.run(uploaded(form(('name="file_upload"; filename="b"', data)), TYPE)).data == data
 
 
 @pytest.mark.parametrize(
-    ("body", "message"),
+    ("data", "type_", "said"),
     [
-        (part("other", b"x", "a") + b"--edge--\r\n", "http: no such file"),
-        (part("file_upload", b"x") + b"--edge--\r\n", "http: no such file"),
-        (b"", "http: no such file"),
-        (BODY[:-20], "the form ends before its closing boundary"),
-        (b"no form at all", "the form cannot be read: "),
+        (form(('name="other"; filename="a"', b"x")), TYPE, "http: no such file"),
+        (form(('name="file_upload"', b"x")), TYPE, "http: no such file"),
+        (form(('name="file_upload"; filename=""', b"x")), TYPE, "http: no such file"),
+        (form(), TYPE, "http: no such file"),
+        (b"no form", TYPE, "failed to decode request body: "),
+        (form(), "multipart/form-data", "failed to decode request body: "),
     ],
 )
-def test_what_is_no_file(body: bytes, message: str) -> None:
-    with pytest.raises(ApiError, match=message) as error:
-        received([body])
-    assert error.value.status == 400
-
-
-def test_limits() -> None:
-    with pytest.raises(ApiError) as error:
-        received([BODY[:50], BODY[50:]], limit=len(BODY) - 1)
-    assert error.value.status == 413
-    with pytest.raises(ApiError) as error:
-        asyncio.run(_slow())
-    assert error.value.status == 408
-
-
-async def _slow() -> None:
-    async for _ in File(Sender(b"a", ends=False), 0, 0.01).pieces():
-        pass
-
-
-def test_a_client_that_goes_away() -> None:
-    async def receive() -> dict[str, str]:
-        return {"type": "http.disconnect"}
-
-    async def read() -> None:
-        async for _ in File(receive, 0, 0).pieces():
-            pass
-
-    with pytest.raises(ApiError, match="the client went away"):
-        asyncio.run(read())
+def test_what_is_none(data: bytes, type_: str, said: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        asyncio.run(uploaded(data, type_))
+    assert refused.value.status == 400
+    assert refused.value.message.startswith(said)

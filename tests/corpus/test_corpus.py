@@ -14,7 +14,7 @@ from native.config.editor import Editor
 from native.config.resources import Resource, Resources
 from native.errors import AlreadyThere, BadValue, NativeError, UnknownWords
 from native.grammar.load import Grammar
-from native.text.document import SECTION_KINDS, Document
+from native.text.document import CONFIGURATION, Document
 from native.text.section import split_lines
 from openapi import bundle
 from tests.haproxy import binaries
@@ -85,7 +85,7 @@ def test_there_are_enough_and_every_kind_of_section() -> None:
     kinds = {section.kind for file in FILES for section in Document.parse(file.read_bytes()).sections}
     enterprise = {"dynamic-update", "waf-profile", "botmgmt-profile"}
     assert len(FILES) >= 60
-    assert kinds >= SECTION_KINDS - enterprise
+    assert kinds >= CONFIGURATION.kinds - enterprise
 
 
 def test_comes_back_byte_for_byte(data: bytes) -> None:

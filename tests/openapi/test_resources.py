@@ -8,7 +8,7 @@ DOCUMENT = bundle.document()
 TABLE = bundle.resources()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 FIELDS = set(
-    "title noun kind section schema list body key full_section parents parent_parameter parent_in member path operation "
+    "title noun kind file section schema list body key full_section parents parent_parameter parent_in member path operation "
     "operations operation_ids suffix verbs parameters messages declared addition silent fallback".split()
 )
 

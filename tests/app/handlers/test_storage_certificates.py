@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.app.client import Client
-from tests.tls.pems import made
+from tests.tls.pems import authority, made
 from tests.tls.served import STORAGE, tls_client, upload
 from tests.tls.site import TlsSite
 
@@ -68,17 +68,17 @@ def test_a_certificate_in_use(both: Both) -> None:
 
 
 def test_one_that_only_a_reload_can_show(both: Both) -> None:
+    """HAProxy reads the issuer beside a certificate at its start only."""
     site, client = both
-    beside = site.directory / "used.pem.sctl"
-    beside.write_bytes(b"")
-    try:
-        got = client.put(f"{CERTS}/used.pem", NEWER.pem.encode(), headers=TEXT)
-        assert (got.status, got.json["serial"]) == (202, "12")
-        assert client.get(f"/v3/services/haproxy/reloads/{got.headers['Reload-Id']}").json["status"] == "in_progress"
-        forced = client.put(f"{CERTS}/used.pem?force_reload=true", NEWER.pem.encode(), headers=TEXT)
-        assert (forced.status, "Reload-Id" in forced.headers) == (200, False)
-    finally:
-        beside.unlink()
+    (site.directory / "used.pem.issuer").write_text(authority().cert)
+    pem = made("used.example.com", 12, by=authority()).pem.encode()
+    got = client.put(f"{CERTS}/used.pem", pem, headers=TEXT)
+    assert (got.status, got.json["serial"]) == (202, "12")
+    assert client.get(f"/v3/services/haproxy/reloads/{got.headers['Reload-Id']}").json["status"] == "in_progress"
+    assert site.serial("USE") == 100
+    forced = client.put(f"{CERTS}/used.pem?force_reload=true", pem, headers=TEXT)
+    assert (forced.status, "Reload-Id" in forced.headers) == (200, False)
+    assert site.serial("USE") == 12
 
 
 def test_skipping(both: Both) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from native.text.document import SECTION_KINDS, Document
+from native.text.document import CONFIGURATION, Document
 from native.text.section import Section
 from tests.laws.settings import law
 
@@ -75,7 +75,7 @@ def test_headers(text: str, sections: list[tuple[str, str]]) -> None:
     assert [(s.kind, s.name) for s in Document.parse(text).sections] == sections
 
 
-@pytest.mark.parametrize("kind", sorted(SECTION_KINDS))
+@pytest.mark.parametrize("kind", sorted(CONFIGURATION.kinds))
 def test_every_kind(kind: str) -> None:
     assert [s.kind for s in Document.parse(f"{kind} x\n  y\n").sections] == [kind]
 

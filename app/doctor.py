@@ -1,0 +1,228 @@
+"""`dataplaneapi check` and `dataplaneapi doctor`: what would keep this installation from working, each finding with its remedy.
+
+Nothing is changed, and no running server is needed. `check` asks only whether settings and configuration can be used.
+"""
+
+import asyncio
+import importlib.util
+import json
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from app import mounts
+from app.directories import directories, unusable
+from app.engine import reload_command
+from app.settings import Settings, SettingsError
+from app.users import NoUsers, Users
+from app.version import VERSION
+from native.config import stats_sockets
+from native.config.check import CheckSettings, check
+from native.errors import NativeError, RuntimeFailure
+from native.runtime.capabilities import ADMIN
+from native.runtime.client import Runtime
+from native.text.document import Document
+
+OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
+OLDEST = (2, 6)
+# Reloads through the master's socket are answered with their outcome from here on.
+MASTER_RELOADS = (2, 7)
+EXTRAS = {"metrics": "prometheus_client", "aws": "botocore", "acme": "dns"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    level: str
+    part: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.level:8}{self.part}: {self.what}" + (f"\n{'':8}{self.remedy}" if self.remedy else "")
+
+
+def report(settings: Settings, command: str, *, as_json: bool = False) -> int:
+    """Prints the findings; the exit status, 1 with an error among them."""
+    found = list(findings(settings) if command == "doctor" else essentials(settings))
+    if as_json:
+        print(json.dumps([asdict(each) for each in found], indent=2))
+    else:
+        print(*found, sep="\n")
+    return int(any(each.level == ERROR for each in found))
+
+
+def essentials(settings: Settings) -> Iterator[Finding]:
+    yield from _of_settings(settings)
+    yield from _of_configuration(settings)
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    yield Finding(OK, "server", f"dataplaneapi {VERSION}")
+    yield from _of_settings(settings)
+    yield from _of_binary(settings)
+    yield from _of_configuration(settings)
+    yield from _of_file(Path(settings.config_file))
+    yield from _of_users(settings)
+    yield from _of_directories(settings)
+    yield from _of_sockets(settings)
+    yield from _of_reloads(settings)
+    yield from _of_extras()
+
+
+def _of_settings(settings: Settings) -> Iterator[Finding]:
+    for warning in settings.warnings:
+        yield Finding(WARNING, "settings", warning)
+    file = Path(settings.file) if settings.file else None
+    if file is None or not file.exists():
+        yield Finding(NOTE, "settings", f"there is no settings file{f' {file}' if file else ''}; flags and defaults are used")
+    elif settings.users and stat.S_IMODE(file.stat().st_mode) & 0o077:
+        yield Finding(WARNING, "settings", f"{file} holds passwords, and others may read it", f"chmod 600 {file}")
+    else:
+        yield Finding(OK, "settings", f"{file}")
+
+
+def _of_binary(settings: Settings) -> Iterator[Finding]:
+    binary = shutil.which(settings.haproxy_bin)
+    if binary is None:
+        remedy = "install haproxy, or name it in haproxy.haproxy_bin"
+        yield Finding(ERROR, "haproxy", f"{settings.haproxy_bin} is no command that can be run", remedy)
+        return
+    version = _version(binary)
+    if version < OLDEST:
+        yield Finding(ERROR, "haproxy", f"{binary} is too old or tells no version", "HAProxy 2.6 or later is supported")
+        return
+    yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
+    if version < MASTER_RELOADS and not settings.reload_cmd:
+        remedy = "set haproxy.reload.reload_cmd, such as systemctl reload haproxy"
+        yield Finding(WARNING, "haproxy", "before 2.7 the master's socket does not tell how a reload went", remedy)
+
+
+def _version(binary: str) -> tuple[int, int]:
+    try:
+        told = subprocess.run([binary, "-v"], capture_output=True, text=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return (0, 0)
+    found = re.search(r"version (\d+)\.(\d+)", told)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _of_configuration(settings: Settings) -> Iterator[Finding]:
+    file = Path(settings.config_file)
+    try:
+        document = Document.parse(file.read_bytes())
+    except OSError as error:
+        remedy = "name the right file in haproxy.config_file, or give this user the right to read it"
+        yield Finding(ERROR, "configuration", f"{file} cannot be read: {error.strerror}", remedy)
+        return
+    asked = CheckSettings(
+        settings.haproxy_bin, settings.validate_cmd, tuple(settings.validate_files_before), tuple(settings.validate_files_after)
+    )
+    try:
+        said = asyncio.run(check(file, asked, file=file, document=document))
+    except NativeError as error:
+        yield Finding(ERROR, "configuration", f"{file}: {error}", "until this is mended every change is refused")
+        return
+    yield Finding(OK, "configuration", f"{file} is valid")
+    for message in said:
+        yield Finding(NOTE, "configuration", f"HAProxy: {message.text}")
+
+
+def _of_file(file: Path) -> Iterator[Finding]:
+    """How a change will reach the disk."""
+    if not file.exists():
+        return
+    if file.is_symlink():
+        yield Finding(OK, "file", f"{file} is a link; what it points to is replaced: {file.resolve()}")
+    mount = mounts.of(file.resolve())
+    if mount.point == file.resolve():
+        remedy = "nothing is lost by it; mounting the directory instead lets a change be one rename"
+        yield Finding(NOTE, "file", f"{file} is mounted by itself: it is written in place, with a journal", remedy)
+    if mount.kind in mounts.VOLATILE:
+        yield Finding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost with the machine's next start")
+    for trouble in mounts.refused_writes(file.resolve()):
+        yield Finding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
+
+
+def _of_users(settings: Settings) -> Iterator[Finding]:
+    def document() -> Document:
+        return Document.parse(Path(settings.config_file).read_bytes())
+
+    try:
+        number = len(Users(settings, document))
+    except (NoUsers, OSError) as error:
+        yield Finding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
+        return
+    if not number:
+        remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
+        yield Finding(ERROR, "users", "there is nobody who could use the API", remedy)
+        return
+    yield Finding(OK, "users", f"{number}")
+    if plain := sorted(str(user.get("name")) for user in settings.users if user.get("insecure")):
+        remedy = "openssl passwd -5 makes one that can be kept instead, without insecure: true"
+        yield Finding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
+
+
+def _of_directories(settings: Settings) -> Iterator[Finding]:
+    named = directories(settings).values()
+    troubles = unusable(named)
+    for trouble in troubles:
+        what, _, remedy = trouble.rpartition("; ")
+        yield Finding(ERROR, "directories", what, remedy)
+    if not troubles:
+        yield Finding(OK, "directories", "all can be used")
+    if Path(settings.transaction_dir).is_relative_to("/tmp"):
+        remedy = "set dataplaneapi.transaction.transaction_dir to one below /var/lib"
+        yield Finding(NOTE, "directories", f"{settings.transaction_dir} is below /tmp: open transactions do not outlive a restart", remedy)
+
+
+def _of_sockets(settings: Settings) -> Iterator[Finding]:
+    stats = stats_sockets.addresses_in(Path(settings.config_file))
+    if not settings.master_runtime and not stats:
+        remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
+        yield Finding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)
+        return
+    if settings.master_runtime:
+        yield asyncio.run(_of_socket("master's socket", settings.master_runtime, ()))
+    else:
+        remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads and tells how they went"
+        yield Finding(NOTE, "sockets", "no master socket is named", remedy)
+    for each in stats:
+        yield asyncio.run(_of_socket("worker's socket", None, (each,)))
+
+
+async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Finding:
+    runtime = Runtime(timeout=5)
+    runtime.use(master, stats)
+    try:
+        told = await runtime.refresh()
+    except RuntimeFailure as error:
+        remedy = "start haproxy, and let this user's group reach the socket: mode 660, group haproxy"
+        return Finding(ERROR, "sockets", f"{kind}: {error}", remedy)
+    if told.level != ADMIN:
+        return Finding(ERROR, "sockets", f"{kind} {runtime.address} is of level {told.level}", "give the stats socket `level admin`")
+    version = ".".join(map(str, told.version))
+    return Finding(OK, "sockets", f"{kind} {runtime.address}, HAProxy {version}")
+
+
+def _of_reloads(settings: Settings) -> Iterator[Finding]:
+    try:
+        command = reload_command(settings)
+    except SettingsError as error:
+        yield Finding(ERROR, "reloads", str(error))
+        return
+    if command and shutil.which(command[0]) is None:
+        yield Finding(ERROR, "reloads", f"{command[0]} is no command that can be run", "mend haproxy.reload.reload_cmd")
+        return
+    way = "the master socket" if settings.master_worker_mode and settings.master_runtime else " ".join(command)
+    yield Finding(OK, "reloads", f"by {way}")
+
+
+def _of_extras() -> Iterator[Finding]:
+    missing = [name for name, package in EXTRAS.items() if importlib.util.find_spec(package) is None]
+    if missing:
+        remedy = f"pip install 'dataplane-sidecar[{','.join(missing)}]'"
+        yield Finding(NOTE, "extras", f"not installed: {', '.join(missing)}", remedy)

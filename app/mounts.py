@@ -1,0 +1,40 @@
+"""Where a file lives: its mount, as /proc/self/mountinfo tells (proc_pid_mountinfo(5)), and whether it can be replaced there."""
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+MOUNTS = Path("/proc/self/mountinfo")
+VOLATILE = frozenset({"tmpfs", "ramfs"})
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+
+
+class Mount(NamedTuple):
+    point: Path
+    kind: str
+
+
+def of(file: Path, table: Path = MOUNTS) -> Mount:
+    """The innermost mount that holds an absolute path; the last of those at one place lies on top."""
+    found = Mount(Path("/"), "")
+    for line in _lines(table):
+        head, _, tail = line.partition(" - ")
+        point = Path(_ESCAPED.sub(lambda match: chr(int(match[1], 8)), head.split(" ")[4]))
+        if file.is_relative_to(point) and len(point.parts) >= len(found.point.parts):
+            found = Mount(point, tail.split(" ")[0])
+    return found
+
+
+def refused_writes(file: Path) -> list[str]:
+    """What this process may not do that a change needs, where neither way is open."""
+    if os.access(file, os.W_OK) or os.access(file.parent, os.W_OK):
+        return []
+    return [f"neither {file} nor its directory can be written to"]
+
+
+def _lines(table: Path) -> list[str]:
+    try:
+        return table.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return []

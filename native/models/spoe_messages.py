@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import spoe_message
+
+
+class SpoeMessages(RootModel[list[spoe_message.SpoeMessage]]):
+    root: list[spoe_message.SpoeMessage]

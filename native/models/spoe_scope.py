@@ -1,0 +1,7 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel, StrictStr
+
+
+class SpoeScope(RootModel[StrictStr]):
+    root: StrictStr

@@ -1,0 +1,48 @@
+"""The man page (section 8) and the completions of the command, from its own parser; both packages ship them."""
+
+import argparse
+
+import shtab
+from argparse_manpage.manpage import Manpage
+
+from app import cli
+from app.version import VERSION
+
+SHELLS = ("bash", "zsh", "fish")
+# A page that is made twice is the same page.
+DAY = "2026-01-01"
+_FILE_ENDINGS = ("_file", "file", "_path", "_certificate", "_key", "_ca", "_bin", "_before", "_after", "_runtime")
+
+
+def pages() -> dict[str, str]:
+    """File name to text."""
+    return {"dataplaneapi.8": manual()} | {f"dataplaneapi.{shell}": completion(shell) for shell in SHELLS}
+
+
+def manual() -> str:
+    parser = _parser()
+    parser.usage = "dataplaneapi [OPTION ...] [check | doctor]"
+    page = Manpage(parser)
+    page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
+    page.section, page.manual, page.description = 8, "Dataplane sidecar", "a REST API for HAProxy"
+    return str(page)
+
+
+def completion(shell: str) -> str:
+    parser = _parser()
+    for action in parser._actions:
+        if action.dest == "command":
+            action.choices = cli.COMMANDS
+        elif complete := _places(action):
+            action.complete = complete  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in shtab.complete(parser, shell=shell).splitlines()).strip() + "\n"
+
+
+def _parser() -> argparse.ArgumentParser:
+    return cli.parser()
+
+
+def _places(action: argparse.Action) -> dict[str, str] | None:
+    if action.dest.endswith("_dir"):
+        return shtab.DIRECTORY
+    return shtab.FILE if action.dest.endswith(_FILE_ENDINGS) else None

@@ -1,0 +1,105 @@
+"""What the doctor finds: beside a real HAProxy, and where each thing is wrong."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import doctor
+from app.doctor import Finding
+from app.settings import Settings
+from tests.app.client import CONFIGURATION, settings
+from tests.haproxy.sidecar import COMMAND, Sidecar
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Settings:
+    given = replace(settings(tmp_path), haproxy_bin="haproxy")
+    Path(given.config_file).write_text(CONFIGURATION)
+    return given
+
+
+def found(given: Settings, part: str) -> list[Finding]:
+    return [each for each in doctor.findings(given) if each.part == part]
+
+
+def worst(given: Settings, part: str) -> Finding:
+    return max(found(given, part), key=lambda each: (doctor.OK, doctor.NOTE, doctor.WARNING, doctor.ERROR).index(each.level))
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_a_sound_installation(sidecar: Sidecar) -> None:
+    done = run("doctor", "--json", "-f", str(sidecar.file))
+    told = [Finding(**each) for each in json.loads(done.stdout)]
+    assert [each for each in told if each.level == doctor.ERROR] == []
+    assert done.returncode == 0
+    assert {"haproxy", "configuration", "directories", "sockets", "reloads", "users"} <= {
+        each.part for each in told if each.level == doctor.OK
+    }
+    assert any(str(sidecar.haproxy.master) in each.what for each in told if each.part == "sockets")
+
+
+def test_check_is_about_settings_and_configuration(sidecar: Sidecar) -> None:
+    done = run("check", "-f", str(sidecar.file))
+    assert (done.returncode, f"{sidecar.haproxy.file} is valid" in done.stdout, done.stderr) == (0, True, "")
+    sidecar.haproxy.file.write_text("nonsense here\n")
+    done = run("check", "-f", str(sidecar.file))
+    assert (done.returncode, "unknown keyword 'nonsense'" in done.stdout) == (1, True)
+
+
+WRONG: list[tuple[dict[str, Any], str, str, str]] = [
+    ({"haproxy_bin": "/nowhere/haproxy"}, "haproxy", "/nowhere/haproxy is no command", "haproxy.haproxy_bin"),
+    ({"haproxy_bin": "/bin/true"}, "haproxy", "tells no version", "2.6"),
+    ({"config_file": "/nowhere/haproxy.cfg"}, "configuration", "/nowhere/haproxy.cfg cannot be read", "haproxy.config_file"),
+    ({"validate_cmd": "false"}, "configuration", "exit status 1", "every change is refused"),
+    ({"users": []}, "users", "nobody", "dataplaneapi.user"),
+    ({"maps_dir": "/etc/passwd/maps"}, "directories", "maps_dir /etc/passwd/maps cannot be used", "remove the file"),
+    ({}, "sockets", "no socket", "master_runtime"),
+    ({"master_runtime": "/nowhere/master.sock"}, "sockets", "/nowhere/master.sock", "group haproxy"),
+    ({"reload_cmd": "/nowhere/reload it"}, "reloads", "/nowhere/reload is no command", "reload_cmd"),
+    ({"reload_cmd": "", "reload_strategy": "custom"}, "reloads", "ReloadCmd", ""),
+]
+
+
+@pytest.mark.parametrize(("changed", "part", "what", "remedy"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
+def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part: str, what: str, remedy: str, sound: Settings) -> None:
+    error = worst(replace(sound, **changed), part)
+    assert error.level == doctor.ERROR
+    assert what in error.what
+    assert remedy in error.remedy
+
+
+def test_passwords_in_clear_text_are_a_warning(sound: Settings) -> None:
+    assert worst(sound, "users").level == doctor.WARNING
+
+
+def test_a_settings_file_with_passwords_that_others_may_read(sound: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "dataplaneapi.yaml"
+    file.write_text("config_version: 2\n")
+    file.chmod(0o644)
+    assert f"chmod 600 {file}" in worst(replace(sound, file=str(file)), "settings").remedy
+    file.chmod(0o600)
+    assert worst(replace(sound, file=str(file)), "settings").level == doctor.OK
+
+
+@pytest.fixture
+def mounted(sound: Settings, tmp_path: Path) -> Iterator[Settings]:
+    """A configuration that is mounted by itself."""
+    source = tmp_path / "source.cfg"
+    source.write_text(CONFIGURATION)
+    done = subprocess.run(["mount", "--bind", source, sound.config_file], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no bind mounts here: {done.stderr.strip()}")
+    yield sound
+    subprocess.run(["umount", sound.config_file], check=True)
+
+
+def test_a_file_mounted_by_itself_is_told(mounted: Settings) -> None:
+    assert any("in place, with a journal" in each.what for each in found(mounted, "file"))

@@ -1,0 +1,32 @@
+"""The SPOE files that settings name."""
+
+from pathlib import Path
+
+from tests.app.client import serving
+from tests.app.spoe import FILE, FILES, furnish
+
+
+def test_directories_are_those_of_the_settings(tmp_path: Path) -> None:
+    furnish(tmp_path)
+    with serving(tmp_path, spoe_transaction_dir=str(tmp_path / "open")) as client:
+        id_ = client.post(f"{FILE}/transactions?version=3").json["id"]
+        assert (tmp_path / "open" / f"f.cfg.{id_}").exists()
+        assert client.delete(f"{FILE}/transactions/{id_}").status == 204
+    (tmp_path / "elsewhere").mkdir()
+    with serving(tmp_path, spoe_dir=str(tmp_path / "elsewhere")) as client:
+        assert client.get(FILES).json == []
+
+
+def test_a_relative_path_in_the_configuration_counts(tmp_path: Path) -> None:
+    furnish(tmp_path)
+    (tmp_path / "haproxy.cfg").write_text("frontend f\n  bind 127.0.0.1:1\n  filter spoe engine one config spoe/f.cfg\n")
+    with serving(tmp_path) as client:
+        assert client.delete(FILE).status == 409
+
+
+def test_times_are_written_as_the_settings_say(tmp_path: Path) -> None:
+    path = furnish(tmp_path)
+    with serving(tmp_path, time_suffix="ms") as client:
+        body = {"name": "a2", "processing_timeout": 2000}
+        assert client.post(f"{FILE}/scopes/%5Bone%5D/agents?version=3", body).status == 201
+    assert "timeout processing 2000ms\n" in path.read_text()

@@ -1,0 +1,149 @@
+"""A SPOE file: versions, transactions, edits by others, and what a change of it does to HAProxy."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from native.engine import Engine
+from native.errors import Conflict, InUse, NoTransaction, Refused
+from native.spoe.directory import SpoeFiles
+from tests.haproxy.process import HAProxy
+from tests.native.engines import reload, run
+from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files
+
+FREE = "free.cfg"
+
+
+@pytest.fixture(scope="module")
+def haproxy(tmp_path_factory: pytest.TempPathFactory, haproxy_binary: str) -> Iterator[HAProxy]:
+    directory = tmp_path_factory.mktemp("spoe")
+    furnish(directory)
+    with HAProxy(directory, configuration(directory), binary=haproxy_binary) as haproxy:
+        yield haproxy
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return furnish(tmp_path)
+
+
+def test_a_change_raises_the_version_and_nothing_else(home: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, engine):
+            outcome = await files.file(FREE).write(adding("m2"), version=3)
+            assert (outcome.version, outcome.reload_id, outcome.live) == (4, None, True)
+            assert files.file(FREE).version() == 4
+            assert engine.reloads.pending is None
+            with pytest.raises(Conflict, match="version in configuration file is 4, given version is 3"):
+                await files.file(FREE).write(adding("m3"), version=3)
+        assert (home / FREE).read_text() == TEXT.replace("=3", "=4") + "\nspoe-message m2\n  args dst\n"
+        assert sorted(os.listdir(home)) == [FREE, READ]
+
+    run(work())
+
+
+def test_an_edit_by_somebody_else_counts_also_after_a_restart(home: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, _):
+            (home / FREE).write_text(TEXT.replace("ip=src", "ip=dst"))
+            assert files.file(FREE).version() == 4
+        async with spoe_files(tmp_path) as (files, _):
+            assert files.file(FREE).version() == 4
+            with pytest.raises(Conflict):
+                await files.file(FREE).write(adding("m2"), version=3)
+            await files.file(FREE).write(adding("m2"), version=4)
+        assert (home / FREE).read_text().startswith(TEXT.replace("=3", "=5").replace("ip=src", "ip=dst"))
+
+    run(work())
+
+
+def test_a_transaction_survives_a_restart_and_is_committed(home: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, engine):
+            file = files.file(FREE)
+            id_ = file.start_transaction(3).id
+            await file.write(adding("m2"), transaction_id=id_)
+            assert (home / FREE).read_text() == TEXT
+        async with spoe_files(tmp_path) as (files, engine):
+            file = files.file(FREE)
+            assert [each.as_dict() for each in file.transactions()] == [{"_version": 3, "id": id_, "status": "in_progress"}]
+            assert EDITOR.get_object(file.read(id_), "[one]", MESSAGES, "m2") == {"args": "dst", "name": "m2"}
+            assert (file.version(id_), file.version()) == (3, 3)
+            transaction, outcome = await file.commit_transaction(id_)
+            assert transaction.as_dict() == {"_version": 3, "id": id_, "status": "success"}
+            assert (outcome.version, outcome.reload_id) == (4, engine.reloads.pending)
+            assert outcome.reload_id, "a transaction asks for a reload, whoever reads the file"
+            with pytest.raises(NoTransaction):
+                await file.commit_transaction(id_)
+            await reload(engine)
+
+    run(work())
+
+
+def test_of_two_transactions_the_second_is_gone(home: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, engine):
+            file = files.file(FREE)
+            first, second, third = (file.start_transaction(3).id for _ in range(3))
+            await file.write(adding("m2"), transaction_id=first)
+            await file.commit_transaction(first)
+            with pytest.raises(Conflict, match="version mismatch: version mismatch, transaction version: 3, configured version: 4"):
+                await file.commit_transaction(second)
+            for gone in (first, second):
+                with pytest.raises(NoTransaction):
+                    file.transaction(gone)
+            file.delete_transaction(third)
+            assert file.transactions() == []
+            await reload(engine)
+
+    run(work())
+
+
+def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
+    directory, home = haproxy.directory, haproxy.directory / "spoe"
+
+    async def refused(files: SpoeFiles) -> None:
+        before = (home / READ).read_bytes()
+        with pytest.raises(Refused) as error:
+            await files.file(READ).write(naming("m1 nosuch"), version=3)
+        assert "nosuch" in str(error.value)
+        assert ".used.cfg" not in str(error.value), "a draft's name means nothing to anybody"
+        assert (home / READ).read_bytes() == before
+        assert files.file(READ).version() == 3
+
+    async def changed(files: SpoeFiles, engine: Engine) -> None:
+        outcome = await files.file(READ).write(adding("m2"), version=3)
+        assert not outcome.live
+        assert outcome.reload_id == engine.reloads.pending
+        assert [(each.section, each.keyword) for each in outcome.reasons] == [("frontend web", "filter")]
+        again = await files.file(READ).write(naming("m1 m2"), version=4)
+        assert again.reload_id == outcome.reload_id
+        assert (await reload(engine)).status == "succeeded"
+
+    async def in_use(files: SpoeFiles) -> None:
+        with pytest.raises(InUse, match=r"rejecting attempt to delete file .*/used\.cfg referenced in haproxy conf at line \d+: "):
+            await files.delete(READ)
+        assert (home / READ).exists()
+
+    async def kept(files: SpoeFiles) -> None:
+        file = files.file(READ)
+        id_ = file.start_transaction(5).id
+        await file.write(naming("nosuch"), transaction_id=id_)
+        with pytest.raises(Refused):
+            await file.commit_transaction(id_)
+        await file.write(naming("m2"), transaction_id=id_)
+        _, outcome = await file.commit_transaction(id_, force_reload=True)
+        assert (outcome.live, outcome.reload_id) == (True, None)
+
+    async def work() -> None:
+        async with spoe_files(directory, haproxy) as (files, engine):
+            await refused(files)
+            await changed(files, engine)
+            await in_use(files)
+            await kept(files)
+            assert sorted(each.name for each in home.iterdir()) == [FREE, READ]
+            assert [each.name for each in directory.glob(".haproxy.cfg.*")] == []
+
+    run(work())

@@ -1,0 +1,59 @@
+"""Which filters read a SPOE file, and the configuration that reads a draft instead."""
+
+from pathlib import Path
+
+import pytest
+
+from native.config.editor import Editor
+from native.spoe.references import References
+from native.text.document import Document
+
+TEXT = """\
+# above
+
+frontend web
+  filter compression
+  filter spoe engine one config {word}   # asked
+frontend other
+  filter spoe config /nowhere/g.cfg
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "spoe").mkdir()
+    (tmp_path / "spoe" / "f.cfg").write_text("[one]\n")
+    (tmp_path / "link").symlink_to("spoe")
+    return tmp_path / "spoe" / "f.cfg"
+
+
+@pytest.mark.parametrize(
+    ("word", "reads"),
+    [
+        ("{home}/spoe/f.cfg", True),
+        ("{home}/spoe/../spoe/./f.cfg", True),
+        ('"{home}/spoe/f.cfg"', True),
+        ("{home}/link/f.cfg", True),
+        ("spoe/f.cfg", True),
+        ("$DIR/f.cfg", True),
+        ("{home}/spoe/f.cfg.bak", False),
+        ("{home}/f.cfg", False),
+        ("f.cfg", False),
+        ("$DIR/g.cfg", False),
+    ],
+)
+def test_a_filter(file: Path, tmp_path: Path, word: str, reads: bool) -> None:
+    references = References(Editor(), [Path("/elsewhere"), tmp_path])
+    document = Document.parse(TEXT.format(word=word.format(home=tmp_path)))
+    found = references.to(document, file)
+    assert bool(found) is reads
+    draft = tmp_path / ".draft"
+    redirected = references.redirected(document, file, draft)
+    if not reads:
+        assert redirected is document
+        return
+    assert redirected.text == document.text.replace(word.format(home=tmp_path), str(draft))
+    assert (found[0].line(document), found[0].text().split()[0]) == (5, "filter")
+    reason = found[0].reason(document, file.name)
+    assert (reason.section, reason.line, reason.keyword) == ("frontend web", 5, "filter")
+    assert "f.cfg" in reason.why
