@@ -11,15 +11,16 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import cors, probes, tally
+from app import connection, cors, probes, tally, trace_context
 from app.answer import CONFIGURATION_VERSION, Answer, FileAnswer, Header, HeaderName
 from app.answer_cache import AnswerCache
 from app.call import reading
-from app.errors import ApiError, answer_to
+from app.errors import ApiError, answer_to, error_answer
 from app.log import ACCESS
 from app.parameters import query_values
 from app.sidecar import Sidecar
 from native.errors import NativeError
+from native.origin import origin
 
 REQUEST_ID = HeaderName(b"X-Request-Id")
 CLOSE = (b"connection", b"close")
@@ -41,12 +42,13 @@ class Pipeline:
             return
         scope["request_id"] = f"{self._prefix}-{next(self._numbers):x}"
         exchange = Exchange(self, scope, send)
+        origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
         try:
             answer = await self._answer(scope, receive, exchange)
         except (ApiError, NativeError) as error:
             answer = answer_to(error)
         except Exception as error:
-            logger.exception("request %s %s failed", scope["method"], scope["path"], extra={"fields": {"request_id": scope["request_id"]}})
+            logger.exception("request %s %s failed", scope["method"], scope["path"])
             answer = None if exchange.status else answer_to(error)
         if answer is not None:
             await exchange.send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
@@ -57,20 +59,23 @@ class Pipeline:
         seconds = time.perf_counter() - exchange.began
         self.sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO):
-            about = {"request": (scope, exchange, seconds), "fields": {"request_id": scope["request_id"]}}
+            client = {"client": name} if (name := connection.of(scope).name) else {}
+            about = {"request": (scope, exchange, seconds), "fields": client}
             access_logger.info("request", extra=about)
 
     async def _answer(self, scope: Scope, receive: Receive, exchange: "Exchange") -> Answer | None:
         """The answer, or None when FastAPI has sent it."""
+        if (over := connection.of(scope)).refused:
+            return error_answer(403, over.refused)
         if (preflight := cors.preflight(scope, exchange.headers)) is not None:
             return preflight
         if (page := self.public(scope)) is not None:
             return page
         if scope["path"] in probes.PATHS:
             return await probes.answer(self.sidecar, scope["path"])
-        authorization = exchange.headers.get(b"authorization", b"")
-        gate = self.sidecar.gate
-        if not gate.admits_at_once(authorization) and (refusal := await gate.refusal(authorization)) is not None:
+        authorization, gate = exchange.headers.get(b"authorization", b""), self.sidecar.gate
+        known = not over.endpoint.basic_auth or gate.admits_at_once(authorization)
+        if not known and (refusal := await gate.refusal(authorization)) is not None:
             return refusal
         if scope["method"] != "GET":
             await self.app(scope, receive, exchange.send)
@@ -131,4 +136,4 @@ class Exchange:
             (CONFIGURATION_VERSION, b"%d" % self._pipeline.version_of(self._scope)),
             *cors.headers(self._scope, self.headers),
         ]
-        return common if self._pipeline.sidecar.settings.keep_alive else [*common, CLOSE]
+        return common if connection.of(self._scope).endpoint.keep_alive else [*common, CLOSE]

@@ -37,7 +37,7 @@ class Surroundings:
         document = self.references.redirected(site.current.document, file, draft)
         configuration = await to_thread(site.current.file.draft, document.data, str(uuid.uuid4()))
         try:
-            await check(configuration.path, site.check, file=site.current.path, document=document)
+            await check(configuration.checked(document), site.check)
         except Refused as error:
             raise _about(error, str(draft), str(file)) from None
         finally:
