@@ -179,6 +179,10 @@ class Engine:
             return Outcome(self.version(transaction_id))
         return await commit(self.site, self._early(Change(edit, self._stated(version), force_reload=force_reload)))
 
+    async def amend(self, edit: Edit) -> Outcome:
+        """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
+        return await commit(self.site, Change(edit, kept=False))
+
     async def push_raw(
         self,
         body: bytes,
