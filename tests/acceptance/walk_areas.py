@@ -1,0 +1,73 @@
+"""The operations that are not regular, area by area, each in an order in which it has something to act on."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.acceptance.objects import SPOE_FILE, SPOE_OBJECTS
+from tests.acceptance.walk import Upload, Walk
+
+
+def raw(walk: Walk) -> None:
+    text = walk.step("getHAProxyConfiguration").text
+    walk.step("postHAProxyConfiguration", body=text)
+    walk.step("planConfiguration", body=text)
+    walk.step("getConfigurationVersion")
+
+
+def traces(walk: Walk) -> None:
+    entry = {"trace": "h2 sink stderr"}
+    walk.step("createTraceEntry", body=entry)
+    walk.step("deleteTraceEntry", body=entry)
+
+
+def transactions(walk: Walk) -> None:
+    dropped, committed = (_id(walk, "startTransaction", version=walk.sidecar.version()) for _ in range(2))
+    walk.step("getTransactions")
+    walk.step("getTransaction", dropped)
+    walk.step("deleteTransaction", dropped)
+    reload = walk.step("commitTransaction", committed).headers["Reload-Id"]
+    walk.step("getReloads")
+    walk.step("getReload", {"id": reload})
+    walk.step("getReloadRecord", {"id": reload})
+
+
+def _id(walk: Walk, operation: str, names: Mapping[str, str] = {}, **query: Any) -> dict[str, str]:
+    return {**names, "id": walk.step(operation, names, **query).json()["id"]}
+
+
+def runtime_servers(walk: Walk) -> None:
+    walk.step("getAllRuntimeServer", {"parent_name": "app"})
+    walk.step("getRuntimeServer", {"parent_name": "app", "name": "s1"})
+
+
+def spoe(walk: Walk) -> None:
+    file, scope = {"parent_name": "walk.spoe"}, {"parent_name": "walk.spoe", "scope_name": "[two]"}
+    walk.step("createSpoe", body=Upload("walk.spoe", SPOE_FILE))
+    walk.step("getOneSpoeFile", {"name": "walk.spoe"})
+
+    def version() -> Any:
+        return walk.step("getSpoeConfigurationVersion", file).json()
+
+    walk.step("createSpoeScope", file, "[two]", version=version())
+    walk.step("getAllSpoeScope", file)
+    walk.step("getSpoeScope", {**file, "name": "[two]"})
+    for word, body in SPOE_OBJECTS.items():
+        name = {**scope, "name": body["name"]}
+        walk.step(f"createSpoe{word}", scope, body, version=version())
+        walk.step(f"getAllSpoe{word}", scope)
+        walk.step(f"getSpoe{word}", name)
+        walk.step(f"replaceSpoe{word}", name, body, version=version())
+        walk.step(f"deleteSpoe{word}", name, version=version())
+    walk.step("deleteSpoeScope", {**file, "name": "[two]"}, version=version())
+    dropped, committed = (_id(walk, "startSpoeTransaction", file, version=version()) for _ in range(2))
+    walk.step("getAllSpoeTransaction", file)
+    walk.step("getSpoeTransaction", dropped)
+    walk.step("deleteSpoeTransaction", dropped)
+    walk.step("commitSpoeTransaction", committed)
+    walk.step("deleteSpoeFile", {"name": "walk.spoe"})
+
+
+AREAS: list[Callable[[Walk], None]] = [raw, traces, transactions, runtime_servers, spoe]
+
+# What is not called, and why.
+NOT_WALKED: dict[str, str] = {}
