@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Scope
 
+from app import connection
+from app.security import parse_basic
+
 if TYPE_CHECKING:
     from app.pipeline import Exchange
 
@@ -64,6 +67,14 @@ def _peer(scope: Scope, exchange: "Exchange", seconds: float) -> str:
     return scope["client"][0] if scope.get("client") else "-"
 
 
+def _user(scope: Scope, exchange: "Exchange", seconds: float) -> str:
+    """Who was let in: the name of the client certificate, else of the user."""
+    if exchange.status == 401:
+        return "-"
+    named = parse_basic(exchange.headers.get(b"authorization", b"")) or ("",)
+    return (connection.of(scope).name or named[0] or "-").replace('"', '\\"')
+
+
 def _query(scope: Scope) -> str:
     return "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
 
@@ -95,7 +106,7 @@ _PLAIN: dict[str, Writer] = {
     ">s": lambda scope, exchange, seconds: str(exchange.status),
     "t": lambda scope, exchange, seconds: datetime.now().astimezone().strftime("[%d/%b/%Y:%H:%M:%S %z]"),
     "T": lambda scope, exchange, seconds: str(int(seconds)),
-    "u": lambda scope, exchange, seconds: "-",
+    "u": _user,
     "U": lambda scope, exchange, seconds: _path(scope),
     "v": _server(0),
     "V": _server(0),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Request
 from starlette.types import Scope
 
-from app import body, parameters
+from app import body, connection, parameters
 from app.errors import ApiError
 from app.negotiation import check_accept, check_content_encoding, check_content_type
 from app.operations import Operation
@@ -55,8 +55,8 @@ async def _written(request: Request) -> Call:
     if declared is None:
         _check_force(call)
         return call
-    settings = sidecar.settings
-    data = await body.read(request.receive, scope["headers"], settings.max_body_size, settings.read_timeout)
+    patience = connection.of(scope).endpoint.read_timeout
+    data = await body.read(request.receive, scope["headers"], sidecar.settings.max_body_size, patience)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")

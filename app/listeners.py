@@ -1,38 +1,52 @@
-"""Opens what the settings ask for and serves on it: one uvicorn server for each socket, all in one event loop.
+"""Sockets, each bound to an endpoint here: uvicorn would loosen the mode of a unix socket and leave its file behind."""
 
-Sockets are bound here, so that uvicorn neither loosens the mode of a unix socket nor leaves its file behind.
-"""
-
-import contextlib
 import os
 import socket
+import ssl
 import stat
-from collections.abc import Iterator, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Iterable, MutableMapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import uvicorn
-from starlette.types import ASGIApp
-
 from app import activation
-from app.protocol import Protocol
+from app.endpoint import Endpoint, one_of
 from app.settings import Settings, SettingsError
+from app.tls import Identity
 
 
 @dataclass
 class Listener:
-    """An open socket and the address that is told to the operator; `path` is the file that goes with it at the end."""
+    """An open socket and what it is to be; `path` is the file that goes with it at the end."""
 
-    scheme: str
+    endpoint: Endpoint
     socket: socket.socket
     path: str = ""
+    _identity: Identity | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._identity = self.identity(self.endpoint)
+
+    def identity(self, endpoint: Endpoint) -> Identity | None:
+        """What it shows in handshakes when it is that endpoint; SettingsError when its files cannot be used."""
+        return Identity(endpoint.certificate, endpoint.key, endpoint.authority) if endpoint.scheme == "https" else None
+
+    def become(self, endpoint: Endpoint, identity: Identity | None) -> None:
+        """Takes over all but the place, for the connections that come."""
+        self.endpoint, self._identity = endpoint, identity
+        if self.path and endpoint.mode is not None:
+            os.chmod(self.path, endpoint.mode)
+
+    def context(self) -> ssl.SSLContext | None:
+        """For the next connection; None without TLS."""
+        return self._identity.context() if self._identity else None
 
     @property
     def address(self) -> str:
-        if self.scheme == "unix":
+        scheme = self.endpoint.scheme
+        if scheme == "unix":
             return f"unix://{self.socket.getsockname()}"
         host, port = self.socket.getsockname()[:2]
-        return f"{self.scheme}://[{host}]:{port}" if ":" in host else f"{self.scheme}://{host}:{port}"
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def close(self) -> None:
         self.socket.close()
@@ -40,45 +54,39 @@ class Listener:
             Path(self.path).unlink(missing_ok=True)
 
 
-class Server(uvicorn.Server):
-    """Signals are the program's business, so uvicorn leaves them alone."""
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
+def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
+    """The sockets of the service manager, which stay open in its hands; each gets the options that the settings have for its scheme."""
+    return [Listener(one_of(scheme, settings), opened) for scheme, opened in activation.sockets(environ)]
 
 
-def handed_over(environ: MutableMapping[str, str]) -> list[Listener]:
-    """The sockets of the service manager, which stay open in its hands."""
-    return [Listener(scheme, opened) for scheme, opened in activation.sockets(environ)]
-
-
-def passed_over(settings: Settings, served: list[Listener]) -> list[str]:
+def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
     """The addresses that the settings name and that none of the sockets handed over listens on."""
-    ports = {each.socket.getsockname()[1] for each in served if each.scheme != "unix"}
-    named = {"dataplaneapi.port": settings.port, "dataplaneapi.tls.tls_port": settings.tls_port}
-    return [f"{key} {port}" for key, port in named.items() if port and port not in ports]
+    ports = {each.socket.getsockname()[1] for each in served if each.endpoint.scheme != "unix"}
+    return [f"{each.scheme}://{each.host}:{each.port}" for each in wanted if each.port and each.port not in ports]
 
 
-def open_all(settings: Settings) -> list[Listener]:
+def open_all(wanted: Iterable[Endpoint]) -> list[Listener]:
     """All listeners, or SettingsError and none."""
     opened: list[Listener] = []
     try:
-        for scheme in dict.fromkeys(settings.scheme):
-            opened.append(_open(scheme, settings))
+        for each in wanted:
+            opened.append(_open(each))
     except BaseException:
-        for each in opened:
-            each.close()
+        for listener in opened:
+            listener.close()
         raise
     return opened
 
 
-def _open(scheme: str, settings: Settings) -> Listener:
-    if scheme == "unix":
-        return Listener(scheme, _bind_unix(settings.socket_path), settings.socket_path)
-    if scheme == "https":
-        raise SettingsError("scheme https: TLS is not served by this version; use http or unix")
-    return Listener(scheme, _bind(settings.host, settings.port))
+def _open(endpoint: Endpoint) -> Listener:
+    if endpoint.scheme == "unix":
+        return Listener(endpoint, _bind_unix(endpoint.path, endpoint.mode), endpoint.path)
+    opened = _bind(endpoint.host, endpoint.port)
+    try:
+        return Listener(endpoint, opened)
+    except SettingsError:
+        opened.close()
+        raise
 
 
 def _bind(host: str, port: int) -> socket.socket:
@@ -98,13 +106,15 @@ def _bind(host: str, port: int) -> socket.socket:
     return opened
 
 
-def _bind_unix(path: str) -> socket.socket:
-    """A file left by a server that is gone is removed; one that answers is in use."""
+def _bind_unix(path: str, mode: int | None) -> socket.socket:
+    """A file left by a server that is gone is removed; one that answers is in use. The mode is set before anybody can connect."""
     opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode) and not _answers(path):
             os.unlink(path)
         opened.bind(path)
+        if mode is not None:
+            os.chmod(path, mode)
     except OSError as error:
         opened.close()
         raise SettingsError(f"cannot listen on {path}: {error.strerror or error}") from None
@@ -114,21 +124,3 @@ def _bind_unix(path: str) -> socket.socket:
 def _answers(path: str) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         return probe.connect_ex(path) == 0
-
-
-def server(app: ASGIApp, settings: Settings) -> Server:
-    config = uvicorn.Config(
-        app,
-        http=type("LimitedProtocol", (Protocol,), {"largest_head": settings.max_header_size, "patience": settings.read_timeout}),
-        loop="uvloop",
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_keep_alive=max(1, int(settings.cleanup_timeout)),
-        timeout_graceful_shutdown=int(settings.graceful_timeout),
-    )
-    return Server(config)

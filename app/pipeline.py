@@ -11,11 +11,11 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import cors, probes, tally
+from app import connection, cors, probes, tally
 from app.answer import CONFIGURATION_VERSION, Answer, FileAnswer, Header, HeaderName
 from app.answer_cache import AnswerCache
 from app.call import reading
-from app.errors import ApiError, answer_to
+from app.errors import ApiError, answer_to, error_answer
 from app.log import ACCESS
 from app.parameters import query_values
 from app.sidecar import Sidecar
@@ -57,20 +57,23 @@ class Pipeline:
         seconds = time.perf_counter() - exchange.began
         self.sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO):
-            about = {"request": (scope, exchange, seconds), "fields": {"request_id": scope["request_id"]}}
+            client = {"client": name} if (name := connection.of(scope).name) else {}
+            about = {"request": (scope, exchange, seconds), "fields": {"request_id": scope["request_id"], **client}}
             access_logger.info("request", extra=about)
 
     async def _answer(self, scope: Scope, receive: Receive, exchange: "Exchange") -> Answer | None:
         """The answer, or None when FastAPI has sent it."""
+        if (over := connection.of(scope)).refused:
+            return error_answer(403, over.refused)
         if (preflight := cors.preflight(scope, exchange.headers)) is not None:
             return preflight
         if (page := self.public(scope)) is not None:
             return page
         if scope["path"] in probes.PATHS:
             return await probes.answer(self.sidecar, scope["path"])
-        authorization = exchange.headers.get(b"authorization", b"")
-        gate = self.sidecar.gate
-        if not gate.admits_at_once(authorization) and (refusal := await gate.refusal(authorization)) is not None:
+        authorization, gate = exchange.headers.get(b"authorization", b""), self.sidecar.gate
+        known = not over.endpoint.basic_auth or gate.admits_at_once(authorization)
+        if not known and (refusal := await gate.refusal(authorization)) is not None:
             return refusal
         if scope["method"] != "GET":
             await self.app(scope, receive, exchange.send)
@@ -131,4 +134,4 @@ class Exchange:
             (CONFIGURATION_VERSION, b"%d" % self._pipeline.version_of(self._scope)),
             *cors.headers(self._scope, self.headers),
         ]
-        return common if self._pipeline.sidecar.settings.keep_alive else [*common, CLOSE]
+        return common if connection.of(self._scope).endpoint.keep_alive else [*common, CLOSE]

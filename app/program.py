@@ -13,9 +13,11 @@ from typing import Any
 import uvloop
 
 from app import listeners, log, notify, settings_file
+from app.endpoint import OF_LISTENERS, endpoints
 from app.engine import look_for_sockets, open_engine
 from app.main import create_app
 from app.process import drop_privileges, write_pid_file
+from app.serving import Serving
 from app.settings import Settings, SettingsError, table
 from app.users import NoUsers
 from app.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
@@ -23,9 +25,8 @@ from native.errors import NativeError, RuntimeFailure
 
 logger = logging.getLogger(__name__)
 Reread = Callable[[], Settings]
-BACKLOG = 2048
-# What SIGHUP changes in a running process; all else belongs to its listeners or its engine.
-TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "read_timeout", "status_cmd"))
+# What SIGHUP changes in a running process beside its listeners; all else belongs to its engine.
+TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd"))
 
 
 def serve(settings: Settings, reread: Reread) -> int:
@@ -61,7 +62,8 @@ def greet(settings: Settings) -> None:
 
 def _started_with(before: Settings, after: Settings) -> list[str]:
     """The settings that differ and that a running process does not take over."""
-    return [source.yaml for name, source, _ in table() if name not in TAKEN_OVER and getattr(before, name) != getattr(after, name)]
+    taken = TAKEN_OVER | OF_LISTENERS
+    return [source.yaml for name, source, _ in table() if name not in taken and getattr(before, name) != getattr(after, name)]
 
 
 class Program:
@@ -89,32 +91,26 @@ class Program:
         return 0
 
     def _listeners(self) -> list[listeners.Listener]:
-        if not (opened := listeners.handed_over(os.environ)):
-            return listeners.open_all(self.settings)
-        for address in listeners.passed_over(self.settings, opened):
+        self._handed_over = listeners.handed_over(self.settings, os.environ)
+        if not self._handed_over:
+            return listeners.open_all(endpoints(self.settings))
+        for address in listeners.passed_over(endpoints(self.settings), self._handed_over):
             logger.warning(
                 "%s is not listened on: the service manager hands over other sockets; change its socket unit or disable it", address
             )
-        return opened
+        return self._handed_over
 
     async def _serve(self, opened: list[listeners.Listener]) -> None:
-        servers = [listeners.server(self.app, self.settings) for _ in opened]
-        running = [asyncio.ensure_future(each.serve(sockets=[listener.socket])) for each, listener in zip(servers, opened, strict=True)]
-        for listener in opened:
-            # From here on a client that connects is served, also before uvicorn takes its first look.
-            listener.socket.listen(BACKLOG)
-            logger.info("Serving data plane at %s", listener.address)
-        self._manager.ready(f"Serving at {', '.join(listener.address for listener in opened)}")
+        self._serving = Serving(self.app, self.settings, opened, kept=bool(self._handed_over))
+        self._manager.ready(self._status())
         self._start(self._manager.keep_watch())
         await self._stopping.wait()
         self._manager.stopping()
         logger.info("HAProxy Data Plane API shutting down")
-        addresses = [listener.address for listener in opened]
-        for each in servers:
-            each.should_exit = True
-        await asyncio.gather(*running)
-        for address in addresses:
-            logger.info("Stopped serving data plane at %s", address)
+        await self._serving.stop()
+
+    def _status(self) -> str:
+        return f"Serving at {', '.join(self._serving.addresses)}"
 
     def _take_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -148,15 +144,16 @@ class Program:
             logger.error("%s", error)
 
     async def restart(self) -> None:
-        """SIGHUP: settings, users, log targets and the configuration anew; listeners and engine keep what they were started with."""
+        """SIGHUP: settings, users, log targets, listeners and the configuration anew; the engine keeps what it was started with."""
         self._manager.reloading()
         try:
             await self._restart()
         finally:
-            self._manager.ready()
+            self._manager.ready(self._status())
 
     async def _restart(self) -> None:
         settings = self._reread()
+        await self._serving.change(settings)
         self.app.sidecar.users.read(settings)
         log.setup(settings.log_targets)
         greet(settings)

@@ -18,7 +18,7 @@ RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.trans
 
 # The oldest kind of hash has no mark; it is as long as this.
 _DES_LENGTH = 13
-NOT_YET = frozenset(("listen_limit", "write_timeout", "update_map_files", "debug_socket_path"))
+NOT_YET = frozenset(("update_map_files", "debug_socket_path"))
 
 
 class SettingsError(Exception):
@@ -56,6 +56,7 @@ class Settings:
     max_header_size: int = _from("--max-header-size", API, "size", 1_000_000, "largest request header")
     max_body_size: int = _from("--max-body-size", API, "size", 1_000_000_000, "largest request body; 0 for no limit")
     socket_path: str = _from("--socket-path", API, "text", "/var/run/data-plane.sock", "socket of the unix listener")
+    socket_mode: str = _from("--socket-mode", API, "text", "", "mode of that socket, octal; default: as the umask says")
     host: str = _from("--host", API, "text", "localhost", "address to listen on", env="HOST")
     port: int = _from("--port", API, "number", 0, "port to listen on; 0 picks a free one", env="PORT")
     listen_limit: int = _from("--listen-limit", API, "number", 0, "connections at a time; 0 for no limit")
@@ -67,10 +68,13 @@ class Settings:
     tls_certificate: str = _from("--tls-certificate", TLS, "text", "", "certificate, PEM", env="TLS_CERTIFICATE")
     tls_key: str = _from("--tls-key", TLS, "text", "", "private key, PEM", env="TLS_PRIVATE_KEY")
     tls_ca: str = _from("--tls-ca", TLS, "text", "", "authority that client certificates must come from", env="TLS_CA_CERTIFICATE")
-    tls_listen_limit: int = _from("--tls-listen-limit", TLS, "number", 0, "as listen-limit, for https")
-    tls_keep_alive: float = _from("--tls-keep-alive", TLS, "duration", 0.0, "as keep-alive, for https")
-    tls_read_timeout: float = _from("--tls-read-timeout", TLS, "duration", 0.0, "as read-timeout, for https")
-    tls_write_timeout: float = _from("--tls-write-timeout", TLS, "duration", 0.0, "as write-timeout, for https")
+    tls_client_names: list[str] = _from(
+        "--tls-client-names", TLS, "texts", None, "name that a client certificate may have, `*` for any ending; may be repeated"
+    )
+    tls_listen_limit: int | None = _from("--tls-listen-limit", TLS, "number", None, "as listen-limit, for https; default: the same")
+    tls_keep_alive: float | None = _from("--tls-keep-alive", TLS, "duration", None, "as keep-alive, for https; default: the same")
+    tls_read_timeout: float | None = _from("--tls-read-timeout", TLS, "duration", None, "as read-timeout, for https; default: the same")
+    tls_write_timeout: float | None = _from("--tls-write-timeout", TLS, "duration", None, "as write-timeout, for https; default: the same")
     show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
     pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
@@ -110,6 +114,7 @@ class Settings:
     time_suffix: str = _from("--time-suffix", HAPROXY, "text", "nearest", "unit of new times", key="preferred_time_suffix")
     # Beyond the table: what only the YAML file holds, and where it is.
     name: str = ""
+    listeners: list[dict[str, Any]] = field(default_factory=list)
     users: list[dict[str, Any]] = field(default_factory=list)
     advertised: dict[str, Any] = field(default_factory=dict)
     log_targets: list[dict[str, Any]] = field(default_factory=list)
@@ -123,6 +128,11 @@ def table() -> Iterator[tuple[str, Source, Any]]:
         if "source" in each.metadata:
             default = [] if each.default is dataclasses.MISSING else each.default
             yield each.name, each.metadata["source"], default
+
+
+def source(name: str) -> Source:
+    """Where the setting of that name may come from."""
+    return next(found for each, found, _ in table() if each == name)
 
 
 def at(data: Any, path: str) -> Any:
@@ -151,11 +161,13 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
     """The settings from all sources; what is wrong but harmless becomes a warning."""
     warnings: list[str] = []
     values = {name: _value(name, source, default, flags, environ, data, warnings) for name, source, default in table()}
-    if not values["scheme"]:
+    listeners = _maps(data, "dataplaneapi.listeners")
+    if not values["scheme"] and not listeners:
         values["scheme"] = ["http"]
     settings = Settings(
         **values,
         name=str(at(data, "name") or os.uname().nodename),
+        listeners=listeners,
         users=_maps(data, "dataplaneapi.user"),
         advertised=dict(at(data, "dataplaneapi.advertised") or {}),
         log_targets=_maps(data, "log_targets"),
@@ -190,20 +202,29 @@ def _value(
 
 
 def _from_yaml(source: Source, found: Any, default: Any, warnings: list[str]) -> Any:
-    kind = source.kind
+    try:
+        return yaml_value(source.kind, source.yaml, found)
+    except SettingsError as error:
+        if source.kind not in ("duration", "size"):
+            raise
+        warnings.append(f"{error}; {default} is used")
+        return default
+
+
+def yaml_value(kind: str, place: str, found: Any) -> Any:
+    """A value of the YAML file as one of its kind; SettingsError that names the place when it is none."""
     if kind in ("duration", "size"):
         try:
             return parse(kind, str(found))
         except ValueError as error:
-            warnings.append(f"{source.yaml}: {error}; {default} is used")
-            return default
+            raise SettingsError(f"{place}: {error}") from None
     if kind == "texts" and isinstance(found, list):
         return [str(each) for each in found]
     if kind in _WORDS and not isinstance(found, list | Mapping):
         with contextlib.suppress(ValueError, KeyError):
             return _WORDS[kind](str(found).lower() if isinstance(found, bool) else str(found))
     wanted = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
-    raise SettingsError(f"{source.yaml} must be {wanted}, not {found!r}")
+    raise SettingsError(f"{place} must be {wanted}, not {found!r}")
 
 
 # YAML 1.1 has more words for true and false, and there are files that use them.

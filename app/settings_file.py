@@ -17,7 +17,7 @@ from app.settings import Settings, SettingsError, at, table
 
 # Keys beyond the table of settings.
 _MORE = (
-    "config_version name dataplaneapi.user dataplaneapi.advertised.api_address dataplaneapi.advertised.api_port "
+    "config_version name dataplaneapi.user dataplaneapi.listeners dataplaneapi.advertised.api_address dataplaneapi.advertised.api_port "
     "service_discovery.consuls service_discovery.aws_regions log_targets"
 )
 _OURS = re.compile(rb"^(?:dataplaneapi|haproxy|config_version|log_targets) *:", re.MULTILINE)
@@ -110,7 +110,7 @@ def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
     """What must become different, by path; None is to go."""
     if "log_targets" in data and not data["log_targets"]:
         yield "log_targets", None
-    if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme"):
+    if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme") and not settings.listeners:
         yield "dataplaneapi.scheme", ["http"]
     yield from ((path, value) for path, value in required(settings).items() if at(data, path) != value)
 

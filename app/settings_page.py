@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.endpoint import KEYS
 from app.settings import Source, table
 
 HEAD = """\
@@ -22,6 +23,7 @@ TAIL = """
 |---|---|
 | `config_version` | always 2 |
 | `name` | name of this server; default: the host's |
+| `dataplaneapi.listeners` | further listeners beside those of `scheme`, see below |
 | `dataplaneapi.user` | users: `{name, password, insecure}`. `password` is a hash of crypt(3) \
 (`openssl passwd -5`), with `insecure: true` clear \
 text; `"${NAME}"`, with these quotes, is that variable's value |
@@ -30,6 +32,31 @@ text; `"${NAME}"`, with these quotes, is that variable's value |
 
 A key that nobody reads is told by a warning at the start, with the nearest one that is read. The file is completed at each start by
 what must stand in it; its comments, its layout and keys of others stay.
+
+## Listeners
+
+`scheme` opens one listener each. An entry of `listeners` opens one more; it holds what differs from the settings above for its scheme:
+{keys}.
+
+```yaml
+dataplaneapi:
+  listeners:
+    - scheme: unix
+      socket_path: /run/dataplaneapi.sock
+      socket_mode: "0660"
+      basic_auth: false          # whoever may open the socket
+    - scheme: https
+      host: 192.0.2.10
+      port: 8443
+      tls_certificate: /run/spire/svid.pem
+      tls_key: /run/spire/svid_key.pem
+      tls_ca: /run/spire/bundle.pem
+      tls_client_names: ["spiffe://example.org/ns/ingress/*"]
+```
+
+With `tls_ca`, clients need a certificate of that authority, which stands for a password on this listener (`basic_auth: true`: both are
+asked for; so it is where the port is 0). Files that are replaced are used from the next connection on. SIGHUP follows changes of listeners;
+connections stay open.
 """
 
 
@@ -39,7 +66,8 @@ def page() -> str:
     for _, source, default in table():
         place = source.yaml.rpartition(".")[0]
         sections.setdefault(place, []).append(_row(source, default))
-    return HEAD + "\n".join(_section(place, rows) for place, rows in sections.items()) + TAIL
+    keys = ", ".join(f"`{key}`" for key in KEYS)
+    return HEAD + "\n".join(_section(place, rows) for place, rows in sections.items()) + TAIL.replace("{keys}", keys)
 
 
 def _section(place: str, rows: list[str]) -> str:

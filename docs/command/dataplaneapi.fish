@@ -51,7 +51,7 @@ function _shtab_dataplaneapi_using
 end
 
 set -g _shtab_dataplaneapi_commands
-set -g _shtab_dataplaneapi_opts_with_value --backups-dir --backups-number --cleanup-timeout --config-file --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
+set -g _shtab_dataplaneapi_opts_with_value --backups-dir --backups-number --cleanup-timeout --config-file --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
 
 complete -c dataplaneapi -e
 complete -c dataplaneapi -f
@@ -66,6 +66,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l graceful-timeout -x -d 
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l max-header-size -x -d 'largest request header (default 1000000)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l max-body-size -x -d 'largest request body; 0 for no limit (default 1000000000)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l socket-path -xka "(__fish_complete_path (commandline -ct))" -d 'socket of the unix listener (default /var/run/data-plane.sock)'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l socket-mode -x -d 'mode of that socket, octal; default: as the umask says'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l host -x -d 'address to listen on (default localhost)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l port -x -d 'port to listen on; 0 picks a free one'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l listen-limit -x -d 'connections at a time; 0 for no limit'
@@ -77,10 +78,11 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-port -x -d 'port of
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-certificate -xka "(__fish_complete_path (commandline -ct))" -d 'certificate, PEM'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-key -xka "(__fish_complete_path (commandline -ct))" -d 'private key, PEM'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-ca -xka "(__fish_complete_path (commandline -ct))" -d 'authority that client certificates must come from'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-listen-limit -x -d 'as listen-limit, for https'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-keep-alive -x -d 'as keep-alive, for https'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-read-timeout -x -d 'as read-timeout, for https'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-write-timeout -x -d 'as write-timeout, for https'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-client-names -x -d 'name that a client certificate may have, `*` for any ending; may be repeated'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-listen-limit -x -d 'as listen-limit, for https; default: the same'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-keep-alive -x -d 'as keep-alive, for https; default: the same'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-read-timeout -x -d 'as read-timeout, for https; default: the same'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-write-timeout -x -d 'as write-timeout, for https; default: the same'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s i -l show-system-info -d 'show facts about the machine on /info'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l disable-inotify -d 'do not watch the HAProxy configuration file'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l pid-file -xka "(__fish_complete_path (commandline -ct))" -d 'file to write the process id to'

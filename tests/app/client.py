@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
 
+from app.connection import UNKNOWN, Connection
 from app.engine import open_engine
 from app.main import create_app
 from app.settings import Settings
@@ -77,6 +78,7 @@ class Client:
     def __init__(self, given: Settings, configuration: str = CONFIGURATION) -> None:
         self.settings = given
         self.file = Path(given.config_file)
+        self.connection = UNKNOWN
         if not self.file.exists():
             self.file.write_text(configuration)
 
@@ -105,14 +107,14 @@ class Client:
         if body is not None and not isinstance(body, bytes):
             body = json.dumps(body).encode()
             sent.setdefault(b"content-type", b"application/json")
-        return self.runner.run(exchange(self.app, method, target, list(sent.items()), body or b""))
+        return self.runner.run(exchange(self.app, method, target, list(sent.items()), body or b"", self.connection))
 
     def __getattr__(self, name: str) -> Any:
         """`client.get(target)`, `client.post(target, body)`, ..."""
         return lambda target, body=None, **more: self(name.upper(), target, body, **more)
 
 
-async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes, bytes]], body: bytes) -> Got:
+async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes, bytes]], body: bytes, over: Connection = UNKNOWN) -> Got:
     path, _, query = target.partition("?")
     scope = {
         "type": "http",
@@ -126,6 +128,7 @@ async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes
         "client": ("127.0.0.1", 50000),
         "server": ("127.0.0.1", 5555),
         "root_path": "",
+        "connection": over,
     }
     sent: list[Any] = []
     messages: Iterator[Any] = iter([{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}])

@@ -1,6 +1,7 @@
 """Access lines."""
 
 import re
+from base64 import b64encode
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from app.access import DEFAULT, compiled, line
 from app.answer import RELOAD_ID
+from app.connection import Connection
+from app.endpoint import Endpoint
 
 SCOPE = {
     "type": "http",
@@ -43,6 +46,20 @@ def written(layout: str, status: int = 200, size: int = 12) -> str:
 )
 def test_directives(layout: str, text: str) -> None:
     assert written(layout) == text
+
+
+@pytest.mark.parametrize(
+    ("authorization", "name", "status", "user"),
+    [
+        (b"Basic " + b64encode(b'ad"min:secret'), "", 200, 'ad\\"min'),
+        (b"Basic " + b64encode(b"guess:secret"), "", 401, "-"),
+        (b"Basic " + b64encode(b"admin:secret"), "spiffe://a/b", 200, "spiffe://a/b"),
+        (b"Bearer x", "", 200, "-"),
+    ],
+)
+def test_who_asked(authorization: bytes, name: str, status: int, user: str) -> None:
+    exchange: Any = SimpleNamespace(status=status, size=0, headers={b"authorization": authorization}, sent_headers=[])
+    assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name)}, exchange, 0) == user
 
 
 def test_no_body_is_a_dash() -> None:

@@ -8,12 +8,19 @@ from typing import Any
 
 import pytest
 
-from app.listeners import open_all, server
+from app import listeners
+from app.endpoint import Endpoint, endpoints
+from app.listeners import Listener
 from app.settings import Settings, SettingsError
+from tests.app.authority import Authority
 
 
 def given(**changed: Any) -> Settings:
     return Settings(**{"scheme": ["http"], "host": "127.0.0.1"} | changed)
+
+
+def open_all(settings: Settings) -> list[Listener]:
+    return listeners.open_all(endpoints(settings))
 
 
 def test_a_free_port_and_its_address() -> None:
@@ -36,9 +43,12 @@ def test_localhost_is_ipv4_first() -> None:
 
 def test_unix(tmp_path: Path) -> None:
     path = str(tmp_path / "api.sock")
-    (listener,) = open_all(given(scheme=["unix"], socket_path=path))
+    (listener,) = open_all(given(scheme=["unix"], socket_path=path, socket_mode="660"))
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o660
     assert listener.address == f"unix://{path}"
     assert stat.S_ISSOCK(os.stat(path).st_mode)
+    listener.become(Endpoint("unix", mode=0o600), None)
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     listener.close()
     assert not os.path.exists(path)
 
@@ -66,8 +76,8 @@ def test_an_ordinary_file_is_never_removed(tmp_path: Path) -> None:
 
 def test_one_that_fails_closes_the_others(tmp_path: Path) -> None:
     path = str(tmp_path / "api.sock")
-    with pytest.raises(SettingsError, match="TLS is not served"):
-        open_all(given(scheme=["unix", "https"], socket_path=path))
+    with pytest.raises(SettingsError, match="TLS cannot be served: /none"):
+        open_all(given(scheme=["unix", "https"], socket_path=path, tls_certificate="/none", tls_key="/none"))
     assert not os.path.exists(path)
 
 
@@ -76,8 +86,9 @@ def test_an_unknown_host() -> None:
         open_all(given(host="no.such.host.invalid"))
 
 
-def test_timeouts_reach_the_server() -> None:
-    async def app(scope: Any, receive: Any, send: Any) -> None: ...
-
-    config = server(app, given(cleanup_timeout=7.0, graceful_timeout=3.0)).config
-    assert (config.timeout_keep_alive, config.timeout_graceful_shutdown, config.access_log, config.server_header) == (7, 3, False, False)
+def test_https_shows_its_certificate(tmp_path: Path) -> None:
+    certificate, key = map(str, Authority(tmp_path).issue("server"))
+    (listener,) = open_all(given(scheme=["https"], tls_certificate=certificate, tls_key=key))
+    with listener.socket:
+        assert listener.address.startswith("https://127.0.0.1:")
+        assert listener.context() is listener.context() is not None

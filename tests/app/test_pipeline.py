@@ -9,6 +9,8 @@ import pytest
 
 from app.answer import Answer
 from app.call import Written
+from app.connection import Connection
+from app.endpoint import Endpoint
 from app.handlers import information
 from tests.app.client import CONFIG, Client, exchange, serving
 
@@ -137,8 +139,20 @@ def test_no_access_line_without_a_listener(client: Client, caplog: pytest.LogCap
 
 
 def test_connections_end_where_they_are_not_kept(tmp_path: Path) -> None:
-    with serving(tmp_path, keep_alive=0.0) as client:
+    with serving(tmp_path) as client:
+        assert "connection" not in client.get("/v3/info").headers
+        client.connection = Connection(Endpoint(keep_alive=False))
         assert client.get("/v3/info").headers["connection"] == "close"
+
+
+def test_a_client_certificate_where_it_stands_for_a_password(client: Client) -> None:
+    client.connection = Connection(Endpoint(basic_auth=False), "spiffe://a/b")
+    assert client.get("/v3/info", auth=None).status == 200
+    client.connection = Connection(Endpoint(), "spiffe://a/b")
+    assert client.get("/v3/info", auth=None).status == 401
+    client.connection = Connection(Endpoint(basic_auth=False), "spiffe://c", "client certificate 'spiffe://c' is not among them")
+    refused = client.get("/v3/info")
+    assert (refused.status, refused.message, refused.headers["Configuration-Version"]) == (403, client.connection.refused, "1")
 
 
 def test_every_declared_operation_has_a_handler(client: Client) -> None:

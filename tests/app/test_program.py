@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from base64 import b64encode
@@ -16,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from tests.app.authority import Authority
 from tests.app.client import CONFIGURATION
 from tests.app.handover import start
+from tests.haproxy.process import free_port
 
 START_SECONDS = 60
 
@@ -49,7 +52,7 @@ class Server:
         data = {
             "dataplaneapi": api | {"user": [user], **changed},
             "haproxy": {"config_file": str(self.config), "reload": {"reload_cmd": "true", "validate_cmd": "true"}},
-            "log_targets": [{"log_to": "stdout", "log_level": "info"}],
+            "log_targets": [{"log_to": "stdout", "log_level": "info", "log_types": ["app", "access"]}],
         }
         self.settings.write_text(json.dumps(data))
 
@@ -143,9 +146,9 @@ def test_what_is_pending_is_reloaded_before_it_stops(tmp_path: Path) -> None:
 def test_hangup_takes_over_users_and_tells_what_it_cannot(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         port = server.port
-        server.write(user=[{"name": "other", "password": "pw", "insecure": True}], keep_alive="7m")
+        server.write(user=[{"name": "other", "password": "pw", "insecure": True}], keep_alive="7m", pid_file="/none")
         server.process.send_signal(signal.SIGHUP)
-        assert "dataplaneapi.keep_alive" in server.until("need a new process")
+        assert server.until("need a new process").endswith(': dataplaneapi.pid_file"\n')
         server.until("Reread")
         assert ask(port, VERSION)[0] == 401
         assert ask(port, VERSION, "other:pw") == (200, 1)
@@ -185,6 +188,64 @@ def test_a_unix_socket_beside_http(tmp_path: Path) -> None:
         assert not os.path.exists(path)
 
 
+def test_client_certificates(tmp_path: Path) -> None:
+    """A SPIFFE identity needs no password where certificates count, and nowhere else; rotation and an allow list leave connections open."""
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server")
+    spiffe, tls_port = "spiffe://example.org/ns/lb/sa/controller", free_port()
+    client = ssl.create_default_context(cafile=str(authority.file))
+    bare = ssl.create_default_context(cafile=str(authority.file))
+    client.load_cert_chain(*authority.issue("client", uri=spiffe))
+    tls = {"tls_port": tls_port, "tls_certificate": str(certificate), "tls_key": str(key), "tls_ca": str(authority.file)}
+    with running(tmp_path, scheme=["http", "https"], tls=tls) as server:
+        port = server.port
+        server.until(f"Serving data plane at https://127.0.0.1:{tls_port}")
+        assert ask(port, VERSION, auth="")[0] == 401
+        with pytest.raises(OSError):
+            get(tls_port, bare)
+        with kept(tls_port, client) as connection:
+            before = serial(connection)
+            assert read(connection) == (200, b"1\n")
+            authority.issue("server")
+            with kept(tls_port, client) as another:
+                assert read(another) == (200, b"1\n")
+                assert serial(another) != before
+            server.write(scheme=["http", "https"], tls=tls | {"tls_client_names": ["spiffe://example.org/ns/web/*"]})
+            server.process.send_signal(signal.SIGHUP)
+            server.until("Reread")
+            assert read(connection) == (200, b"1\n"), "who was let in stays"
+            status, body = get(tls_port, client)
+            assert (status, json.loads(body)["message"]) == (403, f"client certificate '{spiffe}' is not among tls_client_names")
+            assert spiffe in server.until("is not among tls_client_names")
+            assert f'client="{spiffe}"' in server.until("/configuration/version")
+
+
+@contextmanager
+def kept(port: int, client: ssl.SSLContext) -> Iterator[http.client.HTTPSConnection]:
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=START_SECONDS, context=client)
+    try:
+        connection.connect()
+        yield connection
+    finally:
+        connection.close()
+
+
+def read(connection: http.client.HTTPSConnection) -> tuple[int, bytes]:
+    connection.request("GET", VERSION)
+    answer = connection.getresponse()
+    return answer.status, answer.read()
+
+
+def get(port: int, client: ssl.SSLContext) -> tuple[int, bytes]:
+    with kept(port, client) as connection:
+        return read(connection)
+
+
+def serial(connection: http.client.HTTPSConnection) -> str:
+    certificate = connection.sock.getpeercert()
+    return str(certificate["serialNumber"])
+
+
 def test_under_a_service_manager(tmp_path: Path) -> None:
     """Its sockets are served and stay, its variables reach no child, and it hears of each state."""
     path, told = str(tmp_path / "api.sock"), str(tmp_path / "notify")
@@ -194,7 +255,7 @@ def test_under_a_service_manager(tmp_path: Path) -> None:
         environment = {"NOTIFY_SOCKET": told, "WATCHDOG_USEC": "60000000"}
         flags = ["--port", "1", "--validate-cmd", f"sh -c 'env > {tmp_path}/child'"]
         with running(tmp_path, *flags, sockets=[tcp, unix], environment=environment) as server:
-            server.until("dataplaneapi.port 1 is not listened on")
+            server.until("http://127.0.0.1:1 is not listened on")
             port = server.port
             assert port == tcp.getsockname()[1]
             serving = heard.recv(4096).decode()
@@ -235,7 +296,7 @@ def test_the_pid_file_and_the_settings_file(tmp_path: Path) -> None:
         (["--reload-strategy", "magic"], "invalid reload strategy: 'magic'"),
         (["-c", "/no/such/haproxy.cfg"], "failed to read configuration: Cannot read /no/such/haproxy.cfg"),
         (["--userlist-file", "/no/such/file"], ""),
-        (["--scheme", "https"], "TLS is not served"),
+        (["--scheme", "https"], "the required flags `--tls-certificate` and `--tls-key` were not specified"),
     ],
 )
 def test_what_ends_a_start(tmp_path: Path, flags: list[str], said: str) -> None:

@@ -1,13 +1,16 @@
 """Requests whose head is too large or too slow, on real sockets."""
 
 import asyncio
+import contextlib
 import json
+import socket
 from typing import Any
 
 import pytest
 
 from app import listeners
-from app.settings import Settings
+from app.endpoint import Endpoint
+from app.serving import Server
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -21,12 +24,12 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-async def talk(settings: Settings, *pieces: bytes, app: Any = app) -> bytes:
+async def talk(endpoint: Endpoint, *pieces: bytes, app: Any = app) -> bytes:
     """What the server says until it hangs up."""
-    (listener,) = listeners.open_all(settings)
+    (listener,) = listeners.open_all([endpoint])
     listener.socket.listen()
     address = listener.socket.getsockname()[:2]
-    server = listeners.server(app, settings)
+    server = Server(app, listener, 15.0)
     serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
     reader, writer = await asyncio.open_connection(*address)
     for piece in pieces:
@@ -47,8 +50,8 @@ def said(answer: bytes) -> tuple[int, str]:
     return status, told["message"]
 
 
-def given(**changed: Any) -> Settings:
-    return Settings(**{"scheme": ["http"], "host": "127.0.0.1"} | changed)
+def given(**changed: Any) -> Endpoint:
+    return Endpoint(host="127.0.0.1", **changed)
 
 
 def test_a_head_that_never_ends() -> None:
@@ -85,9 +88,9 @@ def test_an_offer_to_speak_otherwise_costs_no_body(caplog: pytest.LogCaptureFixt
 @pytest.mark.parametrize("before", [b"", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["new connection", "idle connection"])
 def test_a_request_that_arrives_as_the_server_stops(before: bytes) -> None:
     async def story() -> bytes:
-        (listener,) = listeners.open_all(given())
+        (listener,) = listeners.open_all([given()])
         listener.socket.listen()
-        server = listeners.server(app, given())
+        server = Server(app, listener, 15.0)
         address = listener.socket.getsockname()[:2]
         serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
         reader, writer = await asyncio.open_connection(*address)
@@ -108,3 +111,40 @@ def test_a_request_that_arrives_as_the_server_stops(before: bytes) -> None:
     answer = asyncio.run(story())
     assert answer.startswith(b"HTTP/1.1 200 OK")
     assert b"connection: close" in answer
+
+
+@pytest.mark.parametrize("asked", [2, 1], ids=["one more waits", "the last"])
+def test_an_answer_that_nobody_takes(asked: int) -> None:
+    """Large enough to fill every buffer on the way; the connection ends though the client never does."""
+
+    async def large(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % SIZE)]})
+        await send({"type": "http.response.body", "body": b"x" * SIZE})
+
+    async def story() -> None:
+        (listener,) = listeners.open_all([given(write_timeout=0.1, cleanup_timeout=0.1)])
+        listener.socket.listen()
+        server = Server(large, listener, 15.0)
+        serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
+        client = socket.create_connection(listener.socket.getsockname()[:2])
+        client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n" * asked)
+        while server.server_state.total_requests == 0:
+            await asyncio.sleep(0.01)
+        while server.server_state.connections:
+            await asyncio.sleep(0.01)
+        assert received(client) < asked * SIZE
+        server.should_exit = True
+        await serving
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+
+
+SIZE = 30_000_000
+
+
+def received(client: socket.socket) -> int:
+    count = 0
+    with client, contextlib.suppress(ConnectionError):
+        while piece := client.recv(1 << 20):
+            count += len(piece)
+    return count

@@ -1,0 +1,124 @@
+"""The listeners that are served, each by a uvicorn server of its own in the one event loop, and how they follow the settings.
+
+A listener whose place stays keeps its socket and its connections; a new one is opened first, then one that is gone is drained.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from app.acceptor import Acceptor
+from app.endpoint import Endpoint, endpoints, one_of
+from app.listeners import Listener, open_all
+from app.protocol import Protocol
+from app.settings import Settings
+
+logger = logging.getLogger(__name__)
+BACKLOG = 2048
+
+
+class Server(uvicorn.Server):
+    """Signals are the program's business, so uvicorn leaves them alone; connections come from an Acceptor."""
+
+    def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float) -> None:
+        super().__init__(_config(app, graceful_timeout))
+        self.listener = listener
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await self.lifespan.startup()
+        listener = self.listener
+        self.servers = [Acceptor(listener.socket, self._protocol, lambda: listener.endpoint.limit, listener.context)]  # type: ignore[list-item]
+        self.started = True
+
+    def _protocol(self, ended: Callable[[], None]) -> Protocol:
+        about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
+        return Protocol(self.listener.endpoint, ended, **about)
+
+
+def _config(app: ASGIApp, graceful_timeout: float) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Protocol,
+        loop="uvloop",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(graceful_timeout),
+    )
+
+
+@dataclass
+class Served:
+    listener: Listener
+    server: Server
+    task: asyncio.Task[None]
+
+
+class Serving:
+    """All listeners of the process; `kept` sockets belong to the service manager, so that only their options change."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, kept: bool) -> None:
+        self._app, self._settings, self._kept = app, settings, kept
+        self._served = [self._serve(each) for each in opened]
+
+    @property
+    def addresses(self) -> list[str]:
+        return [each.listener.address for each in self._served]
+
+    def _serve(self, listener: Listener) -> Served:
+        server = Server(self._app, listener, self._settings.graceful_timeout)
+        # From here on a client that connects is served, also before uvicorn takes its first look.
+        listener.socket.listen(BACKLOG)
+        logger.info("Serving data plane at %s", listener.address)
+        return Served(listener, server, asyncio.ensure_future(server.serve(sockets=[listener.socket])))
+
+    async def change(self, settings: Settings) -> None:
+        """Follows new settings; SettingsError when they cannot be followed, and nothing has changed then."""
+        wanted = endpoints(settings)
+        stay = [(each.listener, endpoint) for each in self._served if (endpoint := self._successor(each.listener.endpoint, settings))]
+        ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
+        staying = [listener.endpoint.place for listener, _ in stay]
+        opened = [] if self._kept else open_all(each for each in wanted if each.place not in staying)
+        for listener, endpoint, identity in ready:
+            listener.become(endpoint, identity)
+        self._settings = settings
+        gone = [each for each in self._served if each.listener not in [listener for listener, _ in stay]]
+        self._served = [each for each in self._served if each not in gone]
+        for each in self._served:
+            each.server.config.timeout_graceful_shutdown = int(settings.graceful_timeout)
+        self._served += [self._serve(each) for each in opened]
+        await _drained(gone)
+
+    def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
+        """What a listener is to be now; None when it is to go."""
+        if self._kept:
+            return one_of(endpoint.scheme, settings)
+        return next((each for each in endpoints(settings) if each.place == endpoint.place), None)
+
+    async def stop(self) -> None:
+        """Answers what is under way, for `graceful_timeout` at most."""
+        await _drained(self._served)
+
+
+async def _drained(served: list[Served]) -> None:
+    addresses = [each.listener.address for each in served]
+    for each in served:
+        each.server.should_exit = True
+    await asyncio.gather(*(each.task for each in served))
+    for each, address in zip(served, addresses, strict=True):
+        each.listener.close()
+        logger.info("Stopped serving data plane at %s", address)

@@ -1,0 +1,51 @@
+"""Certificates made for a test: an authority, and what it issues to servers and clients."""
+
+import datetime
+import ipaddress
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+DAY = datetime.timedelta(days=1)
+
+
+class Authority:
+    """`issue` writes `<name>.pem` and `<name>.key`; `file` holds the authority itself."""
+
+    def __init__(self, directory: Path, name: str = "authority") -> None:
+        self._directory = directory
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = _named(name)
+        self._certificate = self._signed(self._name, self._key, [(x509.BasicConstraints(True, None), True)])
+        self.file = directory / f"{name}.pem"
+        self.file.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
+
+    def issue(self, name: str, *, common: str = "", uri: str = "") -> tuple[Path, Path]:
+        """(certificate, key). With a URI there is no subject at all, as in a SPIFFE identity; else it is good for 127.0.0.1."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        names: list[x509.GeneralName] = (
+            [x509.UniformResourceIdentifier(uri)] if uri else [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
+        )
+        subject = x509.Name([]) if uri else _named(common or name)
+        certificate = self._signed(subject, key, [(x509.SubjectAlternativeName(names), bool(uri))])
+        files = self._directory / f"{name}.pem", self._directory / f"{name}.key"
+        files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        files[1].write_bytes(key.private_bytes(*plain))
+        return files
+
+    def _signed(
+        self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, extensions: list[tuple[x509.ExtensionType, bool]]
+    ) -> x509.Certificate:
+        now = datetime.datetime.now(datetime.UTC)
+        builder = x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number(), now - DAY, now + DAY)
+        for extension, critical in extensions:
+            builder = builder.add_extension(extension, critical)
+        return builder.sign(self._key, hashes.SHA256())
+
+
+def _named(name: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
