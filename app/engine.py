@@ -10,6 +10,7 @@ from app.settings import Settings, SettingsError
 from native.config import stats_sockets
 from native.config.check import CheckSettings
 from native.config.directories import Directory
+from native.config.files import ConfigFiles
 from native.engine import Engine, EngineSettings
 from native.errors import BadRequest, Unusable
 from native.reload.agent import ReloadAgent
@@ -52,6 +53,8 @@ def engine_settings(settings: Settings) -> EngineSettings:
     named = directories(settings)
     return EngineSettings(
         file=Path(settings.config_file),
+        before=tuple(settings.config_files_before),
+        after=tuple(settings.config_files_after),
         storage=own_directory(settings),
         transactions=Path(settings.transaction_dir),
         max_open_transactions=settings.max_open_transactions,
@@ -107,9 +110,14 @@ def reload_delay(settings: Settings, override: str | None) -> float:
     return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
 
 
+def config_files(settings: Settings) -> ConfigFiles:
+    before, after = settings.config_files_before, settings.config_files_after
+    return ConfigFiles(settings.config_file, own_directory(settings), before, after)
+
+
 def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
     """From now on the runtime client chooses among the sockets that the file opens."""
-    runtime.use(settings.master_runtime or None, stats_sockets.addresses_in(Path(settings.config_file)))
+    runtime.use(settings.master_runtime or None, stats_sockets.addresses_in(config_files(settings)))
 
 
 @asynccontextmanager

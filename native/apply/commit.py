@@ -17,13 +17,14 @@ from native.apply.memory import stamped_fingerprint
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
 from native.config import header
-from native.config.file import Draft
+from native.config.files import Drafts
 from native.config.header import Stamped
 from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
 from native.events import ChangedLive, Committed
 from native.runtime import actions, commands
 from native.runtime.proof import prove
+from native.text import parts
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -167,10 +168,10 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
     return stamped
 
 
-async def _check(site: Site, change: Change, draft: Draft, stamped: Stamped, base: int, name: str) -> None:
+async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, base: int, name: str) -> None:
     """A refused text stays as a failed transaction, for whoever looks for the cause."""
     try:
-        await site.ask_haproxy(draft.path, stamped.document, name)
+        await site.ask_haproxy(draft.checked(stamped.document), name)
     except Refused:
         banner = site.current.banner if change.banner is None else change.banner
         site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
@@ -182,7 +183,9 @@ def _keep_former(site: Site) -> None:
     current = site.current
     if site.backups.number > 0:
         try:
-            site.backups.keep(current.version, header.with_header(current.document, current.version, banner=current.banner).data)
+            former = header.with_header(current.document, current.version, banner=current.banner).data
+            for name, data in parts.split(former).items():
+                site.backups.of(name).keep(current.version, data)
         except OSError as error:
             log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)
     site.running.save_copy()

@@ -11,6 +11,7 @@ from typing import Any
 
 from native.config.copies import write_copy
 from native.config.header import Stamped, checksum_of
+from native.text.parts import is_joined
 
 log = logging.getLogger(__name__)
 
@@ -71,7 +72,7 @@ def fingerprint(data: bytes) -> str:
 
 
 def stamped_fingerprint(stamped: Stamped) -> str:
-    return f"{len(stamped.data)}-{stamped.checksum}"
+    return fingerprint(stamped.data) if is_joined(stamped.document) else f"{len(stamped.data)}-{stamped.checksum}"
 
 
 def _read(path: Path) -> Memory:

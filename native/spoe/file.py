@@ -14,7 +14,7 @@ from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.outcome import Reason
 from native.config import header
-from native.config.file import ConfigFile
+from native.config.files import ConfigFiles
 from native.config.transactions import Transaction, Transactions
 from native.errors import Conflict, NoTransaction
 from native.spoe.surroundings import Surroundings
@@ -29,7 +29,7 @@ class SpoeFile:
     def __init__(self, path: Path, around: Surroundings) -> None:
         self.path, self._around = path, around
         self._memory = MemoryFile(around.storage / f"{path.name}.json")
-        self._current = Current(ConfigFile(path, around.storage), self._memory, header.with_version, around.outline)
+        self._current = Current(ConfigFiles(path, around.storage), self._memory, header.with_version, around.outline)
         self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline)
 
     @property

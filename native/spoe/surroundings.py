@@ -42,7 +42,7 @@ class Surroundings:
         document = self.references.redirected(site.current.document, file, draft)
         configuration = await to_thread(site.current.file.draft, document.data, str(uuid.uuid4()))
         try:
-            await site.ask_haproxy(configuration.path, document)
+            await site.ask_haproxy(configuration.checked(document))
         except Refused as error:
             raise _about(error, str(draft), str(file)) from None
         finally:
