@@ -67,7 +67,25 @@ def spoe(walk: Walk) -> None:
     walk.step("deleteSpoeFile", {"name": "walk.spoe"})
 
 
-AREAS: list[Callable[[Walk], None]] = [raw, traces, transactions, runtime_servers, spoe]
+def maps(walk: Walk) -> None:
+    name = {"name": "walk.map"}
+    walk.step("createStorageMapFile", body=Upload("walk.map", b"a 1\n"))
+    walk.step("getAllStorageMapFiles")
+    walk.step("getOneStorageMap", name)
+    walk.step("replaceStorageMapFile", name, "a 2\n")
+    walk.step("deleteStorageMap", name)
+
+
+def general_files(walk: Walk) -> None:
+    name = {"name": "walk.txt"}
+    walk.step("createStorageGeneralFile", body=Upload("walk.txt", b"one"))
+    walk.step("getAllStorageGeneralFiles")
+    walk.step("getOneStorageGeneralFile", name)
+    walk.step("replaceStorageGeneralFile", name, Upload("walk.txt", b"two"))
+    walk.step("deleteStorageGeneralFile", name)
+
+
+AREAS: list[Callable[[Walk], None]] = [raw, traces, transactions, runtime_servers, spoe, maps, general_files]
 
 # What is not called, and why.
 NOT_WALKED: dict[str, str] = {}
