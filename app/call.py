@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from app.sidecar import Sidecar
 
 JSON = "application/json"
+RUNTIME = "/services/haproxy/runtime/"
 
 
 @dataclass
@@ -69,7 +70,9 @@ async def _written(request: Request) -> Call:
     value = body.decode(data)
     check_outermost(value, declared.schema, sidecar.schemas)
     _check_force(call)
-    call.body = validated(value, declared.schema, sidecar.schemas, sidecar.model)
+    # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
+    unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
+    call.body = validated(value, declared.schema, sidecar.schemas, sidecar.model, unwritable=unwritable)
     return call
 
 

@@ -42,7 +42,10 @@ class Pipeline:
             return
         scope["request_id"] = f"{self._prefix}-{next(self._numbers):x}"
         exchange = Exchange(self, scope, send)
-        origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
+        fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self.sidecar.traces
+        if traces:
+            fields |= traces.begin(scope["method"], fields)
+        origin.set({"request_id": scope["request_id"], **fields})
         try:
             answer = await self._answer(scope, receive, exchange)
         except (ApiError, NativeError) as error:
@@ -58,6 +61,8 @@ class Pipeline:
             await exchange.send({"type": "http.response.body", "body": answer.body})
         seconds = time.perf_counter() - exchange.began
         self.sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
+        if traces:
+            traces.end(operation_of(scope), exchange.status)
         if access_logger.isEnabledFor(logging.INFO):
             client = {"client": name} if (name := connection.of(scope).name) else {}
             about = {"request": (scope, exchange, seconds), "fields": client}

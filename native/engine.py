@@ -179,6 +179,10 @@ class Engine:
             return Outcome(self.version(transaction_id))
         return await commit(self.site, self._early(Change(edit, self._stated(version), force_reload=force_reload)))
 
+    async def amend(self, edit: Edit) -> Outcome:
+        """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
+        return await commit(self.site, Change(edit, kept=False))
+
     async def push_raw(
         self,
         body: bytes,
@@ -222,7 +226,7 @@ class Engine:
         except Refused as error:
             valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
         await self.site.running.observe()
-        reasons, commands = self.site.running.reasons(), []
+        reasons, commands = [*self.site.running.reasons(), *(self.site.running.drift() if body is not None else [])], []
         if self.running is not None and not reasons:
             plan = self.site.plan(self.running, new, self.runtime.capabilities)
             reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]

@@ -38,7 +38,8 @@ class Change:
     """`version` is the one the client saw, None for any; `keeps_version` takes the text's own instead of counting.
 
     `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. A text that is not `checked` is one that
-    HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is.
+    HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is. What is refused is `kept` for
+    whoever looks for the cause.
     """
 
     edit: Edit
@@ -51,6 +52,7 @@ class Change:
     actions: str = ""
     checked: bool = True
     whole: bool = False
+    kept: bool = True
 
     def compare(self, configured: int) -> None:
         if self.version is None or self.version == configured:
@@ -169,12 +171,13 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
 
 
 async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, base: int, name: str) -> None:
-    """A refused text stays as a failed transaction, for whoever looks for the cause."""
+    """A refused text stays as a failed transaction."""
     try:
         await site.ask_haproxy(draft.checked(stamped.document), name)
     except Refused:
-        banner = site.current.banner if change.banner is None else change.banner
-        site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
+        if change.kept:
+            banner = site.current.banner if change.banner is None else change.banner
+            site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
         raise
 
 
@@ -204,6 +207,8 @@ async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Docum
     if unchanged:
         _nothing_to_do(site, before, stamped)
         return []
+    if change.whole and (drift := site.running.drift()):
+        return drift
     return await _apply(site, stamped, before, may_wait=not change.force_reload)
 
 
