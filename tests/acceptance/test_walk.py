@@ -6,7 +6,7 @@ import pytest
 
 from tests.acceptance.quick import Quick
 from tests.acceptance.walk import Walk
-from tests.acceptance.walk_areas import AREAS, NOT_WALKED
+from tests.acceptance.walk_areas import AREAS, STRANGERS
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.laws.referee import furnish
@@ -99,5 +99,6 @@ def test_every_operation_answers_as_declared(sidecar: Quick) -> None:
     walk.resources()
     for area in AREAS:
         area(walk)
+    strangers = walk.strangers()
     assert not walk.trouble, "\n".join(walk.trouble)
-    assert sorted(map(str, walk.left)) == sorted(NOT_WALKED)
+    assert len(strangers) <= STRANGERS, f"give them an area in walk_areas.py: {', '.join(map(str, strangers))}"

@@ -3,6 +3,7 @@
 What an operation answers is one of the success codes that its declaration has.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,6 +30,7 @@ BODIES = {
 
 # Declared for generators of clients, and answered as the reference does.
 ODD = {"getAPIEndpoints": {404}}
+SERVICE_UNAVAILABLE = 503
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,16 @@ class Walk:
         for operation in self.operations:
             if operation.method == "GET" and "{" not in operation.path and "resource" not in operation.about:
                 self.call(operation)
+
+    def strangers(self) -> list[Operation]:
+        """What nothing has called yet: about what does not exist, which is a mistake of the client's, never of the server's."""
+        found = self.left
+        for operation in found:
+            path = re.sub(r"\{\w+\}", "nosuch", operation.path)
+            answer = self.sidecar.ask(operation.method, "/v3" + path, {} if "application/json" in operation.takes else None)
+            if answer.status_code >= 500 and answer.status_code != SERVICE_UNAVAILABLE:
+                self.trouble.append(f"{operation}: {answer.status_code} {answer.text[:500]}")
+        return found
 
     # -- regular resources of the configuration
 

@@ -38,6 +38,10 @@ def _id(walk: Walk, operation: str, names: Mapping[str, str] = {}, **query: Any)
 def runtime_servers(walk: Walk) -> None:
     walk.step("getAllRuntimeServer", {"parent_name": "app"})
     walk.step("getRuntimeServer", {"parent_name": "app", "name": "s1"})
+    added = {"parent_name": "app", "name": "live"}
+    walk.step("addRuntimeServer", {"parent_name": "app"}, {"name": "live", "address": "127.0.0.1", "port": 9})
+    walk.step("replaceRuntimeServer", added, {"admin_state": "maint"})
+    walk.step("deleteRuntimeServer", added)
 
 
 def spoe(walk: Walk) -> None:
@@ -85,7 +89,15 @@ def general_files(walk: Walk) -> None:
     walk.step("deleteStorageGeneralFile", name)
 
 
-AREAS: list[Callable[[Walk], None]] = [raw, traces, transactions, runtime_servers, spoe, maps, general_files]
+def consul(walk: Walk) -> None:
+    body = {"address": "127.0.0.1", "port": 1, "enabled": False, "retry_timeout": 10}
+    name = {"id": walk.step("createConsul", body=body).json()["id"]}
+    walk.step("getConsul", name)
+    walk.step("replaceConsul", name, {**body, "id": name["id"], "retry_timeout": 20})
+    walk.step("deleteConsul", name)
 
-# What is not called, and why.
-NOT_WALKED: dict[str, str] = {}
+
+AREAS: list[Callable[[Walk], None]] = [raw, traces, transactions, runtime_servers, spoe, maps, general_files, consul]
+
+# As many operations have no area of their own and are called as strangers; may only shrink.
+STRANGERS = 60
