@@ -12,7 +12,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test soak demo bench format lock clean
+.PHONY: help setup dev haproxy generate check test e2e wheel deb collection soak demo bench format lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -50,7 +50,19 @@ check: dev ## ruff and mypy
 	$(BIN)/mypy
 
 test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -rs
+
+e2e: dev ## role and packages on a booted machine: needs root and namespaces of its own
+	$(BIN)/python -m pytest -rs -v --durations=0 tests/e2e
+
+wheel: dev ## dist/: wheel and source archive
+	$(BIN)/python -m hatchling build
+
+deb: dev ## dist/: a package for Debian 12, with everything it needs inside
+	packaging/deb dist
+
+collection: dev ## dist/: the Ansible collection
+	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
 soak: dev haproxy ## what takes many minutes: the server killed 1,200 times
 	$(BIN)/python -m pytest -m soak
