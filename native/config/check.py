@@ -63,13 +63,15 @@ class Checked:
     main: bool = True
 
 
-async def check(files: Sequence[Checked], settings: CheckSettings, *, transaction_id: str | None = None) -> list[Message]:
+async def check(
+    files: Sequence[Checked], settings: CheckSettings, *, transaction_id: str | None = None, home: Path | None = None
+) -> list[Message]:
     """What HAProxy has to say about files that it accepts together, in the order in which it loads them: warnings.
 
-    Raises Refused, CheckImpossible and BadRequest.
+    `home` is where relative paths begin, else our own working directory. Raises Refused, CheckImpossible and BadRequest.
     """
     words = settings.words([str(each.path) for each in files])
-    code, stderr, stdout = await _run(words, settings, _variables(files))
+    code, stderr, stdout = await _run(words, settings, _variables(files), home)
     said = messages(stderr, {str(each.path): (str(each.file), each.document) for each in files})
     if code == 0:
         return said
@@ -91,8 +93,8 @@ def _variables(files: Sequence[Checked]) -> dict[str, str]:
     return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(each.path) for each in files)}
 
 
-async def _run(words: list[str], settings: CheckSettings, variables: dict[str, str]) -> tuple[int, str, str]:
-    child = _start(words, variables)
+async def _run(words: list[str], settings: CheckSettings, variables: dict[str, str], home: Path | None) -> tuple[int, str, str]:
+    child = _start(words, variables, home)
     assert child.stderr
     assert child.stdout
     try:
@@ -111,10 +113,10 @@ async def _run(words: list[str], settings: CheckSettings, variables: dict[str, s
     return code, stderr, stdout
 
 
-def _start(words: list[str], variables: dict[str, str]) -> Child:
+def _start(words: list[str], variables: dict[str, str], home: Path | None) -> Child:
     environment = {name: value for name, value in os.environ.items() if name not in _SCRUBBED} | variables
     try:
-        return Child(words, environment, stdout=PIPE, stderr=PIPE)
+        return Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
     except FileNotFoundError as error:
         if shutil.which(words[0]):
             detail = f'exec: "{words[0]}": the interpreter that its first line names does not exist'
