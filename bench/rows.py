@@ -27,6 +27,7 @@ class Run:
             yield "read all backends after a change", self.median(self.effort.changes, lambda: self.after_a_change(self.read_all))
             yield "read 2,000 rules after a change", self.median(self.effort.changes, lambda: self.after_a_change(self.read_rules))
         yield "many readers", flood(self.subject.port, self.one, clients=self.effort.clients, seconds=self.effort.seconds)
+        yield "statistics", self.median(self.effort.large_reads, self.read_statistics)
         yield "live change", self.live_change()
         yield "open a transaction", self.median(self.effort.changes, self.open_and_drop)
         yield "commit one change", self.median(self.effort.changes, self.commit_one)
@@ -51,6 +52,9 @@ class Run:
 
     def read_rules(self) -> float:
         return self.ask("GET", f"{CONFIGURATION}/frontends/rules/http_request_rules").seconds
+
+    def read_statistics(self) -> float:
+        return self.ask("GET", "/v3/services/haproxy/stats/native").seconds
 
     def after_a_change(self, read: Callable[[], float]) -> float:
         """What a read costs that nobody has asked for since the file changed elsewhere."""
