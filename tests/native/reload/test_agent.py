@@ -26,6 +26,7 @@ class Why:
     line: int = 7
     keyword: str = "balance"
     why: str = "HAProxy cannot change it live"
+    file: str = ""
 
 
 @dataclass(frozen=True)
