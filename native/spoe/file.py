@@ -142,19 +142,15 @@ class SpoeFile:
             await self._around.refuse_wrong(self.path, draft.path)
             if self._current.notice() or self._current.document is not before:
                 raise Conflict(f"{self.path} has just been edited by somebody else")
-            await self._current.install(stamped, draft, False)
+            # A text that stays as it is needs no reload.
+            reasons = [] if header.same_text(before, new) else self._around.reasons(self.path)
+            await self._around.install(self.path, lambda: self._current.install(stamped, draft, False), reasons)
         finally:
             draft.discard()
         if change.transaction_id:
             self._transactions.succeed(change.transaction_id)
-        return Outcome(stamped.version, live=True, reasons=self._reasons(change, before, new))
-
-    def _reasons(self, change: Change, before: Document, new: Document) -> list[Reason]:
-        """A text that stays as it is needs no reload; a transaction asks for one."""
-        found = [] if header.same_text(before, new) else self._around.reasons(self.path)
-        if change.transaction_id and not found:
-            return [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
-        return found
+            reasons = reasons or [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
+        return Outcome(stamped.version, live=True, reasons=reasons)
 
     async def _remove(self) -> None:
         async with self._around.site.lock:
