@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app import access
+from native.origin import origin
 
 ACCESS = "access"
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -43,7 +44,7 @@ class Layout(logging.Formatter):
         return time, _NAMES.get(record.levelno, record.levelname.lower())
 
     def fields(self, record: logging.LogRecord) -> dict[str, Any]:
-        return dict(getattr(record, "fields", {}))
+        return {**origin.get(), **getattr(record, "fields", {})}
 
     def shown(self, record: logging.LogRecord) -> str:
         fields = self.fields(record)

@@ -74,12 +74,12 @@ An entry of `log_targets` each; without any, warnings and errors go to standard 
 | `acl_format` | access lines in Apache's format: `%% %b %D %h %H %l %m %p %q %r %s %>s %t %T %u %U %v %V %{X}i %{X}o %{fmt}t %{ms}T`; \
 `%u` is the user, or the name of the client certificate |
 | `log_file` | the file; one that was moved away is opened anew |
-| `syslog_address`, `syslog_protocol` | `host:port` for `tcp`, `tcp4`, `tcp6`, `udp`, `udp4`, `udp6`; a path for `unix`, `unixgram` (`/dev/log`) |
+| `syslog_address`, `syslog_protocol` | `host:port` for `tcp`, `tcp4`, `tcp6`, `udp`, `udp4`, `udp6`; a path for `unix`, `unixgram` |
 | `syslog_facility`, `syslog_level` | both are needed; what is less severe than the level is left out |
 | `syslog_tag` | name of the program; default: dataplaneapi |
 
-Lines to syslog are as in RFC 5424, over streams with their length in front (RFC 6587). While a collector cannot be reached, 10,000 are kept;
-that, and how many were lost, is told on standard output.
+Lines to syslog are as in RFC 5424, over streams with their length in front (RFC 6587). While a collector cannot be reached, 10,000 are
+kept; that, and how many were lost, is told on standard output.
 """
 
 
