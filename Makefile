@@ -12,7 +12,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test soak demo bench format lock clean
+.PHONY: help setup dev haproxy generate check test e2e wheel deb collection soak demo bench format lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -39,6 +39,7 @@ haproxy: ## the HAProxy versions that the tests run against
 	@$(GET_HAPROXY) 3
 	@$(GET_HAPROXY) 2.6
 	@for version in 2.8 3.0 3.4; do $(GET_HAPROXY) $$version || echo "its tests are skipped" >&2; done
+	@for program in consul; do tests/tools/get-program $$program || echo "its tests are skipped" >&2; done
 
 generate: dev ## openapi/generated/, native/models/ and docs/ from the declarations
 	$(BIN)/python -m openapi.generate
@@ -49,7 +50,19 @@ check: dev ## ruff and mypy
 	$(BIN)/mypy
 
 test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -rs
+
+e2e: dev ## role and packages on a booted machine: needs root and namespaces of its own
+	$(BIN)/python -m pytest -rs -v --durations=0 tests/e2e
+
+wheel: dev ## dist/: wheel and source archive
+	$(BIN)/python -m hatchling build
+
+deb: dev ## dist/: a package for Debian 12, with everything it needs inside
+	packaging/deb dist
+
+collection: dev ## dist/: the Ansible collection
+	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
 soak: dev haproxy ## what takes many minutes: the server killed 1,200 times
 	$(BIN)/python -m pytest -m soak

@@ -11,18 +11,18 @@ from app import body, connection, parameters
 from app.errors import ApiError
 from app.negotiation import check_accept, check_content_encoding, check_content_type
 from app.operations import Operation
-from app.upload import uploaded
 from app.validation import check_outermost, validated
 
 if TYPE_CHECKING:
     from app.sidecar import Sidecar
 
-JSON, FORM = "application/json", "multipart/form-data"
+JSON = "application/json"
+RUNTIME = "/services/haproxy/runtime/"
 
 
 @dataclass
 class Call:
-    """`values` holds the parameters that were sent, by name; `body` is plain data, an Upload, or bytes."""
+    """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON."""
 
     sidecar: "Sidecar"
     operation: Operation
@@ -64,16 +64,15 @@ async def _written(request: Request) -> Call:
         return call
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(header(scope["headers"], b"content-type"), declared.media_types)
-    if FORM in declared.media_types:
-        call.body = await uploaded(data, header(scope["headers"], b"content-type"))
-        return call
     if JSON not in declared.media_types:
         call.body = data
         return call
     value = body.decode(data)
     check_outermost(value, declared.schema, sidecar.schemas)
     _check_force(call)
-    call.body = validated(value, declared.schema, sidecar.schemas, sidecar.model)
+    # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
+    unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
+    call.body = validated(value, declared.schema, sidecar.schemas, sidecar.model, unwritable=unwritable)
     return call
 
 

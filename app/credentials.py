@@ -6,11 +6,11 @@ A credential stands in where the settings name no file of their own.
 import os
 from pathlib import Path
 
-USERS = "users"
+USERS, CERTIFICATE, KEY = "users", "tls.crt", "tls.key"
 
 
 def path(name: str) -> str:
-    """Where a credential is; empty when none of that name was handed over."""
+    """Where a credential is; empty when none of that name was handed over, or one that is empty."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY", "")
     found = Path(directory, name)
-    return str(found) if directory and found.is_file() else ""
+    return str(found) if directory and found.is_file() and found.stat().st_size else ""

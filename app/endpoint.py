@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from app import credentials
 from app.settings import Settings, SettingsError, source, yaml_value
 
 # What an entry may say, and the setting that it stands in for; with https some have a setting of their own.
@@ -87,7 +88,9 @@ def _endpoint(scheme: str, settings: Settings) -> Endpoint:
 
 def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
     """With TLS. A client certificate stands for a password, unless the port is left to chance (the reference's rule)."""
-    missing = [flag for flag, value in (("certificate", settings.tls_certificate), ("key", settings.tls_key)) if not value]
+    certificate = settings.tls_certificate or credentials.path(credentials.CERTIFICATE)
+    key = settings.tls_key or credentials.path(credentials.KEY)
+    missing = [flag for flag, value in (("certificate", certificate), ("key", key)) if not value]
     if missing:
         flags = " and ".join(f"`--tls-{each}`" for each in missing)
         raise SettingsError(
@@ -106,8 +109,8 @@ def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
         plain,
         **{name: value for name, value in own.items() if value is not None},
         port=settings.tls_port,
-        certificate=settings.tls_certificate,
-        key=settings.tls_key,
+        certificate=certificate,
+        key=key,
         authority=settings.tls_ca,
         client_names=tuple(settings.tls_client_names),
         basic_auth=not (settings.tls_ca and settings.tls_port),

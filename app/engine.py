@@ -1,20 +1,19 @@
 """From settings to a running engine, with its runtime client and its way to reload."""
 
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from app.directories import directories, tell_unusable
 from app.settings import Settings, SettingsError
-from native.config import stats_sockets
 from native.config.check import CheckSettings
 from native.config.directories import Directory
+from native.config.files import ConfigFiles
 from native.engine import Engine, EngineSettings
 from native.errors import BadRequest, Unusable
-from native.reload.agent import ReloadAgent
-from native.reload.records import Records
-from native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy, split_command
+from native.opening import Process, opened, use_sockets
+from native.reload.strategies import split_command
 from native.runtime.client import Runtime
 
 # What a strategy runs when no command is configured.
@@ -25,33 +24,12 @@ STORES = {"maps": "maps_dir", "general": "general_storage_dir"}
 STORED = ("cluster.json", "service_discovery/consul.json", "service_discovery/aws.json")
 
 
-class Reloading:
-    """Through the master's socket where it answers, else by the operator's command.
-
-    The new worker may listen elsewhere: `sockets` tells, once HAProxy was made to read the file, where it may be met.
-    """
-
-    def __init__(self, runtime: Runtime, command: list[str], sockets: Callable[[], None], *, master_worker_mode: bool) -> None:
-        self._runtime, self._sockets, self._master_worker_mode = runtime, sockets, master_worker_mode
-        self._command = CustomCommand(command) if command else None
-
-    async def run(self) -> Outcome:
-        outcome = await self._strategy().run()
-        self._sockets()
-        return outcome
-
-    def _strategy(self) -> Strategy:
-        master = self._runtime.master if self._command else self._runtime.configured_master
-        if self._master_worker_mode and master is not None:
-            return MasterSocket(master)
-        assert self._command is not None, "reload_command sees to it"
-        return self._command
-
-
 def engine_settings(settings: Settings) -> EngineSettings:
     named = directories(settings)
     return EngineSettings(
         file=Path(settings.config_file),
+        before=tuple(settings.config_files_before),
+        after=tuple(settings.config_files_after),
         storage=own_directory(settings),
         transactions=Path(settings.transaction_dir),
         max_open_transactions=settings.max_open_transactions,
@@ -108,33 +86,33 @@ def reload_delay(settings: Settings, override: str | None) -> float:
     return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
 
 
+def config_files(settings: Settings) -> ConfigFiles:
+    before, after = settings.config_files_before, settings.config_files_after
+    return ConfigFiles(settings.config_file, own_directory(settings), before, after)
+
+
 def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
     """From now on the runtime client chooses among the sockets that the file opens."""
-    runtime.use(settings.master_runtime or None, stats_sockets.addresses_in(Path(settings.config_file)))
+    use_sockets(runtime, settings.master_runtime or None, config_files(settings))
+
+
+def process(settings: Settings) -> Process:
+    """Raises SettingsError."""
+    return Process(
+        master=settings.master_runtime or None,
+        master_reloads=settings.master_worker_mode,
+        command=reload_command(settings),
+        delay=reload_delay(settings, os.environ.get("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE")),
+        remembered_days=settings.reload_retention,
+    )
 
 
 @asynccontextmanager
 async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
-    """A started engine; at the end what is pending is carried out."""
-    runtime = Runtime()
-
-    def sockets() -> None:
-        look_for_sockets(runtime, settings)
-
-    strategy = Reloading(runtime, reload_command(settings), sockets, master_worker_mode=settings.master_worker_mode)
-    # The engine asks the worker at once what it has loaded. Nobody waits here for a HAProxy that is not there yet: every
-    # later use of the socket looks for it again.
-    sockets()
-    delay = reload_delay(settings, os.environ.get("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE"))
-    named = directories(settings)
+    """A started engine; at the end what is pending is carried out. Raises SettingsError and Unreadable."""
+    how, named = process(settings), directories(settings)
     with suppress(Unusable):
         prepare_storage(named["dataplane_storage_dir"])
     tell_unusable(named.values())
-    records = Records(own_directory(settings) / "reloads", settings.reload_retention)
-    engine = Engine(engine_settings(settings), runtime, lambda engine: ReloadAgent(strategy, runtime, delay, records, engine))
-    await engine.start()
-    sockets()
-    try:
+    async with opened(engine_settings(settings), how) as engine:
         yield engine
-    finally:
-        await engine.close()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from app import access
+from native.origin import origin
 
 ACCESS = "access"
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -36,7 +37,7 @@ class Layout(logging.Formatter):
             message += "\n" + self.formatException(record.exc_info)
         time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="seconds")
         level = _NAMES.get(record.levelno, record.levelname.lower())
-        fields: dict[str, Any] = getattr(record, "fields", {})
+        fields: dict[str, Any] = {**origin.get(), **getattr(record, "fields", {})}
         if self._as_json:
             return json.dumps({"level": level, "msg": message, "time": time} | fields)
         shown = "".join(

@@ -1,9 +1,12 @@
 """`create_app`: the one place where the parts of the server meet."""
 
+import os
+
 from fastapi import FastAPI
 
-from app import errors
+from app import errors, traces
 from app.directories import directories
+from app.engine import own_directory
 from app.guidance import Guide
 from app.handlers.docs import page
 from app.operations import operations
@@ -16,6 +19,7 @@ from app.sidecar import Sidecar
 from app.spoe import spoe_files
 from app.users import Users
 from native.config.editor import Editor
+from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.grammar.load import Grammar, bundle, grammar
 from native.models import model
@@ -42,11 +46,15 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"]),
         model=model,
+        traces=traces.from_environment(os.environ),
         directories=named,
+        discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
     )
     engine.site.events.listen(sidecar.tally.heard)
+    if sidecar.traces:
+        engine.site.events.listen(sidecar.traces.heard)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.router.routes[:] = [sidecar.index]
     app.state.sidecar = sidecar

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app import connection, cors, probes, tally
+from app import connection, cors, probes, tally, trace_context
 from app.answer import CONFIGURATION_VERSION, Answer, FileAnswer, Header, HeaderName
 from app.answer_cache import AnswerCache
 from app.call import reading
@@ -20,6 +20,7 @@ from app.log import ACCESS
 from app.parameters import query_values
 from app.sidecar import Sidecar
 from native.errors import NativeError
+from native.origin import origin
 
 REQUEST_ID = HeaderName(b"X-Request-Id")
 CLOSE = (b"connection", b"close")
@@ -41,12 +42,16 @@ class Pipeline:
             return
         scope["request_id"] = f"{self._prefix}-{next(self._numbers):x}"
         exchange = Exchange(self, scope, send)
+        fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self.sidecar.traces
+        if traces:
+            fields |= traces.begin(scope["method"], fields)
+        origin.set({"request_id": scope["request_id"], **fields})
         try:
             answer = await self._answer(scope, receive, exchange)
         except (ApiError, NativeError) as error:
             answer = answer_to(error)
         except Exception as error:
-            logger.exception("request %s %s failed", scope["method"], scope["path"], extra={"fields": {"request_id": scope["request_id"]}})
+            logger.exception("request %s %s failed", scope["method"], scope["path"])
             answer = None if exchange.status else answer_to(error)
         if answer is not None:
             await exchange.send({"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers})
@@ -56,9 +61,11 @@ class Pipeline:
             await exchange.send({"type": "http.response.body", "body": answer.body})
         seconds = time.perf_counter() - exchange.began
         self.sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
+        if traces:
+            traces.end(operation_of(scope), exchange.status)
         if access_logger.isEnabledFor(logging.INFO):
             client = {"client": name} if (name := connection.of(scope).name) else {}
-            about = {"request": (scope, exchange, seconds), "fields": {"request_id": scope["request_id"], **client}}
+            about = {"request": (scope, exchange, seconds), "fields": client}
             access_logger.info("request", extra=about)
 
     async def _answer(self, scope: Scope, receive: Receive, exchange: "Exchange") -> Answer | None:

@@ -84,10 +84,13 @@ class Program:
                 self._start(self._tell_refusal())
                 gc.freeze()
                 gc.enable()
-                await self._serve(opened)
+                async with self.app.sidecar.discovery:
+                    await self._serve(opened)
         finally:
             for each in opened:
                 each.close()
+        if self.app.sidecar.traces:
+            self.app.sidecar.traces.close()
         return 0
 
     def _listeners(self) -> list[listeners.Listener]:

@@ -96,6 +96,8 @@ class Settings:
     update_map_files: bool = _from("--update-map-files", RESOURCES, "switch", False, "write runtime changes of maps to their files")
     update_map_files_period: int = _from("--update-map-files-period", RESOURCES, "number", 10, "seconds between two such writes")
     config_file: str = _from("-c --config-file", HAPROXY, "text", "/etc/haproxy/haproxy.cfg", "HAProxy configuration file")
+    config_files_before: list[str] = _from("--config-files-before", HAPROXY, "texts", None, "file or directory loaded before")
+    config_files_after: list[str] = _from("--config-files-after", HAPROXY, "texts", None, "file or directory loaded after")
     haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary")
     master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
     master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")

@@ -10,9 +10,11 @@ from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
 from app.tally import Tally
+from app.traces import Traces
 from app.users import Users
 from native.config.directories import Directory
 from native.config.editor import Editor
+from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.reload.records import Records
 from native.spoe.directory import SpoeFiles
@@ -32,7 +34,9 @@ class Sidecar:
     schemas: Schemas
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
+    discovery: Discovery
     spoe: SpoeFiles
     scope_editor: ScopeEditor
+    traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

@@ -25,14 +25,14 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, model: Callable[[str], Any]) -> Any:
-    """The body as the operation takes it, plain data; 400 for wrong types, 422 for the rest."""
+def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, model: Callable[[str], Any], *, unwritable: int = 422) -> Any:
+    """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest."""
     shaped = schemas.shape(value, schema)
     if shaped.mistyped:
         raise ApiError(400, "failed to decode request body: " + "; ".join(shaped.mistyped))
-    texts = [*violations(shaped, schema, schemas, model), *shaped.misnamed, *shaped.unwritable]
-    if texts:
-        raise ApiError(422, "\n".join(texts))
+    texts = [*violations(shaped, schema, schemas, model), *shaped.misnamed]
+    if texts or shaped.unwritable:
+        raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
     return shaped.value
 
 

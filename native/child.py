@@ -12,15 +12,24 @@ PIPE = subprocess.PIPE
 
 
 class Child:
-    """Started at once, in a session of its own; raises OSError. `stdout` and `stderr` are files, `PIPE` or None for nowhere."""
+    """Started at once, in a session of its own; raises OSError. `stdout` and `stderr` are files, `PIPE` or None for nowhere.
+
+    `home` is its working directory; without it, ours.
+    """
 
     def __init__(
-        self, words: Sequence[str], environment: Mapping[str, str] | None = None, *, stdout: Any = None, stderr: Any = None
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        *,
+        stdout: Any = None,
+        stderr: Any = None,
+        home: str | os.PathLike[str] | None = None,
     ) -> None:
         nowhere = subprocess.DEVNULL
         out, err = (nowhere if each is None else each for each in (stdout, stderr))
         self._process: subprocess.Popen[bytes] = subprocess.Popen(
-            words, stdin=nowhere, stdout=out, stderr=err, env=environment, start_new_session=True
+            words, stdin=nowhere, stdout=out, stderr=err, env=environment, cwd=home, start_new_session=True
         )
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
 

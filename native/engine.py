@@ -6,7 +6,7 @@ Reads are synchronous and never wait. Every change goes through one commit (nati
 import asyncio
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +26,7 @@ from native.config import header, patches
 from native.config.backups import Backups
 from native.config.check import CheckSettings
 from native.config.directories import Directory
-from native.config.file import ConfigFile
+from native.config.files import ConfigFiles
 from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
 from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
@@ -37,7 +37,8 @@ from native.runtime.client import Runtime
 from native.storage.map_store import MapStore
 from native.storage.map_sync import MapSync
 from native.storage.stores import Stores
-from native.text.document import Document
+from native.text import parts
+from native.text.document import MARK, Document
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -50,12 +51,15 @@ _NEITHER = "version or transaction not specified: version or transaction not spe
 class EngineSettings:
     """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
 
+    `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
     `map_sync`: after how many seconds map files follow the maps in memory, again and again; 0 is never.
     `directories` are those of stored files, by the names of their stores (native/storage/stores.py).
     """
 
     file: Path
     storage: Path
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
     transactions: Path = Path("/tmp/haproxy")
     max_open_transactions: int = 0
     backups: Path | None = None
@@ -67,8 +71,9 @@ class EngineSettings:
 
     @property
     def copy(self) -> Path:
-        """The last known good text."""
-        return (self.backups or self.file.parent) / f"{self.file.name}.lkg"
+        """The last known good text; of several files, joined, which nobody could use by hand."""
+        joined = self.before or self.after
+        return self.storage / "running.cfg" if joined else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
 
 
 class Engine:
@@ -79,7 +84,7 @@ class Engine:
     ) -> None:
         self.settings, self.runtime = settings, runtime
         memory = MemoryFile(settings.storage / "engine.json")
-        current = Current(ConfigFile(settings.file, settings.storage), memory)
+        current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), memory)
         self.reloads = reloads(self)
         self.site = Site(
             current=current,
@@ -148,13 +153,21 @@ class Engine:
         """Raises NoTransaction."""
         return self.site.transactions.read(transaction_id) if transaction_id else self.document
 
-    def raw(self, version: int | None = None, transaction_id: str | None = None) -> bytes:
-        """The file as it is on disk, a transaction's text, or a backup. Raises BadRequest, NotThere, NoTransaction, Unreadable."""
+    def raw(self, version: int | None = None, transaction_id: str | None = None, *, file: str = "") -> bytes:
+        """A file as it is on disk, in a transaction, or as a backup. Raises BadRequest, NotThere, NoTransaction, Unreadable.
+
+        `file` is the path of one of the configuration's files, or its last part; else the main one is meant.
+        """
         if version and transaction_id:
             raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
+        name = self._named(file)
         if transaction_id:
-            return self.site.transactions.text(transaction_id)
-        return self.site.backups.read(version) if version else self.site.current.file.read()
+            return parts.split(self.site.transactions.text(transaction_id)).get(name, b"")
+        return self.site.backups.of(name).read(version) if version else self.site.current.file.file(name).read()
+
+    def files(self) -> list[Path]:
+        """Every file of the configuration, in the order in which HAProxy loads them."""
+        return [self.site.current.file.file(name).path for name in self.site.current.file.names()]
 
     # -- writing
 
@@ -171,6 +184,10 @@ class Engine:
             return Outcome(self.version(transaction_id))
         return await commit(self.site, self._early(Change(edit, self._stated(version), force_reload=force_reload)))
 
+    async def amend(self, edit: Edit) -> Outcome:
+        """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
+        return await commit(self.site, Change(edit, kept=False))
+
     async def push_raw(
         self,
         body: bytes,
@@ -180,40 +197,41 @@ class Engine:
         skip_reload: bool = False,
         force_reload: bool = False,
         actions: str = "",
+        file: str = "",
     ) -> Outcome:
-        """The whole text anew. With `skip_version` no version is compared, and the text's own is the next one."""
+        """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
-        document = Document.parse(body)
+        name, document = self._named(file), _parsed(body)
         if not skip_version:
             document = header.without_versions(document)
         change = Change(
-            edit=lambda current: patches.sharing(document, current),
+            edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current),
             version=None if skip_version else self._stated(version),
-            keeps_version=skip_version,
+            keeps_version=skip_version and name == parts.MAIN,
             force_reload=force_reload and not skip_reload,
             skip_reload=skip_reload,
-            banner=header.has_banner(document),
+            banner=header.has_banner(document) if name == parts.MAIN else None,
             actions=actions if skip_reload else "",
             whole=True,
         )
         return await commit(self.site, self._early(change))
 
-    async def validate(self, body: bytes) -> list[Message]:
+    async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
-        return await self._check(body, Document.parse(body))
+        return await self._check(parts.with_parts(self.document, {self._named(file): _parsed(body)}))
 
-    async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None) -> Preview:
+    async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
-        document = Document.parse(body) if body is not None else self.read(transaction_id)
+        document = parts.with_parts(self.document, {self._named(file): _parsed(body)}) if body is not None else self.read(transaction_id)
         new = patches.sharing(document, self.document)
         valid, messages = True, []
         try:
-            messages = list(await self._check(new.data, new))
+            messages = list(await self._check(new))
         except Refused as error:
             valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
         await self.site.running.observe()
-        reasons, commands = self.site.running.reasons(), []
+        reasons, commands = [*self.site.running.reasons(), *(self.site.running.drift() if body is not None else [])], []
         if self.running is not None and not reasons:
             plan = self.site.plan(self.running, new, self.runtime.capabilities)
             reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
@@ -256,7 +274,8 @@ class Engine:
         if not self.site.transactions.started_from(id_, before):
             version = self.site.current.version
             raise Conflict(f"the configuration of version {version} is not the one that the transaction started from; start it anew")
-        return self.site.transactions.read(id_)
+        document = self.site.transactions.read(id_)
+        return document if parts.is_joined(document) else parts.with_parts(before, parts.parts(document))
 
     @contextmanager
     def _closed(self, transaction: Transaction) -> Iterator[None]:
@@ -331,12 +350,15 @@ class Engine:
         change.compare(self.version())
         return change
 
-    async def _check(self, data: bytes, document: Document) -> list[Message]:
-        draft = await asyncio.to_thread(self.site.current.file.draft, data, str(uuid.uuid4()))
+    def _named(self, file: str) -> str:
+        return self.site.current.file.named(file) if file else parts.MAIN
+
+    async def _check(self, document: Document) -> list[Message]:
+        drafts = await asyncio.to_thread(self.site.current.file.draft, document.data, str(uuid.uuid4()))
         try:
-            return await self.site.ask_haproxy(draft.path, document)
+            return await self.site.ask_haproxy(drafts.checked(document))
         finally:
-            draft.discard()
+            drafts.discard()
 
     def _resume(self) -> None:
         """A reload that was promised before a restart is still owed, unless HAProxy has loaded the text since."""
@@ -344,3 +366,10 @@ class Engine:
         owed = self.site.current.fingerprint in pending.split() and self.running is not self.document
         if owed or self.site.stored.waits:
             self.reloads.resume([Reason("", 0, "", "the server was restarted while this reload was pending")])
+
+
+def _parsed(body: bytes) -> Document:
+    """A text that somebody sent; a mark in it would make it speak of other files."""
+    if MARK.encode() in body:
+        raise BadRequest("invalid configuration: it holds a NUL character")
+    return Document.parse(body)

@@ -17,17 +17,17 @@ async def version(call: Call) -> Answer:
 
 
 async def read(call: Call) -> Answer:
-    return _text(200, call.sidecar.engine.raw(call.get("version"), call.get("transaction_id")))
+    return _text(200, call.sidecar.engine.raw(call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
 
 
 async def replace(call: Written) -> Answer:
     """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
-    engine, body = call.sidecar.engine, call.body
+    engine, body, file = call.sidecar.engine, call.body, call.get("file", "")
     if b"\n" not in body:
         raise ApiError(400, "invalid configuration: no newline character found")
     if call.get("only_validate"):
-        await engine.validate(body)
-        return _text(202, engine.raw())
+        await engine.validate(body, file=file)
+        return _text(202, engine.raw(file=file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))
     outcome = await engine.push_raw(
@@ -37,10 +37,11 @@ async def replace(call: Written) -> Answer:
         skip_reload=bool(call.get("skip_reload")),
         force_reload=bool(call.get("force_reload")),
         actions=call.get("X-Runtime-Actions", ""),
+        file=file,
     )
     if outcome.live or call.get("skip_reload"):
-        return _text(201, engine.raw())
-    return _text(202, engine.raw(), outcome.reload_id)
+        return _text(201, engine.raw(file=file))
+    return _text(202, engine.raw(file=file), outcome.reload_id)
 
 
 def _text(status: int, data: bytes, reload_id: str | None = None) -> Answer:

@@ -1,13 +1,26 @@
 """The servers of a backend as the worker in service has them, whatever the file says."""
 
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
-from app.answer import Answer, json_answer
-from app.call import Call
+from app.answer import Answer, empty, json_answer
+from app.call import Call, Written
+from app.errors import ApiError
 from app.runtime import asking
-from native.errors import NotFound, RuntimeRefused
+from native.apply.added_server import added
+from native.apply.live import Unsayable
+from native.errors import BadRequest, BadValue, NotFound, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from native.runtime import commands
 from native.runtime.client import Runtime
+from native.runtime.commands import Command
 from native.runtime.server_state import ServerState
+
+REFUSALS = (("No such backend", RuntimeNotThere), ("Already exists", RuntimeTaken))
+# How long a server that is to be deleted may take to finish what it has begun; seconds.
+PATIENCE = 1.0
+UP = "up"
 
 
 async def read_list(call: Call) -> Answer:
@@ -18,6 +31,77 @@ async def read_list(call: Call) -> Answer:
 async def read(call: Call) -> Answer:
     async with asking(call) as runtime:
         return json_answer(200, as_dict(call, await _server(runtime, call.get("parent_name"), call.get("name"))))
+
+
+async def create(call: Written) -> Answer:
+    backend, name = call.get("parent_name"), call.body.get("name")
+    if not name:
+        raise ApiError(400, "the new server must have a name")
+    async with asking(call, kinds=REFUSALS, classed=False) as runtime:
+        try:
+            made = added(backend, call.body, runtime.capabilities)
+        except Unsayable as word:
+            raise BadRequest(f"only HAProxy knows the value of {word}") from None
+        await commands.apply(runtime, made)
+        _drifts(call, backend, name, None, await _server(runtime, backend, name))
+    return json_answer(201, call.body)
+
+
+async def replace(call: Written) -> Answer:
+    """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
+    backend, name = call.get("parent_name"), call.get("name")
+    async with asking(call, classed=False) as runtime:
+        before = await _server(runtime, backend, name)
+        try:
+            changes = list(_changes(before, call.body))
+        except BadValue as error:
+            raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+        await commands.apply(runtime, changes)
+        after = await _server(runtime, backend, name)
+        _drifts(call, backend, name, before, after)
+    return json_answer(200, as_dict(call, after))
+
+
+async def delete(call: Written) -> Answer:
+    backend, name = call.get("parent_name"), call.get("name")
+    async with asking(call, classed=False) as runtime:
+        before = await _server(runtime, backend, name)
+        await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
+        _drifts(call, backend, name, before, None)
+    return empty(204)
+
+
+def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
+    def changed(member: str) -> Any:
+        value = wanted.get(member)
+        return None if value == getattr(now, member) else value
+
+    backend, name = now.backend_name, now.name
+    if value := changed("operational_state"):
+        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or UP))
+    if value := changed("admin_state"):
+        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
+    # The member is called as the command.
+    if (value := changed(commands.weight.__name__)) is not None:
+        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, now.uweight))
+    if changed("address") is not None or changed("port") is not None:
+        there = commands.address(backend, name, wanted.get("address", now.address), wanted.get("port", now.port) or None)
+        with suppress(BadValue):
+            there = _undone_by(there, commands.address(backend, name, now.address, now.port or None))
+        yield there
+
+
+def _undone_by(command: Command, undo: Command) -> Command:
+    return dataclasses.replace(command, undo=undo.text)
+
+
+def _drifts(call: Call, backend: str, name: str, before: ServerState | None, after: ServerState | None) -> None:
+    """So that no later commit claims that the process does what its text says."""
+    call.sidecar.engine.site.running.drifts(f"server {backend}/{name}", _told(before), _told(after))
+
+
+def _told(server: ServerState | None) -> str:
+    return f"{server.address} {server.port} {server.uweight} {server.forced_state}" if server else ""
 
 
 async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:

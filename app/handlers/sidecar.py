@@ -38,7 +38,7 @@ def as_dict(preview: Preview) -> dict[str, Any]:
 
 
 def _reason(reason: Reason) -> dict[str, Any]:
-    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why}
+    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
     return {name: value for name, value in told.items() if value}
 
 

@@ -2,7 +2,7 @@
 
 from app.answer import RELOAD_ID, Answer, Header, empty, json_answer
 from app.call import Call, Written
-from app.errors import ApiError
+from app.file_body import Sent
 from native.apply.commit import Outcome
 
 
@@ -10,10 +10,9 @@ async def list_all(call: Call) -> Answer:
     return json_answer(200, [str(path) for path in call.sidecar.spoe.list()])
 
 
-async def create(call: Written) -> Answer:
-    if call.body is None:
-        raise ApiError(400, "http: no such file")
-    path, outcome = await call.sidecar.spoe.create(call.body.name, call.body.data)
+async def create(call: Sent) -> Answer:
+    data = b"".join([piece async for piece in call.body.pieces()])
+    path, outcome = await call.sidecar.spoe.create(call.body.name, data)
     return json_answer(201, str(path), scheduled(outcome))
 
 

@@ -51,7 +51,7 @@ function _shtab_dataplaneapi_using
 end
 
 set -g _shtab_dataplaneapi_commands
-set -g _shtab_dataplaneapi_opts_with_value --backups-dir --backups-number --cleanup-timeout --config-file --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
+set -g _shtab_dataplaneapi_opts_with_value --backups-dir --backups-number --cleanup-timeout --config-file --config-files-after --config-files-before --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
 
 complete -c dataplaneapi -e
 complete -c dataplaneapi -f
@@ -104,6 +104,8 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l spoe-transaction-dir -x
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l update-map-files -d 'write runtime changes of maps to their files'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l update-map-files-period -x -d 'seconds between two such writes (default 10)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s c -l config-file -xka "(__fish_complete_path (commandline -ct))" -d 'HAProxy configuration file (default /etc/haproxy/haproxy.cfg)'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l config-files-before -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory loaded before'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l config-files-after -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory loaded after'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s b -l haproxy-bin -xka "(__fish_complete_path (commandline -ct))" -d 'HAProxy binary (default haproxy)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s m -l master-runtime -xka "(__fish_complete_path (commandline -ct))" -d 'master socket of HAProxy'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l master-worker-mode -d 'reload through the master socket'

@@ -64,6 +64,8 @@ _shtab_dataplaneapi_options=(
   "--update-map-files[write runtime changes of maps to their files]"
   "--update-map-files-period[seconds between two such writes (default 10)]:NUMBER:"
   {-c,--config-file}"[HAProxy configuration file (default \/etc\/haproxy\/haproxy.cfg)]:TEXT:_files"
+  "*--config-files-before[file or directory loaded before]:TEXT:_files"
+  "*--config-files-after[file or directory loaded after]:TEXT:_files"
   {-b,--haproxy-bin}"[HAProxy binary (default haproxy)]:TEXT:_files"
   {-m,--master-runtime}"[master socket of HAProxy]:TEXT:_files"
   "--master-worker-mode[reload through the master socket]"

@@ -17,13 +17,14 @@ from native.apply.memory import stamped_fingerprint
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
 from native.config import header
-from native.config.file import Draft
+from native.config.files import Drafts
 from native.config.header import Stamped
 from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
 from native.events import ChangedLive, Committed
 from native.runtime import actions, commands
 from native.runtime.proof import prove
+from native.text import parts
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -37,7 +38,8 @@ class Change:
     """`version` is the one the client saw, None for any; `keeps_version` takes the text's own instead of counting.
 
     `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. A text that is not `checked` is one that
-    HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is.
+    HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is. What is refused is `kept` for
+    whoever looks for the cause.
     """
 
     edit: Edit
@@ -50,6 +52,7 @@ class Change:
     actions: str = ""
     checked: bool = True
     whole: bool = False
+    kept: bool = True
 
     def compare(self, configured: int) -> None:
         if self.version is None or self.version == configured:
@@ -163,13 +166,14 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
     return stamped
 
 
-async def _check(site: Site, change: Change, draft: Draft, stamped: Stamped, base: int, name: str) -> None:
-    """A refused text stays as a failed transaction, for whoever looks for the cause."""
+async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, base: int, name: str) -> None:
+    """A refused text stays as a failed transaction."""
     try:
-        await site.ask_haproxy(draft.path, stamped.document, name)
+        await site.ask_haproxy(draft.checked(stamped.document), name)
     except Refused:
-        banner = site.current.banner if change.banner is None else change.banner
-        site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
+        if change.kept:
+            banner = site.current.banner if change.banner is None else change.banner
+            site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
         raise
 
 
@@ -178,7 +182,9 @@ def _keep_former(site: Site) -> None:
     current = site.current
     if site.backups.number > 0:
         try:
-            site.backups.keep(current.version, header.with_header(current.document, current.version, banner=current.banner).data)
+            former = header.with_header(current.document, current.version, banner=current.banner).data
+            for name, data in parts.split(former).items():
+                site.backups.of(name).keep(current.version, data)
         except OSError as error:
             log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)
     site.running.save_copy()
@@ -197,6 +203,8 @@ async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Docum
     if unchanged:
         _nothing_to_do(site, before, stamped)
         return []
+    if change.whole and (drift := site.running.drift()):
+        return drift
     return await _apply(site, stamped, before, may_wait=not change.force_reload)
 
 

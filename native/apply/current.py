@@ -9,7 +9,8 @@ from pathlib import Path
 
 from native.apply.memory import MemoryFile, fingerprint, stamped_fingerprint
 from native.config import header, patches
-from native.config.file import ConfigFile, Draft, Seen
+from native.config.file import Seen
+from native.config.files import ConfigFiles, Drafts, SeenAll
 from native.config.header import Stamp, Stamped
 from native.text.document import CONFIGURATION, Document
 from native.text.outline import Outline
@@ -24,13 +25,13 @@ class Current:
     `stamp` puts the header on a text, `outline` tells where its sections begin.
     """
 
-    def __init__(self, file: ConfigFile, memory: MemoryFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION) -> None:
+    def __init__(self, file: ConfigFiles, memory: MemoryFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION) -> None:
         self.file, self._memory, self._stamp, self._outline = file, memory, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
         self.banner = True
         self.fingerprint = ""
-        self._seen: Seen | None = None
+        self._seen: Seen | SeenAll | None = None
         self._settled = False
         self._installing = False
 
@@ -57,17 +58,17 @@ class Current:
         self._take(document, max(self.version, header.version_of(document)) + 1, data, seen)
         return True
 
-    def touched(self) -> Seen | None:
+    def touched(self) -> Seen | SeenAll | None:
         """How the file looks, where it does not look as we know it."""
         seen = self.file.seen()
         return None if seen == self._seen or self._installing else seen
 
-    def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Draft]:
+    def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
         """The document's bytes under a version, as a draft. Raises WriteFailed."""
         stamped = self._stamp(document, version, banner=banner)
         return stamped, self.file.draft(stamped.data, name)
 
-    async def install(self, stamped: Stamped, draft: Draft, banner: bool) -> None:
+    async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:
         """Makes the draft the file, and its document the current one. Raises WriteFailed."""
         self._installing = True
         try:
@@ -80,17 +81,17 @@ class Current:
     def _parsed(self, data: bytes) -> Document:
         return patches.sharing(Document.parse(data, outline=self._outline), self.document)
 
-    def _look(self) -> tuple[Seen | None, bool]:
+    def _look(self) -> tuple[Seen | SeenAll | None, bool]:
         """How the file looks, and whether another write since would have to look otherwise: clocks of files tick slowly."""
         now, seen = time.time_ns(), self.file.seen()
         return seen, seen is None or now - seen.written > _TICK
 
-    def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | None, bool]) -> None:
+    def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self.banner = True
         self._keep(document, version, fingerprint(data), seen)
         self._memory.set()
 
-    def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | None, bool]) -> None:
+    def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self.document, self.version, self.fingerprint = document, version, mark
         self._seen, self._settled = seen
         self._memory.note(version=version, file=mark)

@@ -4,13 +4,14 @@ import json
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import md5
 from pathlib import Path
 from typing import Any
 
 from native.config.copies import write_copy
 from native.config.header import Stamped, checksum_of
+from native.text.parts import is_joined
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +21,7 @@ class Memory:
     """Texts are named by their fingerprints.
 
     `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
-    `pending` are the texts that were on their way there, parted by blanks.
+    `pending` are the texts that were on their way there, parted by blanks. `drift`: what was changed in that worker alone, and how it was.
     """
 
     version: int = 0
@@ -29,6 +30,7 @@ class Memory:
     pid: int = 0
     started: float = 0
     pending: str = ""
+    drift: dict[str, str] = field(default_factory=dict)
 
 
 class MemoryFile:
@@ -71,12 +73,31 @@ def fingerprint(data: bytes) -> str:
 
 
 def stamped_fingerprint(stamped: Stamped) -> str:
-    return f"{len(stamped.data)}-{stamped.checksum}"
+    return fingerprint(stamped.data) if is_joined(stamped.document) else f"{len(stamped.data)}-{stamped.checksum}"
+
+
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    "version": int,
+    "pid": int,
+    "started": float,
+    "file": str,
+    "running": str,
+    "pending": str,
+    "drift": dict,
+}
 
 
 def _read(path: Path) -> Memory:
     with suppress(OSError, ValueError, TypeError):
         told = json.loads(path.read_bytes())
-        types: dict[str, Callable[[Any], Any]] = {"version": int, "pid": int, "started": float, "file": str, "running": str, "pending": str}
+        types: dict[str, Callable[[Any], Any]] = {
+            "version": int,
+            "pid": int,
+            "started": float,
+            "file": str,
+            "running": str,
+            "pending": str,
+            "drift": dict,
+        }
         return Memory(**{name: kind(told[name]) for name, kind in types.items() if name in told})
     return Memory()

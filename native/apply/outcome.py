@@ -5,17 +5,18 @@ from dataclasses import dataclass, field
 
 from native.runtime.commands import Command, Step
 from native.text.document import Document
-from native.text.section import Section
+from native.text.section import BOUNDARY, Section
 
 
 @dataclass(frozen=True)
 class Reason:
-    """Why only a reload will do. `line` is that of the new document, from 1; 0 where there is none."""
+    """Why only a reload will do. `line` is that of the new document, from 1; 0 where there is none. `file` where it is not the main one."""
 
     section: str
     line: int
     keyword: str
     why: str
+    file: str = ""
 
 
 @dataclass
@@ -45,13 +46,14 @@ class FilePlan:
 
 
 def reason_at(document: Document, section: Section, place: int, why: str) -> Reason:
-    """With the number of the line in the whole file."""
-    words = section.lines[place].words
-    return Reason(f"{section.kind} {section.name}".rstrip(), line_of(document, section, place), words[0] if words else "", why)
+    """With the number of the line in its file."""
+    words = section.lines[place].words if section.kind != BOUNDARY else ()
+    title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
+    return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "")
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """The number of a section's line in the whole file, from 1."""
-    before = document.sections[: document.sections.index(section)]
-    text = document.preamble + "".join(each.lead + each.text for each in before) + section.lead
+    """The number of a section's line in its file, from 1."""
+    before = [each for each in document.sections[: document.sections.index(section)] if each.file == section.file]
+    text = ("" if section.file else document.preamble) + "".join(each.lead + each.text for each in before) + section.lead
     return text.count("\n") + place + 1

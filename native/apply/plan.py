@@ -16,9 +16,9 @@ from native.grammar.load import Grammar, grammar
 from native.grammar.section_shape import SectionShape
 from native.runtime.capabilities import Capabilities
 from native.runtime.commands import Command
-from native.text.document import Document
+from native.text.document import MARK_END, Document
 from native.text.line import Line
-from native.text.section import CONDITIONALS, Section
+from native.text.section import BOUNDARY, CONDITIONALS, Section
 
 __all__ = ["Plan", "Reason", "plan"]
 SERVED = ("backend", "listen")
@@ -45,19 +45,19 @@ class _Planner:
         self.result = Plan()
 
     def plan(self) -> Plan:
-        if directives_of(self.running.preamble) != directives_of(self.new.preamble):
+        if loose_directives(self.running) != loose_directives(self.new):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
         if not same_sections(self.running, self.new):
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
-        for old, new in zip(self.running.sections, self.new.sections, strict=True):
+        for old, new in zip(sections_of(self.running), sections_of(self.new), strict=True):
             if old is not new and old.text != new.text and meaning(old) != meaning(new):
                 self._section(old, new)
         return self.result
 
     def _moved_sections(self, old: list[Key], new: list[Key]) -> None:
         before, after = set(old), set(new)
-        for section in self.new.sections:
+        for section in sections_of(self.new):
             if (section.kind, section.name) not in before:
                 self._reason(section, 0, "the section is new")
         gone = [key for key in old if key not in after]
@@ -150,13 +150,22 @@ def _has_conditionals(section: Section) -> bool:
 
 def same_sections(one: Document, other: Document) -> bool:
     """Whether both have the same sections in the same order; most of them are shared."""
-    pairs = zip(one.sections, other.sections, strict=False)
-    return len(one.sections) == len(other.sections) and all(a is b or (a.kind, a.name) == (b.kind, b.name) for a, b in pairs)
+    these, those = sections_of(one), sections_of(other)
+    pairs = zip(these, those, strict=False)
+    return len(these) == len(those) and all(a is b or (a.kind, a.name) == (b.kind, b.name) for a, b in pairs)
+
+
+def sections_of(document: Document) -> list[Section]:
+    """What HAProxy reads as one: in which of its files a section stands is nothing to it."""
+    return [section for section in document.sections if section.kind != BOUNDARY]
 
 
 def keys_of(document: Document) -> list[Key]:
-    return [(section.kind, section.name) for section in document.sections]
+    return [(section.kind, section.name) for section in sections_of(document)]
 
 
-def directives_of(preamble: str) -> list[str]:
-    return [line.strip() for line in preamble.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+def loose_directives(document: Document) -> list[str]:
+    """What is said before the first section of any file."""
+    above = [document.preamble, *(each.text.rpartition(MARK_END)[2] for each in document.sections if each.kind == BOUNDARY)]
+    lines = [line.strip() for text in above for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]

@@ -8,6 +8,7 @@ from itertools import takewhile
 from native.apply.plan import Reason
 from native.config.header import under_header_of
 from native.config.messages import Message
+from native.text import parts
 from native.text.document import Document
 from native.text.section import split_lines
 
@@ -27,8 +28,13 @@ class Preview:
 
 
 def difference(old: Document, new: Document, name: str) -> str:
-    """Unified, of what people wrote: our checksum and version do not count."""
-    before, after = split_lines(old.text), split_lines(under_header_of(new, old).text)
+    """Unified, of what people wrote: our checksum and version do not count. `name` is the main file's."""
+    before, after = parts.parts(old), parts.parts(under_header_of(new, old))
+    return "".join(_difference(before[each].text, after[each].text, each or name) for each in before if each in after)
+
+
+def _difference(old: str, new: str, name: str) -> str:
+    before, after = split_lines(old), split_lines(new)
     skipped = max(0, _same(before, after) - _CONTEXT)
     tail = max(0, _same(before[skipped:][::-1], after[skipped:][::-1]) - _CONTEXT)
     # Comparing all lines of a large file takes minutes.

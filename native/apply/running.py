@@ -36,6 +36,17 @@ class Running:
             return [Reason("", 0, "", "it is not known what HAProxy has loaded")]
         return [Reason("", 0, "", self.doubt)] if self.doubt else []
 
+    def drift(self) -> list[Reason]:
+        """What the worker does otherwise than this document, since it was changed there alone; a reload will end it."""
+        return [Reason("", 0, "", f"{each} was changed in the running process alone") for each in self._memory.value.drift]
+
+    def drifts(self, what: str, before: str, after: str) -> None:
+        """`what` was changed in the worker alone, from one state to another; nothing is left of it when it is as it was at first."""
+        drift = dict(self._memory.value.drift)
+        if drift.setdefault(what, before) == after:
+            del drift[what]
+        self._memory.set(drift=drift)
+
     async def recall(self) -> None:
         """At start: what an earlier process knew, if the same worker is still there."""
         try:
@@ -63,7 +74,7 @@ class Running:
         remembered = self._memory.value
         if (worker.pid, worker.started) == (remembered.pid, remembered.started):
             return
-        self._memory.set(pid=worker.pid, started=worker.started)
+        self._memory.set(pid=worker.pid, started=worker.started, drift={})
         self._started_by_others(worker)
 
     def _started_by_others(self, worker: Worker) -> None:
@@ -92,9 +103,9 @@ class Running:
         """After a reload of ours: the new worker runs this text."""
         try:
             worker = await self._runtime.worker()
-            self._memory.set(pid=worker.pid, started=worker.started)
+            self._memory.set(pid=worker.pid, started=worker.started, drift={})
         except RuntimeFailure:
-            self._memory.set(pid=0, started=0)
+            self._memory.set(pid=0, started=0, drift={})
         self.is_loaded(document, mark)
         self.save_copy()
 

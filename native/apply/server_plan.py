@@ -9,7 +9,7 @@ from native.errors import BadValue
 from native.runtime import commands
 from native.runtime.capabilities import Capabilities
 from native.runtime.commands import Command
-from native.text.words import unquoted
+from native.text.words import unquoted, words_of
 
 HEALTH, AGENT, STATE = "health", "agent", "state"
 
@@ -93,7 +93,7 @@ class ServerPlanner:
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """The words of each option; those are left out that only say what an added server is anyway."""
         silent = [name for name, value in server.values.items() if name == self.state or self._goes_without_saying(name, value)]
-        return [[plain(word) for text in option for word in text.split(" ")] for option in self.servers.words(server, silent)]
+        return [[plain(word) for text in option for word in words_of(text)] for option in self.servers.words(server, silent)]
 
     def _goes_without_saying(self, name: str, value: object) -> bool:
         return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"

@@ -84,6 +84,12 @@ class Servers:
         parts = [words for key, words, _ in alternative.chain.written(flat)]
         return parts[2:]
 
+    def ignored(self) -> set[str]:
+        """Members that are read and dropped, since the line cannot carry them."""
+        schemas = self.grammar.schemas
+        properties = schemas.properties(schemas.named(resources()["servers"].schema))
+        return {name for name, schema in properties.items() if schemas.note(schema).get("ignored")}
+
 
 def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
     """Words that nothing knows, and those whose value only HAProxy knows."""

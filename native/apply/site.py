@@ -2,10 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from native.apply.current import Current
@@ -14,7 +13,7 @@ from native.apply.plan import Plan
 from native.apply.running import Running
 from native.apply.stored import Ledger
 from native.config.backups import Backups
-from native.config.check import CheckSettings, check
+from native.config.check import Checked, CheckSettings, check
 from native.config.messages import Message
 from native.config.transactions import Transactions
 from native.errors import Refused, Unreadable
@@ -57,11 +56,11 @@ class Site:
         """The id of a scheduled reload that will read what the file holds now."""
         return self.reloads.pending
 
-    async def ask_haproxy(self, draft: Path, document: Document, transaction_id: str | None = None) -> list[Message]:
-        """HAProxy's warnings about a draft of the file. Raises Refused, CheckImpossible and BadRequest."""
+    async def ask_haproxy(self, files: Sequence[Checked], transaction_id: str | None = None) -> list[Message]:
+        """HAProxy's warnings about drafts of the files. Raises Refused, CheckImpossible and BadRequest."""
         began, outcome = time.monotonic(), "impossible"
         try:
-            said = await check(draft, self.check, file=self.current.path, document=document, transaction_id=transaction_id)
+            said = await check(files, self.check, transaction_id=transaction_id)
             outcome = "accepted"
             return said
         except Refused:

@@ -16,6 +16,13 @@ class Backups:
         self._own_directory = directory is not None
         self.directory = directory or file.parent
 
+    def of(self, name: str) -> "Backups":
+        """Those of another file of the configuration; a directory of ours has them below one named as theirs."""
+        if not name:
+            return self
+        file = Path(name)
+        return Backups(file, self.number, self.directory / file.parent.name if self._own_directory else None)
+
     def keep(self, version: int, data: bytes) -> None:
         """Stores a version and removes those beyond the number. Raises OSError."""
         if self.number <= 0:

@@ -9,6 +9,7 @@ import os
 import shlex
 import shutil
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from native.errors import BadRequest, CheckImpossible, Refused
 from native.text.document import Document
 
 FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
+# All files in their order, parted by `;` as in HAProxy's own HAPROXY_CFGFILES.
+FILES_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILES"
 # They would make a child HAProxy believe that it is a worker of the master that started us.
 _SCRUBBED = ("HAPROXY_STARTUPLOGS_FD", "HAPROXY_MWORKER_WAIT_ONLY", "HAPROXY_PROCESSES")
 _KEPT_OUTPUT = 1 << 20
@@ -36,11 +39,11 @@ class CheckSettings:
     after: tuple[str, ...] = ()
     seconds: float = 60.0
 
-    def words(self, file: str) -> list[str]:
+    def words(self, files: Sequence[str]) -> list[str]:
         """Raises BadRequest for a command that is none."""
         if not self.command:
-            before = [word for name in self.before for word in ("-f", name)]
-            return [self.binary, *before, "-W", "-f", file, "-c", *(word for name in self.after for word in ("-f", name))]
+            before, after = _named(self.before), _named(self.after)
+            return [self.binary, *before, "-W", *_named(files), "-c", *after]
         try:
             words = shlex.split(self.command)
         except ValueError as error:
@@ -50,16 +53,26 @@ class CheckSettings:
         return words
 
 
-async def check(
-    draft: Path, settings: CheckSettings, *, file: Path, document: Document | None = None, transaction_id: str | None = None
-) -> list[Message]:
-    """What HAProxy has to say about a draft of the file that it accepts: warnings.
+@dataclass(frozen=True)
+class Checked:
+    """`path` is what HAProxy reads instead of `file`, and `document` what it finds there; `main`: the one that a command is told."""
 
-    Raises Refused, CheckImpossible and BadRequest.
+    path: Path
+    file: Path
+    document: Document | None = None
+    main: bool = True
+
+
+async def check(
+    files: Sequence[Checked], settings: CheckSettings, *, transaction_id: str | None = None, home: Path | None = None
+) -> list[Message]:
+    """What HAProxy has to say about files that it accepts together, in the order in which it loads them: warnings.
+
+    `home` is where relative paths begin, else our own working directory. Raises Refused, CheckImpossible and BadRequest.
     """
-    words = settings.words(str(draft))
-    code, stderr, stdout = await _run(words, settings, str(draft))
-    said = messages(stderr, str(draft), str(file), document)
+    words = settings.words([str(each.path) for each in files])
+    code, stderr, stdout = await _run(words, settings, _variables(files), home)
+    said = messages(stderr, {str(each.path): (str(each.file), each.document) for each in files})
     if code == 0:
         return said
     alerts = [message for message in said if message.level == "alert"]
@@ -70,8 +83,18 @@ async def check(
     raise Refused(text.removesuffix("\n") + explained(alerts), alerts=alerts)
 
 
-async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[int, str, str]:
-    child = _start(words, draft)
+def _named(files: Sequence[str]) -> list[str]:
+    return [word for name in files for word in ("-f", name)]
+
+
+def _variables(files: Sequence[Checked]) -> dict[str, str]:
+    """What a command of the operator's is told."""
+    main = next((each for each in files if each.main), files[0])
+    return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(each.path) for each in files)}
+
+
+async def _run(words: list[str], settings: CheckSettings, variables: dict[str, str], home: Path | None) -> tuple[int, str, str]:
+    child = _start(words, variables, home)
     assert child.stderr
     assert child.stdout
     try:
@@ -90,10 +113,10 @@ async def _run(words: list[str], settings: CheckSettings, draft: str) -> tuple[i
     return code, stderr, stdout
 
 
-def _start(words: list[str], draft: str) -> Child:
-    environment = {name: value for name, value in os.environ.items() if name not in _SCRUBBED} | {FILE_VARIABLE: draft}
+def _start(words: list[str], variables: dict[str, str], home: Path | None) -> Child:
+    environment = {name: value for name, value in os.environ.items() if name not in _SCRUBBED} | variables
     try:
-        return Child(words, environment, stdout=PIPE, stderr=PIPE)
+        return Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
     except FileNotFoundError as error:
         if shutil.which(words[0]):
             detail = f'exec: "{words[0]}": the interpreter that its first line names does not exist'

@@ -171,16 +171,18 @@ class Editor:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
         return behind_its_defaults(document.replace(old, new), new)
 
-    def _without_unknown(self, section: Section, resource: Resource) -> Section:
-        """Without the directives that no object can express; comments and conditionals stay."""
+    def unknown(self, section: Section, resource: Resource) -> list[int]:
+        """The places of the directives that no object can express."""
         shape = self.shape(resource)
         known = {place for _, child in self.resources.children(resource.name) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
-        return section.with_lines(
-            line
-            for place, line in enumerate(section.lines)
-            if place == 0 or place in known or not line.words or line.words[0].startswith(".")
-        )
+        told = ((place, line.words) for place, line in enumerate(section.lines) if place)
+        return [place for place, words in told if place not in known and words and not words[0].startswith(".")]
+
+    def _without_unknown(self, section: Section, resource: Resource) -> Section:
+        """Without them; comments and conditionals stay."""
+        unknown = set(self.unknown(section, resource))
+        return section.with_lines(line for place, line in enumerate(section.lines) if place not in unknown)
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
         if parent is not None:

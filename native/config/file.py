@@ -39,11 +39,12 @@ class Seen(NamedTuple):
 class ConfigFile:
     """`path` may be a symbolic link; `state` is the directory for journals; a file that is new gets `mode`.
 
-    `system` is `os`, or in tests one that fails.
+    `label` names the file in that directory, where others of its name may have theirs. `system` is `os`, or in tests one that fails.
     """
 
-    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os, *, mode: int = 0o644) -> None:
+    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os, *, mode: int = 0o644, label: str = "") -> None:
         self.path, self.state, self.system, self.mode = Path(path), state, system, mode
+        self.label = label or self.path.name
 
     @property
     def target(self) -> Path:
@@ -51,7 +52,7 @@ class ConfigFile:
 
     @property
     def journal(self) -> Journal:
-        return Journal(self.state / f"{self.path.name}.journal", self.system)
+        return Journal(self.state / f"{self.label}.journal", self.system)
 
     def read(self) -> bytes:
         """Raises Unreadable."""
@@ -76,9 +77,9 @@ class ConfigFile:
         return self.journal.replay()
 
     def _drafts(self) -> list[Path]:
-        name = re.compile(rf"\.{re.escape(self.target.name)}\.{_UUID}")
         found = []
-        for directory in (self.target.parent, self.state):
+        for directory, label in ((self.target.parent, self.target.name), (self.state, self.label)):
+            name = re.compile(rf"\.{re.escape(label)}\.{_UUID}")
             with suppress(OSError):
                 found += [file for file in directory.iterdir() if name.fullmatch(file.name)]
         return found
@@ -92,12 +93,22 @@ class ConfigFile:
             except OSError as error:
                 if error.errno not in _CANNOT_CREATE:
                     raise
-            return Draft(self, self.state / f".{target.name}.{name}", data)
+            return Draft(self, self.state / f".{self.label}.{name}", data)
         except OSError as error:
             raise self.failure(error) from error
 
     def failure(self, error: OSError) -> WriteFailed:
-        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{_remedy(self.target, error)}")
+        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{self._remedy(error)}")
+
+    def _remedy(self, error: OSError) -> str:
+        """What the operator can do about it."""
+        if error.errno == errno.ENOSPC:
+            return "; make room on that disk"
+        if error.errno not in _CANNOT_CREATE:
+            return ""
+        if error.filename and Path(error.filename).parent == self.state:
+            return f"; {ownership.told(self.state)}: give it write access to that directory"
+        return f"; {ownership.told(self.target)}: give it write access to the file, or better to its directory"
 
 
 class Draft:
@@ -211,12 +222,3 @@ def remove_unlocked(draft: Path) -> None:
     with draft.open("rb") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         draft.unlink()
-
-
-def _remedy(target: Path, error: OSError) -> str:
-    """What the operator can do about a forbidden write, to be put behind the reason."""
-    if error.errno == errno.ENOSPC:
-        return "; make room on that disk"
-    if error.errno not in _CANNOT_CREATE:
-        return ""
-    return f"; {ownership.told(target)}: give it write access to the file, or better to its directory"

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from native.text.document import Document
 from native.text.line import Line
+from native.text.section import BOUNDARY
 from native.text.words import unquoted
 
 # What stands around a path within one word: map(/x/a.map,none), opt@/x/a.map, crt:/x.
@@ -19,7 +20,7 @@ _BASE, _SCRIPT = "-base", "lua-"
 
 
 class Reference(NamedTuple):
-    """`line` counts from 1 in the whole file."""
+    """`line` counts from 1 in its file."""
 
     section: str
     line: int
@@ -36,6 +37,9 @@ def _found(document: Document, path: str, bases: list[str]) -> Iterator[Referenc
     name, number = posixpath.basename(path), document.preamble.count("\n")
     holder = posixpath.basename(posixpath.dirname(path))
     for section in document.sections:
+        if section.kind == BOUNDARY:
+            number = section.text.count("\n") if section.file else document.preamble.count("\n")
+            continue
         number += section.lead.count("\n")
         if name in section.text or holder in section.text or (name.endswith(".lua") and _SCRIPT in section.text):
             for place, line in enumerate(section.lines):

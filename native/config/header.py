@@ -8,8 +8,9 @@ import re
 from hashlib import md5
 from typing import NamedTuple, Protocol
 
+from native.text import parts
 from native.text.document import Document
-from native.text.section import Section
+from native.text.section import BOUNDARY, Section
 
 BANNER = (
     "# Dataplaneapi managed File\n",
@@ -31,7 +32,7 @@ class Stamp(Protocol):
 
 
 class Stamped(NamedTuple):
-    """A document with its header, the bytes of it, and what the header says."""
+    """A document with its header, the bytes of it, and what the header says; of several files, the main one has it."""
 
     document: Document
     data: bytes
@@ -71,7 +72,7 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
         preamble = "".join(BANNER) + preamble
     preamble = f"# _version={version}\n{preamble}"
     body = document.with_preamble(preamble).data
-    checksum = md5(body, usedforsecurity=False).hexdigest()
+    checksum = md5(parts.split(body)[parts.MAIN], usedforsecurity=False).hexdigest()
     line = f"# _md5hash={checksum}\n"
     return Stamped(document.with_preamble(line + preamble), line.encode() + body, version, checksum)
 
@@ -111,7 +112,13 @@ def same_text(one: Document, other: Document) -> bool:
 
 
 def _above(document: Document) -> str:
-    return document.preamble + (document.sections[0].lead if document.sections else "")
+    first = _first(document)
+    return document.preamble + (first.lead if first else "")
+
+
+def _first(document: Document) -> Section | None:
+    """The main file's first section."""
+    return next((each for each in document.sections if each.file is None and each.kind != BOUNDARY), None)
 
 
 def _has_banner(preamble: str) -> bool:
@@ -122,10 +129,10 @@ def _has_banner(preamble: str) -> bool:
 def _bare(document: Document) -> Document:
     """Without checksum and version, also where a blank line makes them part of the comment above the first section."""
     preamble = document.preamble
-    if document.sections and not _VERSION.search(preamble) and _VERSION.search(document.sections[0].lead):
-        first = document.sections[0]
+    first = _first(document)
+    if first and not _VERSION.search(preamble) and _VERSION.search(first.lead):
         bare = Section(first.kind, first.name, first.text, lead=_without_header(first.lead), file=first.file)
-        document = Document(preamble, (bare, *document.sections[1:]))
+        document = document.replace(first, bare)
     return document.with_preamble(_without_header(preamble))
 
 

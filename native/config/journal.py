@@ -47,20 +47,12 @@ class Journal:
 
     def _begin(self, target: str, old: bytes, new: bytes) -> None:
         head = {"target": target, "old": len(old), "md5": md5(old + new, usedforsecurity=False).hexdigest()}
-        draft = f"{self.path}.new"
-        handle = self._system.open(draft, _os_flags(self._system, "O_CREAT", "O_TRUNC"), 0o600)
-        try:
-            _write_all(self._system, handle, json.dumps(head).encode() + b"\n" + old + new)
-            self._system.fsync(handle)
-        finally:
-            self._system.close(handle)
-        self._system.replace(draft, self.path)
-        sync_directory(self._system, self.path.parent)
+        put(self._system, self.path, json.dumps(head).encode() + b"\n" + old + new)
 
     def _read(self) -> tuple[str, bytes, bytes] | None:
         try:
             head, _, both = self.path.read_bytes().partition(b"\n")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         with suppress(ValueError, KeyError, TypeError):
             entry = json.loads(head)
@@ -106,6 +98,19 @@ def _write_all(system: Any, handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[system.write(handle, view) :]
+
+
+def put(system: Any, path: Path, data: bytes) -> None:
+    """A small file of ours, whole and lasting when this returns. Raises OSError."""
+    draft = f"{path}.new"
+    handle = system.open(draft, _os_flags(system, "O_CREAT", "O_TRUNC"), 0o600)
+    try:
+        _write_all(system, handle, data)
+        system.fsync(handle)
+    finally:
+        system.close(handle)
+    system.replace(draft, path)
+    sync_directory(system, path.parent)
 
 
 def sync_directory(system: Any, directory: Path) -> None:

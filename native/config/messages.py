@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -33,23 +33,23 @@ class Message:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def messages(stderr: str, draft: str, file: str, document: Document | None) -> list[Message]:
-    """All that was said; what is about the draft is told with the name of the file and the document's line."""
+def messages(stderr: str, checked: Mapping[str, tuple[str, Document | None]]) -> list[Message]:
+    """All that was said; what is about a file that was `checked` is told with the name it stands for, and its document's line."""
     found = []
     for line in stderr.splitlines():
         if said := _SAID.match(line):
-            found.append(_message(said[1].lower(), _short(said[2]), draft, file, document))
+            found.append(_message(said[1].lower(), _short(said[2]), checked))
     return found[:_MOST]
 
 
-def _message(level: str, text: str, draft: str, file: str, document: Document | None) -> Message:
+def _message(level: str, text: str, checked: Mapping[str, tuple[str, Document | None]]) -> Message:
     place = _PLACE.search(text)
-    text = text.replace(draft, file)
+    for path, (file, _) in checked.items():
+        text = text.replace(path, file)
     if not place:
         return Message(level, text)
     number = int(place[2])
-    if place[1] != draft:
-        return Message(level, text, place[1], number)
+    file, document = checked.get(place[1], (place[1], None))
     section, source = locate(document, number) if document else (None, None)
     return Message(level, text, file, number, section, source)
 

@@ -45,12 +45,12 @@ def apply(base: Document, patches: Iterable[Patch], outline: Outline = CONFIGURA
 
 def sharing(document: Document, base: Document) -> Document:
     """The same document with the base's sections where they are equal, each once, so that a thousand of them cost little more than one."""
-    known = {(section.lead, section.text): section for section in base.sections}
+    known = {(section.lead, section.text, section.file): section for section in base.sections}
     return Document(document.preamble, [_known(section, known) for section in document.sections])
 
 
-def _known(section: Section, known: dict[tuple[str, str], Section]) -> Section:
-    return known.pop((section.lead, section.text), section)
+def _known(section: Section, known: dict[tuple[str, str, str | None], Section]) -> Section:
+    return known.pop((section.lead, section.text, section.file), section)
 
 
 def _parts(document: Document) -> list[str]:

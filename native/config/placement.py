@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from native.config.bindings import DEFAULTS, PROXIES, all_implicit, named_defaults
 from native.text.document import Document
-from native.text.section import Section
+from native.text.section import BOUNDARY, Section
 
 FIRST_KINDS = ("global",)
 
@@ -36,7 +36,7 @@ def at_home(document: Document, section: Section) -> Section:
 
 
 def insert_section(document: Document, section: Section) -> Document:
-    """With a new section beside its kind; the first of a kind that proxies may refer to goes before them."""
+    """With a new section beside its kind, else in the main file; the first of a kind that proxies may refer to goes before them."""
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
     if section.kind in FIRST_KINDS:
@@ -46,10 +46,15 @@ def insert_section(document: Document, section: Section) -> Document:
     if not kin and section.kind not in PROXIES and first_proxy is not None:
         return document.insert(section, document.sections[first_proxy - 1]) if first_proxy else _insert_first(document, section)
     parent = named_defaults(section) if section.kind in PROXIES else None
-    place = document.sections.index(kin[-1]) if kin else len(document.sections) - 1
+    place = document.sections.index(kin[-1]) if kin else _end_of_main(document)
     if parent is not None and (source := document.find(DEFAULTS, parent)) and document.sections.index(source) > place:
         place = len(document.sections) - 1
-    return document.insert(section, document.sections[place] if document.sections else None)
+    return document.insert(section, document.sections[place]) if place >= 0 else _insert_first(document, section)
+
+
+def _end_of_main(document: Document) -> int:
+    """The place of the main file's last section, or of its beginning; -1 where it begins the document."""
+    return max((place for place, other in enumerate(document.sections) if other.file is None), default=-1)
 
 
 def _insert_defaults(document: Document, section: Section) -> Document:
@@ -64,7 +69,7 @@ def _insert_defaults(document: Document, section: Section) -> Document:
     bound = any(other.kind in PROXIES for other in document.sections)
     if not following and bound:
         return document.insert(section)
-    place = following[0] if following else sum(other.kind in FIRST_KINDS for other in document.sections)
+    place = following[0] if following else _behind_globals(document)
     return document.insert(section, document.sections[place - 1]) if place > 0 else _insert_first(document, section)
 
 
@@ -84,9 +89,18 @@ def _implicitly_used(document: Document) -> set[str]:
     return {bound for section, bound in pairs if bound and named_defaults(section) is None}
 
 
+def _behind_globals(document: Document) -> int:
+    first = (place for place, other in enumerate(document.sections) if other.kind not in (*FIRST_KINDS, BOUNDARY))
+    return next(first, _end_of_main(document) + 1)
+
+
 def _insert_first(document: Document, section: Section) -> Document:
+    """At the beginning of the main file."""
+    start = next((other for other in document.sections if other.kind == BOUNDARY and other.file is None), None)
+    if start is not None:
+        return document.insert(section, start)
     head = Document(document.preamble, ()).insert(section)
     new = head.sections[0]
-    if document.sections and not new.text.endswith("\n\n"):
-        new = Section(new.kind, new.name, new.text + new.newline, lead=new.lead, file=new.file)
+    if document.sections and document.sections[0].kind != BOUNDARY and not new.text.endswith("\n\n"):
+        new = new.with_text(new.text + new.newline)
     return Document(head.preamble, (new, *document.sections))

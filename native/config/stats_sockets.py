@@ -1,8 +1,8 @@
 """The Runtime API sockets that a configuration opens, in the order of the file."""
 
-from pathlib import Path
-
 from native.config.editor import Editor
+from native.config.files import ConfigFiles
+from native.errors import Unreadable
 from native.text.document import Document
 
 
@@ -13,9 +13,9 @@ def addresses(document: Document) -> list[str]:
     return [each["address"] for section in found for each in section.get("runtime_apis", ()) if each.get("address")]
 
 
-def addresses_in(path: Path) -> list[str]:
-    """Those of a file; none of one that cannot be read."""
+def addresses_in(files: ConfigFiles) -> list[str]:
+    """Those of the files on disk; none of what cannot be read."""
     try:
-        return addresses(Document.parse(path.read_bytes()))
-    except OSError:
+        return addresses(Document.parse(files.read()))
+    except Unreadable:
         return []

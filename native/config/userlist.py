@@ -29,7 +29,7 @@ def find(document: Document, name: str) -> Section | None:
 
 def find_in_file(path: str, name: str) -> Section | None:
     """The userlist of a file of its own; OSError when it cannot be read."""
-    return find(Document.parse(Path(path).read_bytes(), path), name)
+    return find(Document.parse(Path(path).read_bytes()), name)
 
 
 def users(section: Section | None) -> list[User]:

@@ -8,6 +8,7 @@ from pydantic import Field, StrictInt, StrictStr
 
 class ReloadReason(Model):
     keyword: StrictStr | None = None
+    file: StrictStr | None = None
     line: Annotated[StrictInt | None, Field(ge=1)] = None
     reason: StrictStr
     section: StrictStr | None = None

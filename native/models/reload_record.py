@@ -22,5 +22,6 @@ class ReloadRecord(Model):
     restored_version: StrictInt | None = None
     started: StrictFloat | None = None
     status: Literal['failed', 'in_progress', 'succeeded']
+    origins: list[dict[str, StrictStr]] | None = None
     verified: StrictBool
     version: StrictInt | None = None

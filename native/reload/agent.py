@@ -159,18 +159,18 @@ class ReloadAgent:
             await self._host.loaded(document, mark)
         except Exception:
             log.exception("after reload %s", record.id)
-        log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra={"reload_id": record.id})
+        log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra={"fields": {"reload_id": record.id}})
         return self.records.finish(record)
 
     async def _failed(self, record: Record, document: Loaded) -> Record:
-        log.info("Reload failed, reverting the last working config...", extra={"reload_id": record.id})
+        log.info("Reload failed, reverting the last working config...", extra={"fields": {"reload_id": record.id}})
         try:
             restored = await self._host.refused(record)
             record = replace(record, restored_version=restored)
         except Exception as error:
             log.exception("the file could not be put back after reload %s", record.id)
             record = replace(record, response=f"{record.response}. Failed to revert to the last working config file: {error}")
-        log.warning("Reload failed: %s", record.error, extra={"reload_id": record.id})
+        log.warning("Reload failed: %s", record.error, extra={"fields": {"reload_id": record.id}})
         return self.records.finish(record, refused=document.data)
 
 

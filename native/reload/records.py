@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from native.errors import NotThere
+from native.origin import origin
 
 log = logging.getLogger(__name__)
 IN_PROGRESS, SUCCEEDED, FAILED = "in_progress", "succeeded", "failed"
@@ -39,13 +40,16 @@ class Reason(Protocol):
     def keyword(self) -> str: ...
     @property
     def why(self) -> str: ...
+    @property
+    def file(self) -> str: ...
 
 
 @dataclass(frozen=True)
 class Record:
     """Times are Unix seconds. `verified`: a worker that was not there before has been seen to answer, or seen not to come.
 
-    `listed` is False for a forced reload that took no scheduled one along. `error` is why it failed, `response` what was said.
+    `origins`: the requests that asked for it. `listed` is False for a forced reload that took no scheduled one along.
+    `error` is why it failed, `response` what was said.
     """
 
     id: str
@@ -53,6 +57,7 @@ class Record:
     status: str = IN_PROGRESS
     listed: bool = True
     reasons: tuple[dict[str, Any], ...] = ()
+    origins: tuple[dict[str, str], ...] = ()
     version: int | None = None
     restored_version: int | None = None
     started: float | None = None
@@ -97,7 +102,7 @@ class Records:
         self._highest += 1
         told = tuple(map(_told, reasons))[:MOST_REASONS]
         now = self.now()
-        return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=told))
+        return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=told, origins=_asking()))
 
     def reopen(self, record: Record) -> Record:
         """One of the interrupted, in progress again."""
@@ -108,9 +113,11 @@ class Records:
         """One more request that a pending reload will answer."""
         record = self.get(identity)
         more = [told for reason in reasons if (told := _told(reason)) not in record.reasons]
-        if not more and record.listed >= listed:
+        asking = [each for each in _asking() if each not in record.origins]
+        if not more and not asking and record.listed >= listed:
             return record
-        return self.update(replace(record, reasons=(*record.reasons, *more)[:MOST_REASONS], listed=record.listed or listed))
+        known, origins = (*record.reasons, *more)[:MOST_REASONS], (*record.origins, *asking)[:MOST_REASONS]
+        return self.update(replace(record, reasons=known, origins=origins, listed=record.listed or listed))
 
     def update(self, record: Record) -> Record:
         """Remembers it; a disk that does not take it costs the memory of this reload beyond a restart, not the reload."""
@@ -197,8 +204,12 @@ def _number_of(path: Path) -> int:
     return _number(path.stem)
 
 
+def _asking() -> tuple[dict[str, str], ...]:
+    return (dict(origin.get()),) if origin.get() else ()
+
+
 def _told(reason: Reason) -> dict[str, Any]:
-    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why}
+    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
     return {name: value for name, value in told.items() if value}
 
 
@@ -214,7 +225,7 @@ def _read(path: Path) -> Record | None:
     try:
         told = json.loads(path.read_bytes())
         known = {name: told[name] for name in (each.name for each in fields(Record)) if name in told}
-        record = Record(**{**known, "reasons": tuple(known.get("reasons", ()))})
+        record = Record(**{**known, "reasons": tuple(known.get("reasons", ())), "origins": tuple(known.get("origins", ()))})
     except (OSError, ValueError, TypeError) as error:
         log.warning("cannot read the reload record %s: %s", path, error)
         return None

@@ -8,12 +8,13 @@ import os
 import shlex
 import signal
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, Protocol
 
 from native.child import Child
 from native.errors import BadRequest, RuntimeAbsent
+from native.runtime.client import Runtime
 from native.runtime.master import Master
 
 NOT_TAKEN = "failed to reload configuration"
@@ -78,6 +79,29 @@ class CustomCommand:
 
     def _failed(self, why: str) -> str:
         return f"executing {' '.join(self.words)} failed: {why}"
+
+
+class Reloading:
+    """Through the master's socket, where the `master_reloads` and answers, else by the operator's command.
+
+    The new worker may listen elsewhere: `sockets` tells, once HAProxy was made to read the file, where it may be met.
+    """
+
+    def __init__(self, runtime: Runtime, command: Sequence[str], sockets: Callable[[], None], *, master_reloads: bool) -> None:
+        self._runtime, self._sockets, self._master_reloads = runtime, sockets, master_reloads
+        self._command = CustomCommand(command) if command else None
+
+    async def run(self) -> Outcome:
+        outcome = await self._strategy().run()
+        self._sockets()
+        return outcome
+
+    def _strategy(self) -> Strategy:
+        master = self._runtime.master if self._command else self._runtime.configured_master
+        if self._master_reloads and master is not None:
+            return MasterSocket(master)
+        assert self._command is not None, "there is a command where the master does not reload"
+        return self._command
 
 
 def split_command(text: str) -> list[str]:

@@ -80,10 +80,10 @@ class SpoeFiles:
             draft = await to_thread(ConfigFile(path, around.storage).draft, data, str(uuid.uuid4()))
             try:
                 await around.refuse_wrong(path, draft.path)
-                await to_thread(draft.install, is_free)
+                reasons = around.reasons(path)
+                await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
             finally:
                 draft.discard()
-            reasons = around.reasons(path)
             scheduled = around.site.reloads.schedule(reasons) if reasons else None
         return path, Outcome(self.file(name).version(), scheduled, live=not reasons, reasons=reasons)
 

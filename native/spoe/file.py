@@ -14,7 +14,7 @@ from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.outcome import Reason
 from native.config import header
-from native.config.file import ConfigFile
+from native.config.files import ConfigFiles
 from native.config.transactions import Transaction, Transactions
 from native.errors import Conflict, NoTransaction
 from native.spoe.surroundings import Surroundings
@@ -29,7 +29,7 @@ class SpoeFile:
     def __init__(self, path: Path, around: Surroundings) -> None:
         self.path, self._around = path, around
         self._memory = MemoryFile(around.storage / f"{path.name}.json")
-        self._current = Current(ConfigFile(path, around.storage), self._memory, header.with_version, around.outline)
+        self._current = Current(ConfigFiles(path, around.storage), self._memory, header.with_version, around.outline)
         self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline)
 
     @property
@@ -142,19 +142,15 @@ class SpoeFile:
             await self._around.refuse_wrong(self.path, draft.path)
             if self._current.notice() or self._current.document is not before:
                 raise Conflict(f"{self.path} has just been edited by somebody else")
-            await self._current.install(stamped, draft, False)
+            # A text that stays as it is needs no reload.
+            reasons = [] if header.same_text(before, new) else self._around.reasons(self.path)
+            await self._around.install(self.path, lambda: self._current.install(stamped, draft, False), reasons)
         finally:
             draft.discard()
         if change.transaction_id:
             self._transactions.succeed(change.transaction_id)
-        return Outcome(stamped.version, live=True, reasons=self._reasons(change, before, new))
-
-    def _reasons(self, change: Change, before: Document, new: Document) -> list[Reason]:
-        """A text that stays as it is needs no reload; a transaction asks for one."""
-        found = [] if header.same_text(before, new) else self._around.reasons(self.path)
-        if change.transaction_id and not found:
-            return [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
-        return found
+            reasons = reasons or [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
+        return Outcome(stamped.version, live=True, reasons=reasons)
 
     async def _remove(self) -> None:
         async with self._around.site.lock:

@@ -2,18 +2,23 @@
 
 import uuid
 from asyncio import to_thread
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from native.apply.outcome import Reason
 from native.apply.site import Site
-from native.config.check import check
+from native.apply.stored import WAITING
 from native.config.directories import Directory
 from native.config.messages import Message
-from native.errors import InUse, Refused, Unreadable
+from native.errors import InUse, NativeError, Refused, Unreadable, WriteFailed
 from native.spoe.references import References
+from native.text.document import Document
 from native.text.outline import Outline
+
+# By which the ledger knows them.
+STORE = "spoe"
 
 
 @dataclass(frozen=True)
@@ -37,16 +42,41 @@ class Surroundings:
         document = self.references.redirected(site.current.document, file, draft)
         configuration = await to_thread(site.current.file.draft, document.data, str(uuid.uuid4()))
         try:
-            await check(configuration.path, site.check, file=site.current.path, document=document)
+            await site.ask_haproxy(configuration.checked(document))
         except Refused as error:
             raise _about(error, str(draft), str(file)) from None
         finally:
             configuration.discard()
 
+    async def install(self, file: Path, install: Callable[[], Awaitable[None]], reasons: Sequence[Reason]) -> None:
+        """Makes the file what it is to be; what the worker has read is kept until it has read that, or put back with a failed reload."""
+        stored = self.site.stored
+        if not self.references.to(self.running, file):
+            await install()
+            return
+        await to_thread(stored.begin, file, STORE)
+        try:
+            await install()
+        except NativeError:
+            with suppress(WriteFailed):
+                await to_thread(stored.undo, file)
+            raise
+        if reasons:
+            await to_thread(stored.owe, file, WAITING)
+        else:
+            await to_thread(stored.in_step, file)
+
+    @property
+    def running(self) -> Document:
+        """The configuration that the worker has loaded, or the current one while nobody knows."""
+        return self.site.running.document or self.site.current.document
+
     def reasons(self, file: Path) -> list[Reason]:
-        """Why a changed file needs a reload: the lines that made the worker in service read it."""
-        running = self.site.running.document or self.site.current.document
-        return [found.reason(running, file.name) for found in self.references.to(running, file)]
+        """Why a changed file needs a reload: the lines that made the worker read it, or will with the reload that is pending."""
+        for document in (self.running, self.site.current.document) if self.site.pending else (self.running,):
+            if found := self.references.to(document, file):
+                return [each.reason(document, file.name) for each in found]
+        return []
 
     def refuse_in_use(self, file: Path) -> None:
         """Raises InUse while the configuration, or what still runs, reads the file."""

@@ -1,14 +1,15 @@
 """A whole configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
 
 Text is UTF-8 where it is; other bytes travel as lone surrogates and come out as they went in.
-An edit returns a new document that shares every untouched section.
+An edit returns a new document that shares every untouched section. Of several files a document holds all, one behind the other, parted
+by boundaries (native/text/parts.py).
 """
 
 from collections.abc import Iterable, Iterator
 
 from native.text.line import Line
 from native.text.outline import Outline
-from native.text.section import Section, split_lines
+from native.text.section import BOUNDARY, Section, split_lines
 
 CONFIGURATION = Outline(
     "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
@@ -16,6 +17,10 @@ CONFIGURATION = Outline(
     # HAProxy Enterprise's
     "udp-lb dynamic-update waf-global waf-profile botmgmt-profile captcha".split()
 )
+
+
+# No line of a configuration holds a NUL.
+MARK, MARK_END = "\0file:", "\0"
 
 
 class Document:
@@ -31,19 +36,17 @@ class Document:
         self._data: bytes | None = None
 
     @classmethod
-    def parse(cls, data: bytes | str, file: str | None = None, outline: Outline = CONFIGURATION) -> "Document":
+    def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
         text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
-        starts = outline.headers(text)
-        if not starts:
-            return cls(text, ())
-        preamble, lead = _take_lead(text[: starts[0][0]], at_top=True)
-        sections = []
-        ends = [start for start, _, _ in starts[1:]] + [len(text)]
-        for i, ((start, kind, name), end) in enumerate(zip(starts, ends, strict=True)):
-            body, next_lead = (text[start:end], "") if i + 1 == len(starts) else _take_lead(text[start:end])
-            sections.append(Section(kind, name, body, lead=lead, file=file))
-            lead = next_lead
-        return cls(preamble, sections)
+        first, *others = text.split(MARK)
+        document = _parse_one(first, outline)
+        sections = list(document.sections)
+        for other in others:
+            name, closed, content = other.partition(MARK_END)
+            file = name or None
+            part = _parse_one(content, outline, file, at_top=bool(file))
+            sections += (Section(BOUNDARY, name, MARK + name + closed + part.preamble, file=file), *part.sections)
+        return cls(document.preamble, sections) if others else document
 
     @property
     def text(self) -> str:
@@ -100,17 +103,21 @@ class Document:
         return document
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
-        """With a new section behind another one (default: at the end), one blank line `apart` or directly."""
+        """With a new section behind another one (default: at the end), in its file, one blank line `apart` or directly."""
         place = len(self.sections) if after is None else self.sections.index(after) + 1
-        before = list(self.sections[:place])
+        before, behind = list(self.sections[:place]), self.sections[place:]
         preamble = self.preamble
-        if before:
+        if before and before[-1].kind != BOUNDARY:
             before[-1] = _ending_blank(before[-1]) if apart else _ended(before[-1])
-        elif preamble and not preamble.endswith("\n\n"):
-            preamble += "\n" if preamble.endswith("\n") else "\n\n"
-        if place < len(self.sections):
+        elif before and before[-1].name:
+            mark, end, content = before[-1].text.rpartition(MARK_END)
+            before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
+        else:
+            preamble = _blank_apart(preamble)
+        if behind and behind[0].kind != BOUNDARY:
             section = _ending_blank(section)
-        return Document(preamble, (*before, section, *self.sections[place:]))
+        section = section.in_file(before[-1].file if before else None)
+        return Document(preamble, (*before, section, *behind))
 
     def remove(self, section: Section) -> "Document":
         """Without a section and the comment block above it; conditionals that it cuts across stay."""
@@ -118,8 +125,7 @@ class Document:
         left = "".join(line.text for line in section.open_conditionals())
         before, preamble = list(self.sections[:place]), self.preamble
         if left and before:
-            last = before[-1]
-            before[-1] = Section(last.kind, last.name, last.text + left, lead=last.lead, file=last.file)
+            before[-1] = before[-1].with_text(before[-1].text + left)
         elif left:
             preamble += left
         return Document(preamble, (*before, *self.sections[place + 1 :]))
@@ -128,6 +134,28 @@ class Document:
         document = Document(preamble, self.sections)
         document._index, document._names = self._index, self._names
         return document
+
+
+def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
+    """One file; `at_top`: what stands before its first section is the file's."""
+    starts = outline.headers(text)
+    if not starts:
+        return Document(text, ())
+    preamble, lead = _take_lead(text[: starts[0][0]], at_top=at_top)
+    sections = []
+    ends = [start for start, _, _ in starts[1:]] + [len(text)]
+    for i, ((start, kind, name), end) in enumerate(zip(starts, ends, strict=True)):
+        body, next_lead = (text[start:end], "") if i + 1 == len(starts) else _take_lead(text[start:end])
+        sections.append(Section(kind, name, body, lead=lead, file=file))
+        lead = next_lead
+    return Document(preamble, sections)
+
+
+def _blank_apart(text: str) -> str:
+    """What stands before a first section, ending in a blank line unless it is empty."""
+    if not text or text.endswith("\n\n"):
+        return text
+    return text + ("\n" if text.endswith("\n") else "\n\n")
 
 
 def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:

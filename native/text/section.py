@@ -9,10 +9,12 @@ from typing import Any
 from native.text.line import Line
 
 CONDITIONALS = (".if", ".elif", ".else", ".endif")
+# The kind of what is no section but the beginning of another file: its text is a mark, and what stands there before the first section.
+BOUNDARY = ""
 
 
 class Section:
-    """Text of one section. `name` is the raw word of the header, empty where it has none."""
+    """Text of one section. `name` is the raw word of the header, empty where it has none; `file` is None in the main file."""
 
     __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
 
@@ -64,6 +66,16 @@ class Section:
         """The indent of a new line."""
         own = self.own_indent
         return self.usual_indent if own is None else own
+
+    def in_file(self, file: str | None) -> "Section":
+        """The same section in that file."""
+        if file == self.file:
+            return self
+        return Section(self.kind, self.name, self.text, lead=self.lead, file=file, usual_indent=self.usual_indent)
+
+    def with_text(self, text: str) -> "Section":
+        """The same section with another text."""
+        return Section(self.kind, self.name, text, lead=self.lead, file=self.file, usual_indent=self.usual_indent)
 
     def with_lines(self, lines: Iterable[Line], *, name: str | None = None) -> "Section":
         """The same section with other lines; only a last line may lack its line end."""

@@ -8,6 +8,7 @@ import pytest
 
 from native.config.resources import Resource, resources
 from native.grammar.load import bundle
+from tests.acceptance.objects import CHILDREN
 from tests.acceptance.quick import PLAIN, Quick, is_live
 from tests.app.client import CONFIG, Client, settings
 from tests.haproxy import binaries
@@ -15,40 +16,6 @@ from tests.haproxy.process import HAProxy, free_port
 
 # Sequences of filters have no paths of their own, as in the reference.
 NOT_IN_3_2 = ("filter_sequences", "force_be_switches")
-# Two of each kind of child.
-CHILDREN: dict[str, list[dict[str, Any]]] = {
-    "servers": [{"name": "s1", "address": "127.0.0.1", "port": 1, "weight": 10}, {"name": "s2", "address": "127.0.0.1", "port": 2}],
-    "server_templates": [
-        {"prefix": "t", "num_or_range": "1-2", "fqdn": "127.0.0.1", "port": 3},
-        {"prefix": "u", "num_or_range": "1", "fqdn": "127.0.0.1", "port": 4, "weight": 7},
-    ],
-    "binds": [{"name": "b1", "address": "127.0.0.1", "port": 1001}, {"name": "b2", "address": "127.0.0.1", "port": 1002, "nice": 3}],
-    "acls": [
-        {"acl_name": "local", "criterion": "src", "value": "127.0.0.1"},
-        {"acl_name": "api", "criterion": "path_beg", "value": "/api"},
-    ],
-    "captures": [{"type": "request", "length": 9}, {"type": "response", "length": 12}],
-    "log_targets": [{"global": True}, {"address": "127.0.0.1:514", "facility": "local0"}],
-    "filters": [{"type": "compression"}, {"type": "trace", "trace_name": "web"}],
-    "filter_sequences": [{"direction": "request", "filters": ["a", "b"]}, {"direction": "response", "filters": ["b"]}],
-    "ssl_front_uses": [{"certificate": "site.pem"}, {"certificate": "other.pem", "alpn": "h2"}],
-    "quic_initial_rules": [{"type": "accept"}, {"type": "dgram-drop", "cond": "if", "cond_test": "{ src 192.0.2.1 }"}],
-    "tcp_request_rules": [{"type": "inspect-delay", "timeout": 1000}, {"type": "content", "action": "accept"}],
-    "tcp_response_rules": [{"type": "inspect-delay", "timeout": 1000}, {"type": "content", "action": "accept"}],
-    "http_error_rules": [{"type": "status", "status": 503}, {"type": "status", "status": 404}],
-    "http_request_rules": [{"type": "deny", "deny_status": 403, "cond": "if", "cond_test": "{ path /x }"}, {"type": "allow"}],
-    "http_response_rules": [{"type": "set-header", "hdr_name": "X-A", "hdr_format": "a"}, {"type": "allow"}],
-    "http_after_response_rules": [{"type": "del-header", "hdr_name": "X-A"}, {"type": "allow"}],
-    "http_checks": [{"type": "send-state"}, {"type": "expect", "match": "status", "pattern": "200"}],
-    "tcp_checks": [{"action": "connect"}, {"action": "send", "data": "PING"}],
-    "stick_rules": [{"type": "on", "pattern": "src"}, {"type": "match", "pattern": "src"}],
-    "force_be_switches": [{"cond": "if", "cond_test": "{ path /x }"}, {"cond": "unless", "cond_test": "{ path /y }"}],
-    "backend_switching_rules": [{"name": "other", "cond": "if", "cond_test": "{ path /x }"}, {"name": "other"}],
-    "server_switching_rules": [
-        {"target_server": "s1", "cond": "if", "cond_test": "{ path /x }"},
-        {"target_server": "s2", "cond": "if", "cond_test": "{ path /y }"},
-    ],
-}
 OWN = {
     "name": "both",
     "from": "plain",
@@ -68,7 +35,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
 
 
 def test_every_kind_of_child_has_its_bodies() -> None:
-    assert {resource.name for resource in KINDS} == set(CHILDREN)
+    assert {resource.name for resource in KINDS} <= set(CHILDREN)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.name != "filter_sequences"], ids=lambda kind: kind.name)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from tests.app.client import Client, Got
-from tests.app.test_upload import TYPE, form
 
 SPOE = "/v3/services/haproxy/spoe"
 FILES = f"{SPOE}/spoe_files"
@@ -31,5 +30,7 @@ def furnish(directory: Path) -> Path:
 
 
 def upload(client: Client, name: str, text: str, part: str = "file_upload") -> Got:
-    got: Got = client.post(FILES, form((f'name="{part}"; filename="{name}"', text.encode())), headers={"content-type": TYPE})
+    about = f'Content-Disposition: form-data; name="{part}"; filename="{name}"'
+    form = f"--boundary\r\n{about}\r\n\r\n{text}\r\n--boundary--\r\n"
+    got: Got = client.post(FILES, form.encode(), headers={"content-type": "multipart/form-data; boundary=boundary"})
     return got

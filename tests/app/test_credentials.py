@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from app import credentials
+from app.endpoint import endpoints
 from app.settings import Settings
 from app.users import Users
 from native.text.document import Document
@@ -16,6 +17,8 @@ def test_where_one_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
     assert credentials.path("users") == ""
     (tmp_path / "users").touch()
+    assert credentials.path("users") == ""
+    (tmp_path / "users").write_text("userlist controller\n")
     assert credentials.path("users") == str(tmp_path / "users")
 
 
@@ -31,3 +34,13 @@ def test_users_stand_in_where_the_settings_name_no_file(tmp_path: Path, monkeypa
 
     assert found() == ["handed"]
     assert found(userlist_file=str(tmp_path / "named")) == ["named"]
+
+
+def test_a_certificate_and_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("tls.crt", "tls.key"):
+        (tmp_path / name).write_text("-----BEGIN\n")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (handed,) = endpoints(Settings(scheme=["https"], tls_port=1))
+    assert (handed.certificate, handed.key) == (str(tmp_path / "tls.crt"), str(tmp_path / "tls.key"))
+    (named,) = endpoints(Settings(scheme=["https"], tls_port=1, tls_certificate="/c", tls_key="/k"))
+    assert (named.certificate, named.key) == ("/c", "/k")

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.engine import STORED, Reloading, engine_settings, look_for_sockets, open_engine, prepare_storage, reload_command, reload_delay
+from app.engine import STORED, engine_settings, look_for_sockets, open_engine, prepare_storage, reload_command, reload_delay
 from app.settings import Settings, SettingsError
 from native.config.directories import Directory
 from native.errors import Unreadable
-from native.reload.strategies import CustomCommand, MasterSocket
 from native.runtime.client import Runtime
 from tests.app.client import CONFIG, serving, settings
 
@@ -50,24 +49,6 @@ def test_no_way_to_reload(given: dict[str, Any], said: str) -> None:
 )
 def test_reload_delays(delay: int, override: str | None, seconds: float) -> None:
     assert reload_delay(Settings(reload_delay=delay), override) == seconds
-
-
-def reloading(command: list[str], *, mode: bool, told: list[str]) -> Reloading:
-    runtime = Runtime()
-    runtime.use("/m.sock", ())
-    return Reloading(runtime, command, lambda: told.append("looked"), master_worker_mode=mode)
-
-
-def test_the_master_reloads_where_nobody_else_can_or_it_answers() -> None:
-    assert isinstance(reloading([], mode=True, told=[])._strategy(), MasterSocket)
-    assert isinstance(reloading(["true"], mode=True, told=[])._strategy(), CustomCommand)
-    assert isinstance(reloading(["true"], mode=False, told=[])._strategy(), CustomCommand)
-
-
-def test_sockets_are_looked_for_again_after_a_reload() -> None:
-    told: list[str] = []
-    assert asyncio.run(reloading(["true"], mode=False, told=told).run()).ok
-    assert told == ["looked"]
 
 
 def test_all_places(tmp_path: Path) -> None:

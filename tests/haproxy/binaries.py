@@ -14,6 +14,7 @@ from typing import NoReturn
 import pytest
 
 GET_HAPROXY = Path(__file__).parents[1] / "tools" / "get-haproxy"
+GET_PROGRAM = GET_HAPROXY.with_name("get-program")
 WANTED = ("2.6", "2.8", "3.0", "3.2")
 
 
@@ -55,6 +56,13 @@ def fetched(wanted: str) -> str:
     if ran.returncode:
         print(ran.stderr, file=sys.stderr)
     return ran.stdout.strip()
+
+
+@cache
+def program(name: str) -> str:
+    """Another server that tests speak to, by get-program; skips the test where it cannot be had."""
+    ran = subprocess.run([str(GET_PROGRAM), name], capture_output=True, text=True, check=False)
+    return ran.stdout.strip() if ran.returncode == 0 else pytest.skip(ran.stderr.strip())
 
 
 def _skip(wanted: str) -> NoReturn:

@@ -47,6 +47,9 @@ backend sticky from base
 backend counters from base
   stick-table type string len 200 size 1k expire 1h store http_req_cnt,http_req_rate(1h),gpc0,gpt0,conn_cur
 
+backend arrays from base
+  stick-table type string size 1k expire 1h store gpc(2),gpt(3),gpc_rate(2,10s)
+
 backend addresses from base
   stick-table type ip size 1k expire 1h store server_id,gpc0
 """

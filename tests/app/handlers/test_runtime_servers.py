@@ -1,8 +1,28 @@
 """Servers as the worker in service has them."""
 
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
 from tests.app.handlers.conftest import RUNTIME, Beside
 
 SERVERS = f"{RUNTIME}/backends/app/servers"
+RAW = "/v3/services/haproxy/configuration/raw"
+
+
+@pytest.fixture
+def changing(beside: Beside) -> Iterator[Beside]:
+    """What a test adds goes, what it changes goes back."""
+    before = {server["name"]: server for server in beside.client.get(SERVERS).json}
+    yield beside
+    for server in beside.client.get(SERVERS).json:
+        if server["name"] not in before:
+            assert beside.client.delete(f"{SERVERS}/{server['name']}").status == 204
+        else:
+            members = ("address", "port", "weight", "admin_state")
+            was = {member: before[server["name"]][member] for member in members}
+            assert beside.client.put(f"{SERVERS}/{server['name']}", was).status == 200
 
 
 def test_list_and_get(beside: Beside) -> None:
@@ -52,3 +72,108 @@ def test_what_is_not_there(beside: Beside) -> None:
         got = beside.client.get(path)
         assert (got.status, got.message) == (404, text)
     assert beside.client.get(f"{RUNTIME}/backends/a%3Bb/servers").status == 400
+
+
+def test_states_weight_and_address_change_and_stay(changing: Beside) -> None:
+    text = changing.haproxy.file.read_text()
+
+    def put(**members: Any) -> Any:
+        got = changing.client.put(f"{SERVERS}/plain", members)
+        assert got.status == 200, got
+        assert {**got.json, "last_time_change": 0} == {**changing.client.get(f"{SERVERS}/plain").json, "last_time_change": 0}
+        return got.json
+
+    assert put(admin_state="drain")["admin_state"] == "drain"
+    assert put(admin_state="maint")["operational_state"] == "down"
+    assert put(admin_state="ready", operational_state="up")["admin_state"] == "ready"
+    assert put(operational_state="stopping")["operational_state"] == "stopping"
+    assert put(operational_state="up")["operational_state"] == "up"
+    assert put(weight=42)["weight"] == 42
+    assert put(weight=0)["uweight"] == 0
+    moved = put(address="127.0.0.9", port=99)
+    assert (moved["address"], moved["port"]) == ("127.0.0.9", 99)
+    assert put(port=98)["address"] == "127.0.0.9"
+    assert put(address="::1")["address"] == "::1"
+    assert put()["port"] == 98
+    assert changing.haproxy.file.read_text() == text, "the file is not concerned"
+
+
+def test_changes_that_are_refused_leave_nothing_behind(changing: Beside) -> None:
+    before = changing.client.get(f"{SERVERS}/plain").json
+    for body, status, words in (
+        ({"weight": 300}, 400, "bad request: 300 is outside 0..256"),
+        ({"address": "nonsense.."}, 400, "not an IP address: 'nonsense..'"),
+        ({"admin_state": "drain", "weight": 257}, 400, "bad request"),
+        ({"admin_state": "sleepy"}, 422, "admin_state in body should be one of [ready maint drain]"),
+        ({"port": 0}, 422, "port in body"),
+        ({"address": "a b"}, 422, "address in body"),
+    ):
+        got = changing.client.put(f"{SERVERS}/plain", body)
+        assert (got.status, words in got.message) == (status, True), got
+    assert changing.client.get(f"{SERVERS}/plain").json == {**before, "last_time_change": before["last_time_change"]}
+    assert changing.client.put(f"{SERVERS}/ghost", {"weight": 1}).message == "no data for app/ghost: not found"
+
+
+def test_what_haproxy_refuses_midway_is_taken_back(changing: Beside) -> None:
+    """A static balance takes no other weight; the state that was set before goes back."""
+    sticky = f"{RUNTIME}/backends/sticky/servers/one"
+    got = changing.client.put(sticky, {"admin_state": "drain", "weight": 7})
+    assert (got.status, "Backend is using a static LB algorithm" in got.message) == (500, True), got
+    assert f"{changing.haproxy.master} [3]  " in got.message and got.message.endswith("[set server sticky/one weight 7]")
+    assert changing.client.get(sticky).json["admin_state"] == "ready"
+
+
+def test_a_server_comes_and_goes(changing: Beside) -> None:
+    body = {"name": "d1", "address": "127.0.0.1", "port": 81, "weight": 4, "check": "enabled", "inter": 3_600_000, "maxconn": 5}
+    got = changing.client.post(SERVERS, body)
+    assert (got.status, got.json) == (201, body)
+    made = changing.client.get(f"{SERVERS}/d1").json
+    assert (made["address"], made["port"], made["weight"], made["admin_state"]) == ("127.0.0.1", 81, 4, "maint")
+    assert made["check_state"] & 6 == 6, "its check is configured and enabled"
+    assert changing.client.put(f"{SERVERS}/d1", {"admin_state": "ready"}).json["operational_state"] == "up"
+    again = changing.client.post(SERVERS, {"name": "d1", "address": "127.0.0.1"})
+    assert (again.status, "Already exists" in again.message) == (409, True)
+    assert again.message.endswith("[add server app/d1  127.0.0.1]")
+    assert changing.client.delete(f"{SERVERS}/d1").status == 204
+    assert changing.client.delete(f"{SERVERS}/d1").message == "no data for app/d1: not found"
+
+
+def test_additions_that_are_refused(changing: Beside) -> None:
+    place = {"address": "127.0.0.1", "port": 80}
+    for backend, body, status, words in (
+        ("ghost", {"name": "d1", **place}, 404, "No such backend"),
+        ("app", place, 400, "the new server must have a name"),
+        ("app", {"name": "d1"}, 400, "address"),
+        ("app", {"name": "d4", **place, "track": "app/ghost"}, 500, "for tracking"),
+        ("app", {"name": "d6", **place, "check": "maybe"}, 422, "check in body should be one of [enabled disabled]"),
+        ("app", {"name": "d7;d8", **place, "weight": 1000}, 500, "[add server app/d7\\;d8"),
+        ("app", {"name": "d9\nd", **place}, 400, "line break"),
+        ("sticky", {"name": "d1", **place}, 500, "dynamic"),
+    ):
+        got = changing.client.post(f"{RUNTIME}/backends/{backend}/servers", body)
+        assert (got.status, words in got.message) == (status, True), got
+    assert [server["name"] for server in changing.client.get(SERVERS).json] == ["plain", "checked", "off", "kept"]
+
+
+def test_a_server_that_something_refers_to_stays_as_it_was(changing: Beside) -> None:
+    got = changing.client.delete(f"{SERVERS}/kept")
+    assert (got.status, "This server cannot be removed at runtime" in got.message) == (500, True), got
+    assert changing.client.get(f"{SERVERS}/kept").json["admin_state"] == "ready"
+
+
+def test_a_pushed_text_is_not_called_live_while_servers_are_otherwise(changing: Beside) -> None:
+    def push(weight: int) -> Any:
+        text = changing.client.get(RAW).body.decode().replace("127.0.0.1:1 weight 10", f"127.0.0.1:1 weight {weight}")
+        text = text.replace("127.0.0.1:1 weight 11", f"127.0.0.1:1 weight {weight}")
+        version = changing.client.get("/v3/services/haproxy/configuration/version").json
+        return changing.client.post(f"{RAW}?version={version}", text.encode(), headers={"Content-Type": "text/plain"})
+
+    assert "Reload-Id" not in push(11).headers, "a weight is live"
+    assert changing.client.put(f"{SERVERS}/kept", {"weight": 77}).status == 200
+    plan = changing.client.post("/v3/sidecar/plan", changing.client.get(RAW).body, headers={"Content-Type": "text/plain"}).json
+    assert [reason["reason"] for reason in plan["reasons"]] == ["server app/kept was changed in the running process alone"]
+    assert changing.client.put(f"{SERVERS}/kept", {"weight": 1}).status == 200
+    assert "Reload-Id" not in push(10).headers, "it is as it was"
+    assert changing.client.put(f"{SERVERS}/kept", {"admin_state": "drain"}).status == 200
+    assert (pushed := push(11)).status == 202 and pushed.headers["Reload-Id"]
+    assert changing.client.get(f"{SERVERS}/kept").json["admin_state"] == "drain", "until that reload"

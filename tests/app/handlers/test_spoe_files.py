@@ -45,7 +45,7 @@ def test_uploads_that_are_none(client: Client, part: str, name: str, said: str) 
 
 
 def test_an_upload_without_a_body(client: Client) -> None:
-    got = client.post(FILES)
+    got = client.post(FILES, headers={"content-type": "multipart/form-data; boundary=x"})
     assert (got.status, got.message) == (400, "http: no such file")
 
 

@@ -126,7 +126,7 @@ async def committed_with(faults: Faults, directory: Path) -> None:
 def test_a_failure_of_any_call_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faults = Faults(monkeypatch)
     at = -1
-    while at < faults.count:
+    while at <= faults.count:
         directory = tmp_path / str(at)
         directory.mkdir()
         run(started(directory))

@@ -9,7 +9,7 @@ import pytest
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.config import header
-from native.config.file import ConfigFile
+from native.config.files import ConfigFiles
 from native.errors import Unreadable
 from native.text.document import Document
 
@@ -19,7 +19,7 @@ TEXT = "# _version=4\nglobal\n\nbackend a\n"
 @pytest.fixture
 def current(tmp_path: Path) -> Current:
     (tmp_path / "haproxy.cfg").write_text(TEXT)
-    current = Current(ConfigFile(tmp_path / "haproxy.cfg", tmp_path), MemoryFile(tmp_path / "engine.json"))
+    current = Current(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path), MemoryFile(tmp_path / "engine.json"))
     current.open()
     return current
 

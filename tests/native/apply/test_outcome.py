@@ -4,6 +4,7 @@ import pytest
 
 from native.apply.outcome import Plan, Reason, line_of, reason_at
 from native.text.document import Document
+from native.text.parts import MAIN, join
 
 TEXT = "# head\n\nglobal\n  maxconn 1\n\n# above\nbackend b\n  # inside\n  server s 192.0.2.1\n"
 DOCUMENT = Document.parse(TEXT.encode())
@@ -25,3 +26,13 @@ def test_a_reason_names_section_and_keyword() -> None:
 def test_what_is_live() -> None:
     assert Plan().is_live
     assert not Plan(reasons=[Reason("", 0, "", "so")]).is_live
+
+
+def test_a_line_is_that_of_its_file() -> None:
+    document = Document.parse(join([("a.cfg", b"# a\nglobal\n"), (MAIN, b"# head\n\nfrontend f\n"), ("b.cfg", b"# top\n\nbackend b\n")]))
+    found = {section.kind: reason_at(document, section, 0, "so") for section in document.sections if section.kind}
+    assert {kind: (reason.file, reason.line) for kind, reason in found.items()} == {
+        "global": ("a.cfg", 2),
+        "frontend": ("", 3),
+        "backend": ("b.cfg", 3),
+    }

@@ -5,6 +5,7 @@ import pytest
 from native.apply.plan import plan
 from native.runtime.capabilities import Capabilities
 from native.text.document import Document
+from native.text.parts import MAIN, join
 
 COMMANDS = frozenset({"set server", "add server", "del server", "set maxconn", "enable agent"})
 MODERN = Capabilities((3, 2), COMMANDS, "admin")
@@ -165,3 +166,11 @@ def test_a_keyword_that_added_servers_do_not_take_is_a_reload() -> None:
     capabilities = Capabilities((3, 2), COMMANDS, "admin", frozenset({"check", "inter"}))
     new = BASE.replace(LAST, LAST + "  server s3 192.0.2.3:80 cookie x\n")
     assert "cookie" in plan(Document.parse(BASE), Document.parse(new), capabilities).reasons[0].why
+
+
+def test_the_file_of_a_section_is_nothing_to_haproxy() -> None:
+    head, tail = BASE.split("backend guarded")
+    apart = Document.parse(join([(MAIN, head.encode()), ("b.cfg", b"# more\nbackend guarded" + tail.encode())]))
+    assert plan(Document.parse(BASE), apart, MODERN).is_live
+    loose = Document.parse(join([(MAIN, head.encode()), ("b.cfg", b".notice hi\nbackend guarded" + tail.encode())]))
+    assert [reason.why for reason in plan(apart, loose, MODERN).reasons] == ["text before the first section changed"]

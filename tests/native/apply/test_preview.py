@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from native.apply.preview import difference
 from native.config import header
 from native.text.document import Document
+from native.text.parts import MAIN, join
 
 LINES = st.lists(st.sampled_from(["global\n", "backend a\n", "  x y\n", "\n", "# c\n", "backend b\n"]), max_size=30)
 
@@ -57,3 +58,13 @@ def test_our_header_does_not_count() -> None:
 def test_a_missing_last_line_end_is_told() -> None:
     diff = difference(Document.parse("global\n  a"), Document.parse("global\n  b\n"), "f")
     assert diff.endswith("-  a\n\\ No newline at end of file\n+  b\n")
+
+
+def test_each_of_several_files() -> None:
+    old, new = (Document.parse(join([("a.cfg", b"global\n"), (MAIN, text), ("b.cfg", text)])) for text in (b"backend b\n", b"backend c\n"))
+    assert [line for line in difference(old, new, "f").splitlines() if line.startswith("+")] == [
+        "+++ f (then)",
+        "+backend c",
+        "+++ b.cfg (then)",
+        "+backend c",
+    ]

@@ -168,3 +168,18 @@ def test_a_copy_that_cannot_be_kept(tmp_path: Path, caplog: pytest.LogCaptureFix
     running = Case(tmp_path, 1000, None).recalled()
     assert "cannot keep a copy" in caplog.text
     assert running.good() is None
+
+
+def test_what_was_changed_in_the_worker_alone_is_known_until_another_worker_comes(tmp_path: Path) -> None:
+    case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
+    running = case.recalled()
+    running.drifts("server b/s", "weight 1", "weight 2")
+    running.drifts("server b/new", "", "weight 1")
+    running.drifts("server b/s", "weight 2", "weight 3")
+    assert [reason.why.split()[1] for reason in running.drift()] == ["b/s", "b/new"]
+    running = case.recalled()
+    running.drifts("server b/s", "weight 3", "weight 1")
+    assert [reason.why for reason in running.drift()] == ["server b/new was changed in the running process alone"]
+    case.process.who = Worker(HIDDEN, 1002)
+    asyncio.run(running.observe())
+    assert running.drift() == []

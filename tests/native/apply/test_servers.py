@@ -70,3 +70,7 @@ def test_the_words_of_a_whole_server() -> None:
     above = effective(TEXT)[0]
     assert SERVERS.words(above) == [["192.0.2.1:80"], ["inter", "8s"], ["rise", "9"], ["weight", "9"]]
     assert SERVERS.words(above, ["weight", "rise"]) == [["192.0.2.1:80"], ["inter", "8s"]]
+
+
+def test_members_that_the_line_drops() -> None:
+    assert Servers(grammar()).ignored() >= {"no_tlsv12"}

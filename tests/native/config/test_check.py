@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from native.config.check import CheckSettings, check
+from native.config.check import Checked, CheckSettings, check
 from native.config.messages import Message
 from native.errors import BadRequest, CheckImpossible, Refused
 from native.text.document import Document
@@ -31,8 +31,8 @@ ID = "1f0c8ad4-0000-4000-8000-000000000000"
 def run(tmp_path: Path, settings: CheckSettings, text: str = GOOD, transaction_id: str | None = ID) -> list[Message]:
     draft = tmp_path / f".haproxy.cfg.{ID}"
     draft.write_text(text)
-    work = check(draft, settings, file=tmp_path / "haproxy.cfg", document=Document.parse(text), transaction_id=transaction_id)
-    return asyncio.run(work)
+    files = [Checked(draft, tmp_path / "haproxy.cfg", Document.parse(text))]
+    return asyncio.run(check(files, settings, transaction_id=transaction_id))
 
 
 def script(tmp_path: Path, text: str, mode: int = 0o755) -> str:
@@ -174,7 +174,7 @@ def test_a_check_that_is_given_up(tmp_path: Path) -> None:
     path = endless(tmp_path)
 
     async def give_up() -> bytes:
-        task = asyncio.create_task(check(tmp_path / "x", CheckSettings(path), file=tmp_path / "x"))
+        task = asyncio.create_task(check([Checked(tmp_path / "x", tmp_path / "x")], CheckSettings(path)))
         with await asyncio.to_thread((tmp_path / "alive").open, "rb") as pipe:
             task.cancel()
             with suppress(asyncio.CancelledError):
@@ -190,7 +190,7 @@ def test_a_check_that_is_given_up_while_it_starts(tmp_path: Path, turns: int) ->
     reading = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
 
     async def give_up() -> None:
-        task = asyncio.create_task(check(tmp_path / "x", CheckSettings(path), file=tmp_path / "x"))
+        task = asyncio.create_task(check([Checked(tmp_path / "x", tmp_path / "x")], CheckSettings(path)))
         for _ in range(turns):
             await asyncio.sleep(0)
         task.cancel()

@@ -40,9 +40,7 @@ def test_alerts_are_located() -> None:
         f"[NOTICE]   (7) : haproxy version is 9\n[WARNING]  (7) : config : parsing [{DRAFT}:4] : old\n"
         f"[ALERT]    (7) : config : [{DRAFT}:8] : 'server' expects\n[ALERT]    (7) : config : Proxy 'a': bad (at {DRAFT}:9).\n"
         f"[ALERT]    (7) : config : parsing [/other:3] : bad\n[ALERT]    (7) : config : bad\n",
-        DRAFT,
-        FILE,
-        Document.parse(TEXT),
+        {DRAFT: (FILE, Document.parse(TEXT))},
     )
     assert [message.as_dict() for message in said] == [
         {"level": "notice", "text": "haproxy version is 9"},

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from native.config.files import ConfigFiles
 from native.config.stats_sockets import addresses, addresses_in
 from native.text.document import Document
 
@@ -24,8 +25,14 @@ def test_addresses(tmp_path: Path, text: bytes, found: list[str]) -> None:
     assert addresses(Document.parse(text)) == found
     path = tmp_path / "haproxy.cfg"
     path.write_bytes(text)
-    assert addresses_in(path) == found
+    assert addresses_in(ConfigFiles(path, tmp_path)) == found
 
 
 def test_no_file(tmp_path: Path) -> None:
-    assert addresses_in(tmp_path / "none") == []
+    assert addresses_in(ConfigFiles(tmp_path / "none", tmp_path)) == []
+
+
+def test_of_several_files(tmp_path: Path) -> None:
+    (tmp_path / "haproxy.cfg").write_text("frontend f\n")
+    (tmp_path / "10.cfg").write_bytes(TEXT)
+    assert addresses_in(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path, [str(tmp_path / "10.cfg")]))[0] == "/run/first.sock"

@@ -18,6 +18,7 @@ class Why:
     line: int = 7
     keyword: str = "balance"
     why: str = "HAProxy cannot change it live"
+    file: str = ""
 
 
 TOLD = {"section": "backend app", "line": 7, "keyword": "balance", "reason": "HAProxy cannot change it live"}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from native.errors import BadRequest
-from native.reload.strategies import CustomCommand, MasterSocket, Outcome, scrubbed, split_command
+from native.reload.strategies import CustomCommand, MasterSocket, Outcome, Reloading, scrubbed, split_command
+from native.runtime.client import Runtime
 from native.runtime.master import Master
 from tests.haproxy.process import HAProxy
 
@@ -103,3 +104,21 @@ def test_the_masters_socket(haproxy: HAProxy, tmp_path: Path) -> None:
     assert haproxy.version < (2, 7) or "unknown keyword 'nonsense'" in outcome.response
     absent = asyncio.run(MasterSocket(Master(str(tmp_path / "none.sock"))).run())
     assert absent.ok is False and absent.error == f"cannot reload: {tmp_path}/none.sock: no such file"
+
+
+def reloading(command: list[str], *, mode: bool, told: list[str]) -> Reloading:
+    runtime = Runtime()
+    runtime.use("/m.sock", ())
+    return Reloading(runtime, command, lambda: told.append("looked"), master_reloads=mode)
+
+
+def test_the_master_reloads_where_nobody_else_can_or_it_answers() -> None:
+    assert isinstance(reloading([], mode=True, told=[])._strategy(), MasterSocket)
+    assert isinstance(reloading(["true"], mode=True, told=[])._strategy(), CustomCommand)
+    assert isinstance(reloading(["true"], mode=False, told=[])._strategy(), CustomCommand)
+
+
+def test_sockets_are_looked_for_again_after_a_reload() -> None:
+    told: list[str] = []
+    assert asyncio.run(reloading(["true"], mode=False, told=told).run()).ok
+    assert told == ["looked"]

@@ -80,7 +80,7 @@ def test_a_write_that_was_cut_off_is_finished_at_start(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, _):
-            journal = files.file("free.cfg")._current.file.journal
+            journal = files.file("free.cfg")._current.file.main.journal
             new = TEXT.replace("src", "dst").encode()
             journal.write(str(home / "free.cfg"), TEXT.encode(), new)
             (home / "free.cfg").write_bytes(new)

@@ -1,6 +1,7 @@
 """A SPOE file: versions, transactions, edits by others, and what a change of it does to HAProxy."""
 
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from native.engine import Engine
 from native.errors import Conflict, InUse, NoTransaction, Refused
 from native.spoe.directory import SpoeFiles
 from tests.haproxy.process import HAProxy
-from tests.native.engines import reload, run
+from tests.native.engines import reload, run, substituting
 from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files
 
 FREE = "free.cfg"
@@ -137,13 +138,51 @@ def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
         _, outcome = await file.commit_transaction(id_, force_reload=True)
         assert (outcome.live, outcome.reload_id) == (True, None)
 
+    async def put_back(files: SpoeFiles, engine: Engine) -> None:
+        before = (home / READ).read_text()
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            bind = f"  bind 127.0.0.1:{taken.getsockname()[1]}\n  default_backend"
+            await engine.write(substituting("  default_backend", bind), version=engine.version())
+            await files.file(READ).write(adding("m3"), version=6)
+            assert (await reload(engine)).status == "failed"
+        assert (home / READ).read_text() == before
+        assert files.file(READ).version() == 8, "7 is what HAProxy has not taken"
+        await files.file(READ).write(adding("m3"), version=8)
+        assert (await reload(engine)).status == "succeeded"
+
     async def work() -> None:
         async with spoe_files(directory, haproxy) as (files, engine):
             await refused(files)
             await changed(files, engine)
             await in_use(files)
             await kept(files)
+            await put_back(files, engine)
             assert sorted(each.name for each in home.iterdir()) == [FREE, READ]
             assert [each.name for each in directory.glob(".haproxy.cfg.*")] == []
+
+    run(work())
+
+
+def test_a_change_that_was_cut_off_leaves_what_the_worker_has(home: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, engine):
+            assert files.file(READ).version() == 3
+            engine.site.stored.begin(home / READ, "spoe")
+            (home / READ).write_text("half of a change")
+        async with spoe_files(tmp_path) as (files, _):
+            assert files.text(READ) == TEXT
+            assert files.file(READ).version() == 3
+
+    run(work())
+
+
+def test_a_promised_reload_outlives_the_server(home: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, _):
+            promised = (await files.file(READ).write(adding("m2"), version=3)).reload_id
+            assert promised
+        async with spoe_files(tmp_path) as (_, engine):
+            assert engine.reloads.pending == promised
+            assert (await reload(engine)).status == "succeeded"
 
     run(work())

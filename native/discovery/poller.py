@@ -1,0 +1,110 @@
+"""Asks one source again and again, and remembers how that went. Nothing but its end stops a poller."""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from native.discovery.services import Found, SourceFailed
+from native.errors import NativeError
+
+log = logging.getLogger(__name__)
+# An id that nobody can look up, and that would make the same trouble another one each time.
+_CHANGING = re.compile(r"transactionId=\S+")
+
+
+class Source(Protocol):
+    """One definition's source. The name of a service's backend is the prefix and the service's own name."""
+
+    prefix: str
+
+    async def look(self) -> Found:
+        """Raises SourceFailed."""
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What came of one answer: what could not be done, by service, and the reload that will make the rest live."""
+
+    troubles: list[str] = field(default_factory=list)
+    reload_id: str | None = None
+
+
+Apply = Callable[[Source, Found], Awaitable[Applied]]
+
+
+class Poller:
+    """`start`, and `stop` at the end; the first look is after one interval (seconds), as is each next one."""
+
+    def __init__(self, name: str, interval: float, source: Source, apply: Apply) -> None:
+        self.name, self.interval, self.source, self._apply = name, interval, source, apply
+        self._told: dict[str, Any] = {}
+        self._next = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """What is being written is finished."""
+        if self._task:
+            self._task.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._task
+        await self.source.close()
+
+    @property
+    def status(self) -> dict[str, Any]:
+        """Empty before the first look."""
+        return {**self._told, "next_try": moment(self._next)} if self._told else {}
+
+    async def _run(self) -> None:
+        while True:
+            self._next = time.time() + self.interval
+            await asyncio.sleep(self.interval)
+            await self.look()
+
+    async def look(self) -> None:
+        """Once; a failure is told and changes nothing."""
+        try:
+            found = await self.source.look()
+            applied = await self._apply(self.source, found)
+        except (SourceFailed, NativeError, OSError) as error:
+            self._failed(str(error) or type(error).__name__)
+        except Exception as error:
+            log.exception("%s", self.name)
+            self._failed(f"unexpected failure: {type(error).__name__}: {error}")
+        else:
+            self._succeeded(found, applied)
+
+    def _succeeded(self, found: Found, applied: Applied) -> None:
+        if self._told.get("state") == "failing" and not applied.troubles:
+            log.info("%s answers again", self.name)
+        self._told |= {
+            "state": "working",
+            "last_success": moment(time.time()),
+            "services": len(found.services) + len(found.unknown),
+            "servers": sum(map(len, found.services.values())),
+        }
+        if applied.reload_id:
+            self._told["reload_id"] = applied.reload_id
+        if applied.troubles:
+            self._failed("; ".join(applied.troubles))
+
+    def _failed(self, text: str) -> None:
+        text = _CHANGING.sub("", text)
+        known = self._told.get("state") == "failing" and self._told.get("last_error") == text
+        log.log(logging.DEBUG if known else logging.WARNING, "%s: %s; tried again in %g s", self.name, text, self.interval)
+        self._told |= {"state": "failing", "last_error": text, "last_error_at": moment(time.time())}
+
+
+def moment(seconds: float) -> str:
+    """As the API tells times: UTC, with milliseconds."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"

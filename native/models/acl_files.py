@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import acl_file
+
+
+class AclFiles(RootModel[list[acl_file.AclFile]]):
+    root: list[acl_file.AclFile]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import stick_table
+
+
+class StickTables(RootModel[list[stick_table.StickTable]]):
+    root: list[stick_table.StickTable]

@@ -1,0 +1,104 @@
+"""Every operation that the served document declares does on a real HAProxy what it declares."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.acceptance.quick import Quick
+from tests.acceptance.walk import Walk
+from tests.acceptance.walk_areas import AREAS, STRANGERS
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+from tests.laws.referee import furnish
+
+CONFIGURATION = """\
+global
+    stats socket {{stats}} level admin expose-fd listeners
+    expose-experimental-directives
+    crt-base {home}
+
+traces
+    trace h1 sink stderr
+
+defaults base
+    mode http
+    timeout connect 5s
+    timeout client 30s
+    timeout server 30s
+
+defaults spare
+    mode http
+
+frontend web from base
+    bind 127.0.0.1:{port} name main
+    default_backend app
+
+backend app from base
+    stick-table type ip size 100
+    server s1 127.0.0.1:2
+
+backend other from base
+
+listen both from base
+    stick-table type ip size 100
+    server s1 127.0.0.1:2
+
+ring one
+    size 32768
+
+peers one
+
+resolvers one
+    nameserver one 127.0.0.1:53
+
+mailers one
+
+userlist one
+    group one users one
+    user one insecure-password x
+
+cache one
+    total-max-size 4
+
+http-errors one
+
+log-forward one
+
+log-profile one
+
+fcgi-app one
+    docroot /srv
+
+crt-store one
+
+acme one
+    directory https://127.0.0.1/directory
+
+healthcheck one
+    type httpchk
+
+healthcheck tcp
+    type tcp-check
+"""
+FILES = {"site.pem": "<certificate>", "other.pem": "<certificate>"}
+
+
+@pytest.fixture(scope="module")
+def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
+    """Reloads wait until the end."""
+    directory = tmp_path_factory.mktemp("walk")
+    furnish(directory, FILES)
+    text = CONFIGURATION.format(home=directory, port=free_port())
+    with HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy, Quick(haproxy, delay=3_600_000) as sidecar:
+        yield sidecar
+
+
+def test_every_operation_answers_as_declared(sidecar: Quick) -> None:
+    walk = Walk(sidecar, sidecar.get("/v3/specification_openapiv3").json())
+    walk.plain_reads()
+    walk.resources()
+    for area in AREAS:
+        area(walk)
+    strangers = walk.strangers()
+    assert not walk.trouble, "\n".join(walk.trouble)
+    assert len(strangers) <= STRANGERS, f"give them an area in walk_areas.py: {', '.join(map(str, strangers))}"

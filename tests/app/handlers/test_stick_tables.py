@@ -1,0 +1,107 @@
+"""Stick tables of a real HAProxy."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.app.handlers.conftest import RUNTIME, Beside
+
+TABLES = f"{RUNTIME}/stick_tables"
+COUNTERS, ADDRESSES = f"{TABLES}/counters/entries", f"{TABLES}/addresses/entries"
+
+
+@pytest.fixture(autouse=True)
+def emptied(beside: Beside) -> None:
+    for table in ("counters", "addresses"):
+        beside.haproxy.ask(f"clear table {table}")
+
+
+def put(beside: Beside, path: str, key: str, **data: Any) -> Any:
+    return beside.client.post(path, {"key": key, "data_type": data})
+
+
+def keys(beside: Beside, query: str) -> list[str]:
+    return sorted(entry["key"] for entry in beside.client.get(f"{COUNTERS}?{query}").json)
+
+
+def test_tables(beside: Beside) -> None:
+    shown = beside.client.get(f"{TABLES}/counters").json
+    assert (shown["name"], shown["type"], shown["size"], shown["used"]) == ("counters", "string", 1024, 0)
+    assert shown["fields"] == [
+        {"field": "http_req_cnt", "type": "counter"},
+        {"field": "http_req_rate", "type": "rate", "period": 3_600_000},
+        {"field": "gpc0", "type": "counter"},
+        {"field": "gpt0", "type": "counter"},
+        {"field": "conn_cur", "type": "counter"},
+    ]
+    arrays = beside.client.get(f"{TABLES}/arrays").json["fields"]
+    assert arrays == [
+        {"field": "gpc", "type": "counter", "idx": 2},
+        {"field": "gpt", "type": "counter", "idx": 3},
+        {"field": "gpc_rate", "type": "rate", "idx": 2, "period": 10_000},
+    ]
+    assert sorted(table["name"] for table in beside.client.get(TABLES).json) == ["addresses", "arrays", "counters"]
+    absent = beside.client.get(f"{TABLES}/none")
+    assert (absent.status, absent.message) == (404, "Stick table none not found")
+
+
+def test_entries(beside: Beside) -> None:
+    assert beside.client.get(COUNTERS).json == []
+    got = put(beside, COUNTERS, "alice", gpc0=5, gpt0=3)
+    assert (got.status, got.body) == (204, b"")
+    put(beside, COUNTERS, "alice", gpc0=2_000_000)
+    put(beside, COUNTERS, "bob", gpc0=1, id="0x1", use=True)
+    alice = beside.client.get(f"{COUNTERS}?key=alice").json
+    assert [{**entry, "id": "", "exp": 0} for entry in alice] == [
+        {"id": "", "key": "alice", "exp": 0, "gpc0": 2_000_000, "gpt0": 3, "http_req_cnt": 0, "http_req_rate": 0, "conn_cur": 0}
+    ]
+    assert beside.client.get(f"{TABLES}/counters").json["used"] == 2
+
+
+def test_filters_and_pages(beside: Beside) -> None:
+    for number, name in enumerate(["a", "b", "c", "d"]):
+        put(beside, COUNTERS, name, gpc0=number, gpt0=number % 2)
+    rows = {
+        "filter=gpc0%20gt%201": ["c", "d"],
+        "filter=data.gpc0%20gt%201": ["c", "d"],
+        "filter=gpc0%20gt%200,gpt0%20eq%201": ["b", "d"],
+        "filter=gpc0%20gt%2099": [],
+        "key=c": ["c"],
+        "key=zz": [],
+        "key=c&filter=gpc0%20gt%201": ["c"],
+        "key=a&filter=gpc0%20gt%201": [],
+    }
+    assert {query: keys(beside, query) for query in rows} == rows
+    assert [len(keys(beside, query)) for query in ("count=2", "offset=1", "offset=3&count=2", "count=0")] == [2, 3, 1, 4]
+    beyond = beside.client.get(f"{COUNTERS}?offset=4")
+    assert (beyond.status, beyond.message) == (400, "Offset 4 is larger than the slice size 4")
+    assert beside.client.get(f"{COUNTERS}?offset=-1").status == 400
+    assert beside.client.get(f"{ADDRESSES}?offset=9").json == []
+
+
+@pytest.mark.parametrize("key", ["two  words", "semi;colon", "back\\slash", '"quo\'tes"', "#hash", "x=y use=1", "ünï ☃", "k" * 190])
+def test_any_key_survives(beside: Beside, key: str) -> None:
+    assert put(beside, COUNTERS, key, gpc0=7).status == 204
+    assert [(entry["key"], entry["gpc0"]) for entry in beside.client.get(COUNTERS).json] == [(key, 7)]
+    if not set(key) & set(";#"):
+        assert keys(beside, f"key={quote(key)}") == [key]
+
+
+def test_what_is_refused(beside: Beside) -> None:
+    socket = str(beside.haproxy.master)
+    for got, status, message in (
+        (beside.client.get(f"{TABLES}/none/entries"), 404, f"{socket} [3]  No such table [show table none]"),
+        (beside.client.get(f"{COUNTERS}?filter=nonsense%20gt%201"), 400, f"{socket} [3]  Filter entry #1: Unknown data type"),
+        (put(beside, f"{TABLES}/none/entries", "a", gpc0=1), 500, f"{socket} [3]  No such table [set table none key a data.gpc0 1]"),
+        (put(beside, COUNTERS, "a", server_id=1), 500, f"{socket} [3]  Data type not stored in this table"),
+        (put(beside, ADDRESSES, "banana", gpc0=1), 400, f"{socket} bad request: the keys of this table are IPv4 addresses"),
+        (put(beside, COUNTERS, "a", gpc0=2**33), 400, f"{socket} bad request: gpc0 is from 0 to 4294967295"),
+        (put(beside, COUNTERS, "k" * 300, gpc0=1), 400, f"{socket} bad request: the table would keep the key"),
+        (beside.client.post(COUNTERS, {"data_type": {"gpc0": 1}}), 422, 'Error at "/key": property "key" is missing'),
+        (beside.client.post(COUNTERS, {"key": "erin"}), 422, 'Error at "/data_type": property "data_type" is missing'),
+        (put(beside, COUNTERS, "a\nb", gpc0=1), 400, "key in body must not hold a line break"),
+    ):
+        assert (got.status, got.message.startswith(message)) == (status, True), got
+    assert [entry["key"] for entry in beside.client.get(COUNTERS).json if entry["key"] != "a"] == []
+    assert beside.client.get(ADDRESSES).json == []

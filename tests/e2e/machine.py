@@ -1,0 +1,122 @@
+"""A Debian of its own with a real systemd as its first process, booted in a container whose changes are forgotten.
+
+`with Machine() as machine: machine.run("systemctl is-system-running")`. It has no network but its own loopback.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import pytest
+
+from tests.haproxy.process import _die_with_parent
+
+GET_MACHINE = Path(__file__).parents[1] / "tools" / "get-machine"
+BOOT_SECONDS = 60
+
+
+class Machine:
+    """`binds` are directories of this machine, by the path under which the other sees them, read-only."""
+
+    def __init__(self, log: Path, binds: Mapping[str, Path] | None = None) -> None:
+        self._log, self._binds, self.leader = log, binds or {}, 0
+
+    def start(self) -> Self:
+        """Skips the test where there may be no such machine, with the reason."""
+        if reason := missing():
+            pytest.skip(reason)
+        words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--directory", _asked()]
+        words += ["--volatile=overlay", "--private-network", "--boot", "--console=read-only"]
+        words += [f"--bind-ro={there}:{here}" for here, there in self._binds.items()]
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=_die_with_parent)
+        deadline = time.monotonic() + BOOT_SECONDS
+        while not self._is_up():
+            assert self._process.poll() is None, f"the machine ended:\n{self._log.read_text(errors='replace')}"
+            assert time.monotonic() < deadline, f"the machine does not come up:\n{self._log.read_text(errors='replace')}"
+            time.sleep(0.05)
+        return self
+
+    def _is_up(self) -> bool:
+        children = Path(f"/proc/{self._process.pid}/task/{self._process.pid}/children").read_text().split()
+        self.leader = int(children[0]) if children else 0
+        return bool(children) and self.ask("systemctl is-system-running").stdout.strip() in ("running", "degraded")
+
+    def stop(self) -> None:
+        """At once; nothing in it is worth an orderly end."""
+        if self._process.poll() is None:
+            os.kill(self.leader or self._process.pid, signal.SIGKILL)
+        self._process.wait(60)
+
+    @property
+    def root(self) -> Path:
+        """Its files, as this machine sees them."""
+        return Path(f"/proc/{self.leader}/root")
+
+    def enter(self, *words: str) -> list[str]:
+        return ["nsenter", "--target", str(self.leader), "--all", *words]
+
+    def ask(self, script: str, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+        """A shell script, whatever comes of it."""
+        return subprocess.run(self.enter("/bin/sh", "-c", script), capture_output=True, text=True, timeout=seconds, check=False)
+
+    def run(self, script: str) -> str:
+        """What it prints; it has to succeed."""
+        done = self.ask(script)
+        assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}{self.journal()}"
+        return done.stdout.strip()
+
+    def until(self, script: str, seconds: float = 60) -> str:
+        """What it prints once it succeeds."""
+        deadline = time.monotonic() + seconds
+        while (done := self.ask(script)).returncode:
+            assert time.monotonic() < deadline, f"{script}\n{done.stdout}{done.stderr}{self.journal()}"
+            time.sleep(0.1)
+        return done.stdout.strip()
+
+    def start_script(self, words: Sequence[str], **named: Any) -> subprocess.Popen[str]:
+        return subprocess.Popen(self.enter(*words), text=True, **named)
+
+    def journal(self) -> str:
+        return self.ask("journalctl --no-pager -n 40 -u dataplaneapi -u haproxy").stdout
+
+    def put(self, source: Path, target: str) -> None:
+        shutil.copyfile(source, self.root / target.lstrip("/"))
+
+    def write(self, target: str, text: str) -> None:
+        path = self.root / target.lstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def __enter__(self) -> Self:
+        try:
+            return self.start()
+        except BaseException:
+            if hasattr(self, "_process"):
+                self.stop()
+            raise
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stop()
+
+
+def _asked(*words: str) -> str:
+    done = subprocess.run([sys.executable, str(GET_MACHINE), *words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(done.stderr.strip())
+    return done.stdout.strip()
+
+
+def missing() -> str:
+    """Why no machine can be booted here; empty if one can."""
+    if not shutil.which("unshare") or not shutil.which("nsenter"):
+        return "no unshare and nsenter here: no machine is booted"
+    tried = subprocess.run(["unshare", "--mount", "--pid", "--net", "--fork", "true"], capture_output=True, text=True, check=False)
+    return f"no namespaces of its own here, so no machine is booted: {tried.stderr.strip()}" if tried.returncode else ""

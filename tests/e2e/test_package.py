@@ -1,0 +1,118 @@
+"""The Debian package on a machine that has HAProxy: installed by hand, with mistakes, and removed; one story, told in order."""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.machine import Machine
+
+pytestmark = pytest.mark.xdist_group("e2e")
+SETTINGS = "/etc/haproxy/dataplaneapi.yaml"
+BASE = "http://127.0.0.1:5555/v3/services/haproxy"
+
+
+@pytest.fixture(scope="module")
+def machine(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    with Machine(tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/package": deb.parent}) as running:
+        yield running
+
+
+def ask(machine: Machine, path: str, *words: str) -> str:
+    """Status and body, as the first user."""
+    password = "$(cat /etc/dataplaneapi/first-password)"
+    more = " ".join(words)
+    return machine.run(f"curl -s -w '%{{http_code}} ' -H 'Content-Type: application/json' -u admin:{password} {more} '{BASE}/{path}'")
+
+
+def since_last_start(machine: Machine) -> str:
+    return machine.run("journalctl --no-pager -o cat _SYSTEMD_INVOCATION_ID=$(systemctl show --value -p InvocationID dataplaneapi)")
+
+
+def test_it_installs_and_starts(machine: Machine, deb: Path) -> None:
+    before = machine.run("cat /etc/haproxy/haproxy.cfg")
+    told = machine.run(f"apt-get install -y --no-install-recommends /srv/package/{deb.name}")
+    assert "the password of its first user, admin, is in /etc/dataplaneapi/first-password" in told
+    assert machine.run("systemctl is-active dataplaneapi; systemctl is-enabled dataplaneapi dataplaneapi.socket || true").split() == [
+        "active",
+        "enabled",
+        "disabled",
+    ]
+    assert machine.run("cat /etc/haproxy/haproxy.cfg") == before
+    assert machine.run("dataplaneapi --version").startswith("HAProxy Data Plane API v")
+    secret = machine.run("cat /etc/dataplaneapi/first-password")
+    assert secret not in told
+    assert machine.run("cd /etc/dataplaneapi && stat -c '%U %a' users first-password").split("\n") == ["root 600", "root 600"]
+
+
+def test_it_changes_haproxy(machine: Machine) -> None:
+    machine.run("cat /usr/share/doc/dataplaneapi/examples/haproxy.default >> /etc/default/haproxy && systemctl restart haproxy")
+    assert ask(machine, "configuration/version") == "1\n200"
+    answer = ask(machine, "configuration/backends?version=1&force_reload=true", "-d", '\'{"name": "made"}\'')
+    assert answer.endswith("201"), answer
+    assert "backend made" in machine.run("cat /etc/haproxy/haproxy.cfg")
+
+
+def test_reload_by_systemctl_needs_its_rule(machine: Machine) -> None:
+    machine.run(f"cp {SETTINGS} /root/settings && sed -i 's/master_worker_mode: true/master_worker_mode: false/' {SETTINGS}")
+    machine.run(f"sed -i 's/reload_strategy: custom/reload_strategy: custom\\n    reload_cmd: systemctl reload haproxy/' {SETTINGS}")
+    machine.run("systemctl restart dataplaneapi")
+    refused = ask(machine, "configuration/backends?version=2&force_reload=true", "-d", '\'{"name": "refused"}\'')
+    assert "authentication required" in refused
+    assert "backend refused" not in machine.run("cat /etc/haproxy/haproxy.cfg")
+    machine.run("cp /usr/share/doc/dataplaneapi/examples/haproxy-reload.rules /etc/polkit-1/rules.d/60-dataplaneapi.rules; sleep 1")
+    version = ask(machine, "configuration/version").split()[0]
+    answer = ask(machine, f"configuration/backends?version={version}&force_reload=true", "-d", '\'{"name": "allowed"}\'')
+    assert answer.endswith("201"), answer
+    assert "backend allowed" in machine.run("cat /etc/haproxy/haproxy.cfg")
+    machine.run(f"cat /root/settings > {SETTINGS}; systemctl restart dataplaneapi")
+
+
+@pytest.mark.parametrize(
+    ("mistake", "said"),
+    [
+        ("sed -i 's/^haproxy:/haproxy:\\n  reload_delay: 9/' FILE", "did you mean haproxy.reload.reload_delay?"),
+        ("sed -i 's/spoe_transaction_dir/spoe_transactions_dir/' FILE", "did you mean dataplaneapi.resources.spoe_transaction_dir?"),
+    ],
+    ids=["a key at the wrong level", "a misspelt key"],
+)
+def test_a_mistake_in_the_settings_is_told(machine: Machine, mistake: str, said: str) -> None:
+    machine.run(mistake.replace("FILE", SETTINGS) + "; systemctl restart dataplaneapi")
+    assert said in since_last_start(machine)
+    assert ask(machine, "configuration/version").endswith("200")
+    machine.run(f"cat /root/settings > {SETTINGS}")
+
+
+def test_the_settings_given_as_the_configuration(machine: Machine) -> None:
+    unit = f"[Service]\\nExecStart=\\nExecStart=dataplaneapi --config-file {SETTINGS}"
+    directory = "/etc/systemd/system/dataplaneapi.service.d"
+    machine.run(f"mkdir -p {directory} && printf '{unit}\\n' > {directory}/mistake.conf && systemctl daemon-reload")
+    machine.run("systemctl restart dataplaneapi")
+    assert f"is used as -f {SETTINGS}" in since_last_start(machine)
+    assert ask(machine, "configuration/version").endswith("200")
+    machine.run(f"rm -r {directory} && systemctl daemon-reload")
+
+
+def test_sockets_of_systemd_instead(machine: Machine) -> None:
+    machine.run("systemctl stop dataplaneapi && systemctl enable --now dataplaneapi.socket")
+    assert ask(machine, "configuration/version").endswith("200")
+    assert "handed over" not in since_last_start(machine)
+    local = "/etc/systemd/system/dataplaneapi.service.d"
+    machine.run(f"install -Dm644 /usr/share/doc/dataplaneapi/examples/local-only.conf {local}/local-only.conf && systemctl daemon-reload")
+    machine.run("systemctl restart dataplaneapi")
+    assert ask(machine, "configuration/version").endswith("200"), "also without a network"
+
+
+def test_it_is_removed_and_purged(machine: Machine) -> None:
+    before = machine.run("cat /etc/haproxy/haproxy.cfg")
+    machine.run("apt-get remove -y dataplaneapi")
+    assert machine.ask("systemctl is-active dataplaneapi").stdout.strip() == "inactive"
+    machine.run("apt-get purge -y dataplaneapi")
+    assert machine.ask("ls /etc/dataplaneapi /usr/lib/dataplaneapi").stdout == ""
+    assert machine.run("cat /etc/haproxy/haproxy.cfg; systemctl is-active haproxy") == f"{before}\nactive"
+
+
+def test_nothing_was_left_running(machine: Machine) -> None:
+    done = subprocess.run(machine.enter("pgrep", "-f", "dataplaneapi"), capture_output=True, text=True, check=False)
+    assert done.stdout == ""

@@ -1,0 +1,229 @@
+"""The Ansible role on a real machine, and what it installs at work: one story, told in order."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.api import Api
+from tests.e2e.conftest import NEWER
+from tests.e2e.machine import Machine
+from tests.e2e.play import Playbook
+
+pytestmark = pytest.mark.xdist_group("e2e")
+URL = "http://127.0.0.1:5555/v3/services/haproxy/configuration/version"
+HASH = "$5$e2e$W8HNtMmF3/z3eOc3YgqugD/R2OLdC2pXwpdJjc3YZO1"
+# What the machine serves: pages of its own, and the very API that manages it.
+CONFIGURATION = """\
+global
+    stats socket /run/haproxy/admin.sock mode 660 level admin
+    user haproxy
+    group haproxy
+
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 60s
+    timeout server 60s
+
+frontend api
+    bind 127.0.0.1:8443
+    default_backend api
+
+backend api
+    server api 127.0.0.1:5555
+
+backend app
+    # the first is the stronger one
+    server one   127.0.0.1:8001 weight 10
+    server two   127.0.0.1:8002 weight 10
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    with Machine(tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/wheels": wheels}) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def playbook(machine: Machine, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    (wheel,) = wheels.glob("dataplane_sidecar-*.whl")
+    return Playbook(
+        tmp_path_factory.mktemp("playbook"),
+        machine,
+        dataplaneapi_package=str(wheel),
+        dataplaneapi_pip_extra_args="--no-index --find-links /srv/wheels",
+        dataplaneapi_users=[{"name": "admin", "password_hash": HASH}],
+        dataplaneapi_reload_delay=1,
+        dataplaneapi_unit="[Service]\nWatchdogSec=3",
+    )
+
+
+@pytest.fixture
+def api(machine: Machine) -> Iterator[Api]:
+    api = Api(machine)
+    yield api
+    api.close()
+
+
+def main_pid(machine: Machine) -> int:
+    return int(machine.run("systemctl show --value --property MainPID dataplaneapi"))
+
+
+def test_check_mode_tells_and_writes_nothing(machine: Machine, playbook: Playbook) -> None:
+    before = machine.run("cat /etc/default/haproxy; find /etc /usr/local /var/lib -newer /etc/machine-id | sort")
+    told, recap = playbook.run("--check", "--diff")
+    assert recap["changed"] > 5
+    assert recap["ignored"] == 0
+    assert '+EXTRAOPTS="-S /run/haproxy/master.sock,mode,660,group,haproxy"' in told
+    assert HASH not in told
+    assert machine.run("cat /etc/default/haproxy; find /etc /usr/local /var/lib -newer /etc/machine-id | sort") == before
+    assert machine.ask("id dataplaneapi").returncode == 1
+
+
+def test_it_installs(machine: Machine, playbook: Playbook) -> None:
+    before = machine.run("cat /etc/haproxy/haproxy.cfg")
+    told, recap = playbook.run("--diff")
+    assert recap["failed"] == 0
+    assert HASH not in told
+    assert machine.run("systemctl is-active dataplaneapi.service dataplaneapi.socket haproxy").split() == ["active"] * 3
+    assert machine.run("cat /etc/haproxy/haproxy.cfg") == before, "a configuration that is there stays as it is"
+    assert machine.run("stat -c '%U %a' /etc/dataplaneapi/users /etc/haproxy/dataplaneapi.yaml").split("\n") == [
+        "root 600",
+        "dataplaneapi 640",
+    ]
+
+
+def test_nothing_is_open_to_others(machine: Machine) -> None:
+    open_ports = re.findall(r"LISTEN +\d+ +\d+ +(\S+)", machine.run("ss -ltn"))
+    assert open_ports == ["127.0.0.1:5555"]
+    assert machine.run("stat -c '%U %G %a' /run/dataplaneapi.sock") == "root dataplaneapi 660"
+
+
+def test_a_second_run_changes_nothing(playbook: Playbook) -> None:
+    told, recap = playbook.run("--diff")
+    assert recap["changed"] == 0, told
+
+
+def test_it_is_locked_in(machine: Machine) -> None:
+    status = dict(re.findall(r"^(\w+):\t(.*)$", machine.run(f"cat /proc/{main_pid(machine)}/status"), re.MULTILINE))
+    assert (status["CapEff"], status["CapBnd"], status["NoNewPrivs"], status["Seccomp"]) == ("0" * 16, "0" * 16, "1", "2")
+    journal = machine.run("journalctl --no-pager -u dataplaneapi -p warning")
+    assert "level=" not in journal, "it starts without a warning"
+
+
+def told_by_haproxy(machine: Machine, command: str) -> str:
+    """What its worker answers."""
+    script = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect('/run/haproxy/admin.sock')"
+    script += "; s.sendall(sys.argv[1].encode() + b'\\n'); print(s.recv(999).decode())"
+    return machine.run(f'python3 -c "{script}" "{command}"')
+
+
+def test_it_edits_reloads_and_changes_live(machine: Machine, api: Api) -> None:
+    answer = api.ask("POST", "configuration/raw", CONFIGURATION, version=api.version())
+    assert api.outcome(answer) == "succeeded"
+    assert machine.run("grep -c 'the first is the stronger one' /etc/haproxy/haproxy.cfg") == "1"
+    server = api.ask("GET", "configuration/backends/app/servers/one").json()
+    answer = api.ask("PUT", "configuration/backends/app/servers/one", server | {"weight": 77}, version=api.version())
+    assert answer.status_code == 200, answer.text
+    assert "77 (initial 10)" in told_by_haproxy(machine, "get weight app/one")
+    assert "server one   127.0.0.1:8001 weight 77\n" in machine.run("cat /etc/haproxy/haproxy.cfg") + "\n"
+
+
+def test_what_haproxy_refuses_is_said_from_inside_the_sandbox(api: Api) -> None:
+    """A regular expression and a name server need more of the sandbox than an ordinary file does."""
+    more = "\nresolvers dns\n    nameserver one 127.0.0.1:53\n\nfrontend rules\n    bind 127.0.0.1:8444\n"
+    more += "    http-request deny if { path_reg ^/a+$ }\n"
+    raw = api.ask("GET", "configuration/raw").text
+    assert api.outcome(api.ask("POST", "configuration/raw", raw + more, version=api.version())) == "succeeded"
+    answer = api.ask("POST", "configuration/raw", raw + "\nbackend x\n    nonsense\n", version=api.version())
+    assert answer.status_code == 400
+    assert "unknown keyword 'nonsense'" in answer.json()["message"]
+
+
+def test_a_reload_asked_for_through_the_haproxy_it_reloads(machine: Machine, api: Api) -> None:
+    target = f"http://127.0.0.1:8443/v3/services/haproxy/configuration/backends?version={api.version()}&force_reload=true"
+    body = '{"name": "through"}'
+    words = f"curl -s -o /tmp/answer -w '%{{http_code}}' -H 'Authorization: {api.authorization}' -H 'Content-Type: application/json'"
+    assert machine.run(f"{words} -d '{body}' '{target}'") == "201"
+    assert json.loads(machine.run("cat /tmp/answer"))["name"] == "through"
+    assert "backend through" in machine.run("cat /etc/haproxy/haproxy.cfg")
+
+
+def test_wrong_credentials(machine: Machine, api: Api) -> None:
+    wrong = Api(machine, password="guessed")
+    try:
+        assert wrong.ask("GET", "configuration/version").status_code == 401
+    finally:
+        wrong.close()
+    assert api.ask("GET", "configuration/version").status_code == 200
+
+
+class Asked:
+    """Requests ten times a second, one connection each and over one that is kept, while something happens."""
+
+    def __init__(self, machine: Machine, authorization: str) -> None:
+        self._stop = machine.root / "tmp/stop"
+        self._stop.unlink(missing_ok=True)
+        machine.put(Path(__file__).with_name("asker.py"), "/tmp/asker.py")
+        words = ["python3", "/tmp/asker.py", "/tmp/stop", URL, authorization]
+        self._running = [machine.start_script([*words, *more], stdout=subprocess.PIPE) for more in ([], ["keep"])]
+        machine.run("sleep 0.5")
+
+    def answers(self) -> list[dict[str, int]]:
+        found = []
+        self._stop.touch()
+        for process in self._running:
+            told, _ = process.communicate(timeout=60)
+            found.append(json.loads(told))
+        return found
+
+
+def test_a_restart_refuses_no_request(machine: Machine, api: Api) -> None:
+    asked, pids = Asked(machine, api.authorization), {main_pid(machine)}
+    for _ in range(3):
+        machine.run("systemctl restart dataplaneapi; sleep 0.5")
+        pids.add(main_pid(machine))
+    found = asked.answers()
+    assert len(pids) == 4
+    assert [list(each) for each in found] == [["200"], ["200"]], found
+    assert all(each["200"] > 15 for each in found), found
+
+
+def test_a_reload_of_the_unit_takes_over_and_drops_nothing(machine: Machine, api: Api) -> None:
+    asked, pid = Asked(machine, api.authorization), main_pid(machine)
+    machine.run("systemctl reload dataplaneapi")
+    machine.until("journalctl --no-pager -u dataplaneapi | grep -q 'msg=\"Reread '")
+    assert [list(each) for each in asked.answers()] == [["200"], ["200"]]
+    assert main_pid(machine) == pid
+
+
+def test_one_that_hangs_is_started_anew(machine: Machine, api: Api) -> None:
+    pid = main_pid(machine)
+    machine.run(f"kill -STOP {pid}")
+    machine.until(f'test "$(systemctl show --value --property MainPID dataplaneapi)" -gt {pid} && systemctl is-active dataplaneapi')
+    assert "Watchdog timeout" in machine.run("journalctl --no-pager -u dataplaneapi")
+    assert api.ask("GET", "configuration/version").status_code == 200
+
+
+def test_an_upgrade_under_traffic(machine: Machine, playbook: Playbook, api: Api, newer: Path) -> None:
+    asked = Asked(machine, api.authorization)
+    _, recap = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", dataplaneapi_package=str(newer))
+    assert recap["failed"] == 0
+    assert [list(each) for each in asked.answers()] == [["200"], ["200"]]
+    assert NEWER in api.ask("GET", "/v3/info").json()["api"]["version"]
+
+
+def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> None:
+    before, pid = machine.run("cat /etc/haproxy/haproxy.cfg"), machine.run("systemctl show --value --property MainPID haproxy")
+    playbook.run(dataplaneapi_state="absent")
+    assert machine.ask("id dataplaneapi || command -v dataplaneapi || systemctl cat dataplaneapi").returncode != 0
+    assert machine.run("cat /etc/haproxy/haproxy.cfg") == before
+    assert machine.run("systemctl show --value --property MainPID haproxy") == pid
+    assert machine.run("stat -c %U /etc/haproxy/haproxy.cfg") == "root"
+    _, recap = playbook.run(dataplaneapi_state="absent")
+    assert recap["changed"] == 0

@@ -1,0 +1,121 @@
+"""A set is judged as it will stand, names nothing of where it was looked at, and leaves nothing behind."""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from native.config.check import CheckSettings
+from native.config.messages import Message
+from native.config.whole_set import Findings, WholeSet, check_whole_set
+from native.errors import CheckImpossible, Refused
+from tests.app.authority import Authority
+from tests.haproxy import binaries
+
+MAIN = """\
+global
+  crt-base {home}/ssl
+defaults
+  mode http
+  timeout connect 1s
+  timeout client 1s
+  timeout server 1s
+"""
+WEB = """\
+# the second file
+frontend f
+  bind 127.0.0.1:8443 ssl crt site.pem
+  errorfile 503 errors/503.http
+  http-request deny if {{ src -f {home}/maps/deny.lst }}
+  use_backend %[src,map_ip({home}/maps/nets.map,b)]
+backend b
+"""
+TEXTS = {"haproxy.cfg": MAIN, "conf.d/web.cfg": WEB}
+FILES = {"maps/nets.map": b"192.0.2.0/24 b\n", "maps/deny.lst": b"192.0.2.1\n"}
+PAGE = b"HTTP/1.0 503 Sorry\r\n\r\nsorry\n"
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    yield directory
+    assert os.listdir(directory) == []
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> WholeSet:
+    """Nothing of it is on the disk."""
+    home = tmp_path / "etc"
+    (tmp_path / "keys").mkdir()
+    certificate, key = Authority(tmp_path / "keys").issue("site")
+    configuration = {f"{home}/{name}": text.format(home=home).encode() for name, text in TEXTS.items()}
+    files = {f"{home}/{name}": content for name, content in FILES.items()}
+    return WholeSet(configuration, {**files, f"{home}/ssl/site.pem": certificate.read_bytes() + key.read_bytes(), "errors/503.http": PAGE})
+
+
+def checked(given: WholeSet) -> Findings:
+    return asyncio.run(check_whole_set(given, CheckSettings(binaries.newest(), command="false")))
+
+
+def test_a_set_that_is_right(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
+    assert checked(site) == Findings([], [])
+    assert not (tmp_path / "etc").exists()
+
+
+def test_the_grammar_is_asked_first(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
+    given = replace(site, configuration={path: text + b"  brand-new-word 1\n" for path, text in site.configuration.items()})
+    with pytest.raises(Refused, match="unknown keyword 'brand-new-word'") as refused:
+        checked(given)
+    assert str(temporary) not in str(refused.value)
+    assert {(alert.file, alert.line) for alert in refused.value.alerts if isinstance(alert, Message) and alert.line} == {
+        (f"{tmp_path}/etc/haproxy.cfg", 8),
+        (f"{tmp_path}/etc/conf.d/web.cfg", 8),
+    }
+    path, text = next(iter(site.configuration.items()))
+    odd = checked(replace(site, configuration={**site.configuration, path: text.replace(b"global\n", b"global\n  log-tag here\n")}))
+    assert [(found.file, found.line, found.section, found.source) for found in odd.unknown] == [(path, 2, "global", "log-tag here")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("maps/nets.map", b"nonsense b\n", "nonsense"),
+        ("maps/nets.map", None, "nets.map"),
+        ("ssl/site.pem", b"-----BEGIN CERTIFICATE-----\n", "site.pem"),
+        ("maps/deny.lst", b"nobody\n", "nobody"),
+    ],
+)
+def test_what_is_wrong_in_a_file(temporary: Path, site: WholeSet, tmp_path: Path, name: str, content: bytes | None, said: str) -> None:
+    path = f"{tmp_path}/etc/{name}"
+    files = {each: data for each, data in site.files.items() if each != path} | ({} if content is None else {path: content})
+    with pytest.raises(Refused, match=said) as refused:
+        checked(replace(site, files=files))
+    assert str(temporary) not in str(refused.value)
+    assert all(str(temporary) not in str(alert) for alert in refused.value.alerts)
+
+
+def test_what_is_there_already_stays_in_reach(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
+    path = f"{tmp_path}/etc/maps/deny.lst"
+    (tmp_path / "etc" / "maps").mkdir(parents=True)
+    (tmp_path / "etc" / "maps" / "deny.lst").write_bytes(site.files[path])
+    (tmp_path / "etc" / "maps" / "nets.map").write_text("nonsense that is about to be replaced\n")
+    assert checked(replace(site, files={each: data for each, data in site.files.items() if each != path})).messages == []
+    assert (tmp_path / "etc" / "maps" / "deny.lst").read_bytes() == b"192.0.2.1\n"
+
+
+def test_a_name_cannot_leave_the_tree(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
+    outside = f"../../../../../../../../{tmp_path}/outside"
+    checked(replace(site, files={**site.files, outside: b"x", "/../../etc/outside": b"x"}))
+    assert not (tmp_path / "outside").exists()
+    assert not Path("/etc/outside").exists()
+
+
+def test_without_haproxy(temporary: Path, site: WholeSet) -> None:
+    with pytest.raises(CheckImpossible):
+        asyncio.run(check_whole_set(site, CheckSettings("/no/such/haproxy")))

@@ -1,0 +1,83 @@
+"""Definitions and their pollers: what is on disk and what is at work agree."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from native.config.directories import Directory
+from native.config.editor import Editor
+from native.discovery.discovery import Discovery
+from native.errors import NotFound, Unreadable
+from tests.haproxy.process import free_port
+from tests.native.engines import running_engine
+
+OFF = {"address": "127.0.0.1", "port": 9, "enabled": False, "retry_timeout": 60}
+
+
+def at_work(directory: Path, work) -> None:
+    (directory / "haproxy.cfg").write_text("global\n")
+
+    async def run() -> None:
+        async with running_engine(directory) as engine, discovery(directory, engine) as each:
+            await work(each.kinds["consul"])
+
+    asyncio.run(run())
+
+
+def discovery(directory: Path, engine) -> Discovery:
+    return Discovery(engine, Editor(), Directory(directory / "storage", "dataplane_storage_dir"), directory / "discovered.json")
+
+
+def test_ids_are_given_and_last(tmp_path: Path) -> None:
+    async def first(consuls) -> None:
+        made = consuls.create({**OFF, "id": "mine"})
+        assert made["id"] != "mine"
+        replaced = await consuls.replace(made["id"], {**OFF, "id": "other", "name": "n"})
+        assert replaced == {**made, "name": "n"} == consuls.get(made["id"])
+
+    async def second(consuls) -> None:
+        (kept,) = consuls.list_all()
+        await consuls.delete(kept["id"])
+        assert consuls.list_all() == []
+        for work in (consuls.delete(kept["id"]), consuls.replace(kept["id"], OFF)):
+            with pytest.raises(NotFound, match="^instance not found$"):
+                await work
+
+    at_work(tmp_path, first)
+    at_work(tmp_path, second)
+
+
+def test_an_agent_that_is_away_is_told_until_it_is_disabled(tmp_path: Path) -> None:
+    async def work(consuls) -> None:
+        made = consuls.create({**OFF, "port": free_port(), "enabled": True, "retry_timeout": 1})
+        async with asyncio.timeout(30):
+            while "status" not in consuls.get(made["id"]):
+                await asyncio.sleep(0.05)
+        status = consuls.get(made["id"])["status"]
+        assert status["state"] == "failing"
+        assert status["last_error"].startswith("/v1/catalog/services: ")
+        await consuls.replace(made["id"], OFF)
+        assert "status" not in consuls.get(made["id"])
+        assert "status" not in (tmp_path / "storage/service_discovery/consul.json").read_text()
+
+    at_work(tmp_path, work)
+
+
+def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "storage/service_discovery/consul.json"
+    file.parent.mkdir(parents=True)
+    file.write_text("{")
+
+    async def work(consuls) -> None:
+        for call in (consuls.list_all, lambda: consuls.create(OFF)):
+            with pytest.raises(Unreadable, match="mend it or remove it"):
+                call()
+        assert file.read_text() == "{"
+        file.unlink()
+        assert consuls.list_all() == []
+
+    with caplog.at_level(logging.ERROR):
+        at_work(tmp_path, work)
+    assert "no service discovery with consul" in caplog.text

@@ -1,0 +1,109 @@
+"""One source asked again and again."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+import pytest
+
+from native.discovery.poller import Applied, Poller, moment
+from native.discovery.services import Endpoint, Found, SourceFailed
+from native.errors import Refused
+
+WEB = Found({"web": (Endpoint("10.0.0.1", 80),)}, {"api": "500"})
+
+
+class Script:
+    """A source that goes through answers; the last one lasts."""
+
+    prefix = ""
+
+    def __init__(self, *answers: Found | Exception) -> None:
+        self.answers, self.closed = list(answers), False
+
+    async def look(self) -> Found:
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def poller(*answers: Found | Exception, applied: Applied | Exception = Applied(), interval: float = 0.01) -> Poller:  # noqa: B008
+    async def apply(source: Script, found: Found) -> Applied:
+        if isinstance(applied, Exception):
+            raise applied
+        return applied
+
+    return Poller("consul here", interval, Script(*answers), apply)
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(30):
+        while not true():
+            await asyncio.sleep(0.005)
+
+
+def test_nothing_is_told_before_the_first_look() -> None:
+    assert poller(WEB).status == {}
+
+
+@pytest.mark.parametrize("trouble", [SourceFailed("500 no leader"), Refused("bad"), OSError("disk full"), KeyError("x")])
+def test_it_goes_on_after_any_trouble(trouble: Exception) -> None:
+    async def work() -> None:
+        each = poller(trouble, WEB)
+        each.start()
+        await until(lambda: each.status.get("state") == "working")
+        await each.stop()
+        assert str(trouble) in each.status["last_error"]
+        assert each.source.closed
+
+    asyncio.run(work())
+
+
+def test_status_of_success() -> None:
+    async def work() -> dict:
+        each = poller(WEB, applied=Applied(reload_id="2026-01-01-1"))
+        await each.look()
+        return each.status
+
+    status = asyncio.run(work())
+    assert {name: status[name] for name in ("state", "services", "servers", "reload_id")} == {
+        "state": "working",
+        "services": 2,
+        "servers": 1,
+        "reload_id": "2026-01-01-1",
+    }
+    assert set(status) == {"state", "services", "servers", "reload_id", "last_success", "next_try"}
+
+
+@pytest.mark.parametrize("applied", [Applied(["api: 500"]), Refused("api: 500")])
+def test_status_of_failure(applied: Applied | Exception) -> None:
+    each = poller(WEB, applied=applied)
+    asyncio.run(each.look())
+    assert each.status["state"] == "failing"
+    assert each.status["last_error"].endswith("api: 500")
+    assert ("last_success" in each.status) == isinstance(applied, Applied)
+
+
+def test_a_lasting_failure_is_warned_of_once_and_its_end_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    each = poller(SourceFailed("away"), SourceFailed("away"), SourceFailed("elsewhere"), WEB)
+
+    async def work() -> None:
+        for _ in range(4):
+            await each.look()
+
+    with caplog.at_level(logging.INFO):
+        asyncio.run(work())
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "native.discovery.poller"]
+    assert told == [
+        ("WARNING", "consul here: away; tried again in 0.01 s"),
+        ("WARNING", "consul here: elsewhere; tried again in 0.01 s"),
+        ("INFO", "consul here answers again"),
+    ]
+
+
+def test_times_are_told_as_the_api_does() -> None:
+    assert moment(1700000000.1239) == "2023-11-14T22:13:20.123Z"

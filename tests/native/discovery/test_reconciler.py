@@ -1,0 +1,119 @@
+"""What sources tell, in the file: HAProxy checks it, and what is wrong with one service is no other's trouble."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from native.config.check import CheckSettings
+from native.config.editor import Editor
+from native.discovery.definitions import completed
+from native.discovery.poller import Applied
+from native.discovery.reconciler import Reconciler
+from native.discovery.services import Endpoint, Found
+from native.engine import Engine
+from tests.native.engines import running_engine
+
+BODY = {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}
+DEFINITION = completed(BODY, "7", consul=True)
+CONFIG = "defaults base\n  mode http\n  timeout client 5s\n  timeout connect 5s\n  timeout server 5s\n"
+CONFIG += "frontend web from base\n  bind 127.0.0.1:8080\n"
+ONE, TWO = Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 80)
+
+
+class Named:
+    prefix = "c-"
+
+
+class World:
+    """An engine over a file of `CONFIG`, and what was found so far."""
+
+    def __init__(self, engine: Engine, directory: Path) -> None:
+        self.engine, self.file = engine, directory / "discovered.json"
+        self.restart()
+
+    def restart(self) -> None:
+        self.reconciler = Reconciler(self.engine, Editor(), self.file)
+
+    async def find(self, services: Mapping[str, Sequence[Endpoint]], **unknown: str) -> Applied:
+        return await self.reconciler.apply(
+            DEFINITION, Named(), Found({name: tuple(endpoints) for name, endpoints in services.items()}, unknown)
+        )
+
+    def served(self) -> dict[str, list[str]]:
+        lines = {name: section.lines for name, section in self.engine.document.of_kind("backend")}
+        return {
+            name: [line.words[2] for line in each if line.words[:1] == ("server",) and "disabled" not in line.words]
+            for name, each in lines.items()
+        }
+
+
+def at_work(directory: Path, binary: str, work) -> None:
+    (directory / "haproxy.cfg").write_text(CONFIG)
+
+    async def run() -> None:
+        async with running_engine(directory, check=CheckSettings(binary)) as engine:
+            await work(World(engine, directory))
+
+    asyncio.run(run())
+
+
+def test_services_come_change_and_go(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(world: World) -> None:
+        applied = await world.find({"web": [ONE], "api": [ONE, TWO]})
+        assert applied.troubles == [] and applied.reload_id
+        assert world.served() == {"c-api": ["10.0.0.1:80", "10.0.0.2:80"], "c-web": ["10.0.0.1:80"]}
+        version = world.engine.version()
+        await world.find({"web": [ONE], "api": [TWO, ONE]})
+        assert world.engine.version() == version, "nothing changed"
+        await world.find({"web": [TWO]})
+        assert world.served() == {"c-api": [], "c-web": ["10.0.0.2:80"]}
+        assert world.engine.version() == version + 1
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_what_is_unknown_keeps_its_servers(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(world: World) -> None:
+        await world.find({"web": [ONE], "api": [ONE]})
+        applied = await world.find({"web": [TWO]}, api="500")
+        assert applied.troubles == ["api: 500"]
+        assert world.served() == {"c-api": ["10.0.0.1:80"], "c-web": ["10.0.0.2:80"]}
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_what_vanishes_while_nobody_looks_is_noticed(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(world: World) -> None:
+        await world.find({"web": [ONE], "api": [ONE]})
+        world.restart()
+        await world.find({"web": [ONE]})
+        assert world.served() == {"c-api": [], "c-web": ["10.0.0.1:80"]}
+        assert '"c-api"' not in world.file.read_text()
+        world.reconciler.forget("7")
+        await world.find({})
+        assert world.served()["c-web"] == ["10.0.0.1:80"], "of a definition that was deleted, backends stay"
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_one_service_in_trouble_keeps_no_other_back(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(world: World) -> None:
+        lost = Endpoint("nobody.invalid", 80)
+        applied = await world.find({"web": [ONE], "lost": [lost], "two words": [ONE], "api": [TWO]})
+        assert world.served() == {"c-api": ["10.0.0.2:80"], "c-web": ["10.0.0.1:80"]}
+        assert any(each.startswith("c-lost: ") and "nobody.invalid" in each for each in applied.troubles), applied
+        assert any(each.startswith("c-two words: ") for each in applied.troubles)
+        assert world.engine.transactions() == [], "what nobody asked for leaves nothing to clean up"
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_a_change_by_hand_is_mended(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(world: World) -> None:
+        await world.find({"web": [ONE]})
+        world.engine.settings.file.write_text(CONFIG)
+        world.engine.notice()
+        await world.find({"web": [ONE]})
+        assert world.served() == {"c-web": ["10.0.0.1:80"]}
+
+    at_work(tmp_path, haproxy_binary, work)

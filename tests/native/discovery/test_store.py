@@ -1,0 +1,50 @@
+"""Definitions on disk."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from native.config.directories import Directory
+from native.discovery.store import Store
+from native.errors import Unreadable, Unusable
+
+CONSUL = {"port": 1, "address": "ä", "enabled": True, "retry_timeout": 5}
+
+
+def store(path: Path) -> Store:
+    return Store(Directory(path, "dataplane_storage_dir"), "consul.json", "consuls")
+
+
+def test_what_is_written_is_read_back_by_its_owner_alone(tmp_path: Path) -> None:
+    store(tmp_path).write([CONSUL])
+    file = tmp_path / "service_discovery/consul.json"
+    assert file.read_text() == json.dumps({"consuls": [dict(sorted(CONSUL.items()))]}, indent=2, ensure_ascii=False)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert store(tmp_path).read() == [CONSUL]
+
+
+@pytest.mark.parametrize("text", [None, "", " \n", '{"consuls": []}', '{"consuls": null}'])
+def test_none(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "service_discovery").mkdir()
+        (tmp_path / "service_discovery/consul.json").write_text(text)
+    assert store(tmp_path).read() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{", "holds no consuls"), ("[]", "holds no consuls"), ('{"aws": []}', "KeyError"), ('{"consuls": [{"port": 1}]}', "has no address")],
+)
+def test_a_broken_file_is_told(tmp_path: Path, text: str, told: str) -> None:
+    (tmp_path / "service_discovery").mkdir()
+    (tmp_path / "service_discovery/consul.json").write_text(text)
+    with pytest.raises(Unreadable, match=told):
+        store(tmp_path).read()
+
+
+def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for work in (store(tmp_path / "file").read, lambda: store(tmp_path / "file").write([])):
+        with pytest.raises(Unusable, match="dataplane_storage_dir"):
+            work()

@@ -1,0 +1,75 @@
+"""The cache of fetched programs: each in a tree of its own that is there when it is whole, made once however many ask for it.
+
+It is $DATAPLANE_HAPROXY_CACHE, else dataplane-sidecar/ in $XDG_CACHE_HOME or ~/.cache, else .cache/ in the checkout.
+Standard library only: it runs before anything is installed.
+"""
+
+import fcntl
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from debian import NotToBeHad
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def tree(name: str, make: Callable[[Path, Path], None]) -> Path:
+    """The directory of that name; `make(new, root)` fills `new`, which then becomes `root`. Raises NotToBeHad and OSError."""
+    root = cache() / f"{name}-{platform.machine()}"
+    with locked(root.with_suffix(".lock")):
+        if not root.exists():
+            fill(root, make)
+    return root
+
+
+def cache() -> Path:
+    """The first directory of the three that can be written to."""
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    asked = os.environ.get("DATAPLANE_HAPROXY_CACHE")
+    for directory in [Path(asked)] if asked else [Path(home, "dataplane-sidecar"), CHECKOUT / ".cache"]:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(directory, os.W_OK):
+            return directory
+    raise NotToBeHad("no cache directory can be written to; name one in DATAPLANE_HAPROXY_CACHE")
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def fill(root: Path, make: Callable[[Path, Path], None]) -> None:
+    """Makes the tree beside its place and moves it there when whole."""
+    with tempfile.TemporaryDirectory(dir=root.parent, prefix="new-") as directory:
+        new = Path(directory, "tree")
+        new.mkdir()
+        print(f"{Path(sys.argv[0]).name}: fetching {root.name} into {root.parent}", file=sys.stderr)
+        make(new, root)
+        shutil.rmtree(root, ignore_errors=True)
+        new.rename(root)
+
+
+def write_wrapper(new: Path, root: Path, program: str, *, reexecutes: bool = False) -> None:
+    """A script of the program's name that runs it under its own loader.
+
+    One that `reexecutes` itself, as HAProxy's master does on a reload, has to find the wrapper in its argv[0]; old loaders cannot say that.
+    """
+    loaders = sorted(path.relative_to(new) for path in new.glob("**/ld-linux-*.so.*"))
+    if not loaders or not (new / program).exists():
+        raise NotToBeHad(f"the packages hold no loader or no {program}")
+    libraries = ":".join(sorted({str(root / path.parent.relative_to(new)) for path in new.glob("**/*-linux-gnu*/lib*.so.*")}))
+    wrapper = new / Path(program).name
+    name = '--argv0 "$0" ' if reexecutes else ""
+    wrapper.write_text(f'#!/bin/sh\nexec "{root}/{loaders[0]}" {name}--library-path "{libraries}" "{root}/{program}" "$@"\n')
+    wrapper.chmod(0o755)
