@@ -84,6 +84,27 @@ class CertificateStep:
             await ssl_files.delete(runtime, CERTIFICATES, name)
 
 
+@dataclass(frozen=True)
+class CertificateSeen:
+    """Only looks: whether HAProxy was given the file's content before, by somebody who then stored it."""
+
+    path: Path
+    names: Sequence[str]
+
+    @property
+    def said(self) -> Sequence[str]:
+        return [f"show ssl cert {name}" for name in self.names]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises NotLive where it was not."""
+        pem = await asyncio.to_thread(served_text, self.path)
+        for name in self.names:
+            await prove(runtime, name, pem or "")
+
+    async def take_back(self, runtime: Runtime) -> None:
+        """There is nothing to take back."""
+
+
 def served_text(path: Path) -> str | None:
     """A certificate's file with the key that may stand beside it; None where there is no file."""
     try:
@@ -105,11 +126,11 @@ def key_beside(path: Path) -> bytes | None:
 
 
 async def prove(runtime: Runtime, name: str, pem: str) -> None:
-    """That HAProxy now shows what was sent. Raises NotLive."""
+    """That HAProxy shows the certificate of a text. Raises NotLive."""
     try:
         wanted = certificate.read(pem.encode("utf-8", "surrogateescape")).fingerprint
-    except BadRequest:
-        return
+    except BadRequest as error:
+        raise NotLive(error.detail) from error
     shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
     if shown.get("sha1_finger_print") != wanted:
         raise NotLive(f"HAProxy still shows another certificate for {name}")

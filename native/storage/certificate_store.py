@@ -1,6 +1,7 @@
 """Certificates with their keys; what HAProxy has loaded is replaced live, wherever it is served (lists, directories, ssl-f-use lines)."""
 
 import asyncio
+import os
 import posixpath
 from contextlib import suppress
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
 from native.config.file_references import Reference
-from native.errors import InUse, NativeError, RuntimeFailure
+from native.errors import BadRequest, InUse, NativeError, RuntimeFailure
 from native.runtime import crt_lists, ssl_answers, ssl_files
 from native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
 from native.storage import certificate
@@ -18,6 +19,8 @@ from native.storage.list_references import listed
 from native.storage.plans import Loaded, by_reload, certificate_plan
 from native.storage.store import Store
 
+# In bytes; a chain is read as a whole.
+LARGEST = 1 << 20
 # What HAProxy reads with a certificate, at its start only.
 BESIDE = (".ocsp", ".sctl", ".issuer")
 
@@ -36,6 +39,8 @@ class CertificateStore(Store):
         return certificate.read(data), len(data)
 
     def check_content(self, path: Path, draft: Path) -> None:
+        if draft.stat().st_size > LARGEST:
+            raise BadRequest(f"a certificate file may have {LARGEST} bytes")
         certificate.accepted(draft.read_bytes(), key_beside(path))
 
     async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
@@ -77,8 +82,7 @@ class CertificateStore(Store):
 
     async def _loaded(self, site: Site, path: Path, used: bool) -> Loaded | None:
         """What HAProxy has of a file; None where it does not tell, or cannot be told."""
-        runtime, directory = site.runtime, str(path.parent)
-        base = str(site.current.path.parent)
+        runtime, base = site.runtime, str(site.current.path.parent)
         try:
             known = ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES))
             if not runtime.capabilities.can("set ssl cert"):
@@ -95,10 +99,13 @@ class CertificateStore(Store):
             lists = await crt_lists.names(runtime)
         except RuntimeFailure:
             return None
-        directories = [name for name in lists if posixpath.normpath(posixpath.join(base, name)) == directory]
+        directories = [name for name in lists if means(name, path.parent, base)]
         return Loaded(names, is_used, directories, any(means(name, path, base) for name in others))
 
 
 def means(name: str, path: Path, base: str) -> bool:
-    """Whether a name in HAProxy's memory is that of a file; relative ones begin at the configuration's directory."""
-    return posixpath.normpath(posixpath.join(base, name)) == str(path)
+    """Whether a name in HAProxy's memory is that of a file; relative ones begin at the configuration's directory, links are followed."""
+    if posixpath.basename(name) != path.name:
+        return False
+    place = posixpath.join(base, name)
+    return posixpath.normpath(place) == str(path) or os.path.realpath(place) == os.path.realpath(path)

@@ -7,7 +7,7 @@ from pathlib import Path
 from native.apply.outcome import FilePlan, Reason
 from native.config.file_references import Reference
 from native.runtime.commands import Step
-from native.storage.certificate_step import CertificateStep
+from native.storage.certificate_step import CertificateSeen, CertificateStep
 
 
 def of_map(used: Sequence[Reference], wanted: Sequence[Reference], fill: Step | None, why: str) -> FilePlan:
@@ -41,7 +41,8 @@ def certificate_plan(path: Path, loaded: Loaded, used: Sequence[Reference], want
     if loaded.authority:
         return by_reload(used, wanted, f"HAProxy verifies others with {path.name} too")
     if (loaded.names and loaded.used) or loaded.directories:
-        return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted))
+        seen = [CertificateSeen(path, loaded.names)] if loaded.names else []
+        return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted), seen)
     return by_reload(used, wanted, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
 
 

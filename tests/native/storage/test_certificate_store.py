@@ -9,6 +9,8 @@ import pytest
 from native.apply.commit import Outcome
 from native.engine import Engine
 from native.errors import BadRequest, InUse
+from native.runtime import ssl_files
+from native.runtime.ssl_files import CERTIFICATES
 from native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries
 from tests.tls.pems import Made, authority, made
@@ -154,6 +156,40 @@ def test_skipping_and_forcing(newest: TlsSite) -> None:
         forced = await put(engine, store, "mutual.pem", made("mutual.example.com", 22).pem, force_reload=True)
         assert forced.forced
         assert (newest.serial("FILE"), newest.serial("MUTUAL")) == (21, 22)
+
+    working(newest, work)
+
+
+def test_what_was_given_to_haproxy_before_it_is_stored_is_in_step(newest: TlsSite) -> None:
+    """So that a failed reload does not bring the former certificate back."""
+    new = made("plain.example.com", 23)
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        await ssl_files.replace(engine.site.runtime, CERTIFICATES, newest.path("plain.pem"), new.pem)
+        await put(engine, store, "plain.pem", new.pem, may_reload=False, live=False)
+        assert engine.site.stored.entries == {}
+        await put(engine, store, "plain.pem", made("plain.example.com", 24).pem, may_reload=False, live=False)
+        assert list(engine.site.stored.entries) == [newest.path("plain.pem")]
+
+    working(newest, work)
+
+
+def test_a_directory_by_another_name(newest: TlsSite) -> None:
+    """The configuration names the directory itself, the settings a link to it."""
+    link = newest.directory.parent / "link"
+    link.symlink_to(newest.directory)
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        assert (await put(engine, store, "plain.pem", made("plain.example.com", 25).pem)).live
+        assert newest.serial("FILE") == 25
+
+    working(TlsSite(newest.haproxy, link, newest.ports), work)
+
+
+def test_what_is_too_long_for_a_certificate(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        with pytest.raises(BadRequest, match="may have 1048576 bytes"):
+            await put(engine, store, "plain.pem", OTHER.pem + "#" * (1 << 20))
 
     working(newest, work)
 
