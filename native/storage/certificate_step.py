@@ -61,6 +61,7 @@ class CertificateStep:
                     raise NotLive(error.answer) from error
                 raise
             await prove(runtime, name, pem)
+        await self._join(runtime, self.names[0])
 
     async def _create(self, runtime: Runtime, pem: str) -> None:
         """Where it cannot join a list, it is not left in memory."""
@@ -68,20 +69,28 @@ class CertificateStep:
         name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
         await ssl_files.create(runtime, CERTIFICATES, name, pem)
         try:
-            for directory in self.directories:
-                await crt_lists.add(runtime, directory, name)
+            await self._join(runtime, name)
         except RuntimeRefused:
             with suppress(RuntimeRefused):
                 await ssl_files.delete(runtime, CERTIFICATES, name)
             raise
         await prove(runtime, name, pem)
 
+    async def _join(self, runtime: Runtime, name: str) -> None:
+        for directory in self.directories:
+            if not await _is_in(runtime, directory, name):
+                await crt_lists.add(runtime, directory, name)
+
     async def _delete(self, runtime: Runtime) -> None:
         for name in self.names:
             for directory in self.directories:
-                if any(entry.file == name for entry in await crt_lists.entries(runtime, directory)):
+                if await _is_in(runtime, directory, name):
                     await crt_lists.delete(runtime, directory, name)
             await ssl_files.delete(runtime, CERTIFICATES, name)
+
+
+async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
+    return any(entry.file == name for entry in await crt_lists.entries(runtime, directory))
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,10 @@
 import asyncio
 import os
 import posixpath
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
@@ -45,7 +47,7 @@ class CertificateStore(Store):
 
     async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(site, path), self.references(site, path)
-        loaded = await self._loaded(site, path, bool(used))
+        loaded = await self._loaded(site, path, used)
         if loaded is None:
             used += await asyncio.to_thread(self._listed, site, path)
             return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
@@ -55,7 +57,7 @@ class CertificateStore(Store):
 
     async def offer(self, site: Site, path: Path) -> None:
         """Keeps the memory of HAProxy in line with a file that nothing refers to, so that a list may refer to it at once."""
-        loaded = await self._loaded(site, path, False)
+        loaded = await self._loaded(site, path, ())
         if loaded is None or loaded.used or loaded.directories:
             return
         with suppress(NativeError):
@@ -80,7 +82,7 @@ class CertificateStore(Store):
         except OSError:
             return False
 
-    async def _loaded(self, site: Site, path: Path, used: bool) -> Loaded | None:
+    async def _loaded(self, site: Site, path: Path, used: Sequence[Reference]) -> Loaded | None:
         """What HAProxy has of a file; None where it does not tell, or cannot be told."""
         runtime, base = site.runtime, str(site.current.path.parent)
         try:
@@ -91,7 +93,7 @@ class CertificateStore(Store):
             for name in known:
                 if means(name, path, base) or (used and name.startswith("@")):
                     told = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-                    if means(str(told.get("file", name)), path, base):
+                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias, told, path, used):
                         names.append(name)
                         is_used = is_used or told.get("status") == "Used"
             others = [row["storage_name"] for row in ssl_answers.ca_files(await ssl_files.show(runtime, CA_FILES))]
@@ -101,6 +103,16 @@ class CertificateStore(Store):
             return None
         directories = [name for name in lists if means(name, path.parent, base)]
         return Loaded(names, is_used, directories, any(means(name, path, base) for name in others))
+
+    def _is_alias(self, told: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
+        """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, if that is told, are the file's."""
+        store = f" {told['storage_name'][1:].partition('/')[0]}"
+        if not any(each.section.endswith(store) for each in used) or posixpath.basename(told.get("file", path.name)) != path.name:
+            return False
+        try:
+            return self.read(path)[0].fingerprint == told.get("sha1_finger_print")
+        except (BadRequest, OSError):
+            return False
 
 
 def means(name: str, path: Path, base: str) -> bool:
