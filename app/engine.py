@@ -20,7 +20,12 @@ from native.runtime.client import Runtime
 COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
 # Which setting names the directory of which store.
-STORES = {"maps": "maps_dir", "general": "general_storage_dir"}
+STORES = {
+    "maps": "maps_dir",
+    "general": "general_storage_dir",
+    "ssl_certificates": "ssl_certs_dir",
+    "ssl_crt_lists": "ssl_certs_dir",
+}
 STORED = ("cluster.json", "service_discovery/consul.json", "service_discovery/aws.json")
 
 

@@ -22,6 +22,7 @@ NativeError
 ├── Unusable             a directory that the settings name, and what is kept in it
 ├── ReloadFailed         HAProxy did not take the new configuration
 └── RuntimeFailure        the Runtime API
+    ├── NotLive          what is in order, but only a reload will do
     ├── RuntimeAbsent    no socket answers
     │   └── RuntimeUnconfigured  none has answered since the start
     └── RuntimeRefused   HAProxy answered, and the answer is no
@@ -153,6 +154,10 @@ class ReloadFailed(NativeError):
 
 class RuntimeFailure(NativeError):
     pass
+
+
+class NotLive(RuntimeFailure):
+    """Its detail is the reason; a reload makes the process right whatever was done before."""
 
 
 class RuntimeAbsent(RuntimeFailure):

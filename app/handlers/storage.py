@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from app.answer import RELOAD_ID, Answer, FileAnswer, Header, empty, json_answer
+from app.answer import RELOAD_ID, Answer, FileAnswer, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
 from app.file_body import File, Sent
@@ -44,9 +44,8 @@ async def create(call: Sent) -> Answer:
 
 async def replace(call: Sent) -> Answer:
     upload = store_of(call).other(call.get("name"))
-    skip, force = bool(call.get("skip_reload")), bool(call.get("force_reload"))
-    outcome = await received(call, upload, force_reload=force and not skip, may_reload=not skip, live=not skip)
-    return told(outcome, 204 if skip or force else 200)
+    outcome = await received(call, upload, **reloading(call))
+    return told(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
 
 
 async def delete(call: Written) -> Answer:
@@ -66,12 +65,23 @@ async def received(call: Call, upload: Upload, **how: bool) -> Outcome:
 
 def told(outcome: Outcome, done: int) -> Answer:
     """`done` where the change is in effect, 202 where a reload will make it so."""
-    if outcome.live or not outcome.reload_id:
-        return empty(done)
-    headers: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
-    return empty(202, headers)
+    return answered(outcome, empty(done), empty(202))
 
 
 def described(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
     about = {"description": description, "file": str(path), "storage_name": path.name}
     return about if size is None else about | {"size": size}
+
+
+def reloading(call: Call) -> dict[str, bool]:
+    """The parameters of a FileChange; skipping wins over forcing."""
+    skip, force = bool(call.get("skip_reload")), bool(call.get("force_reload"))
+    return {"force_reload": force and not skip, "may_reload": not skip, "live": not skip}
+
+
+def answered(outcome: Outcome, done: Answer, scheduled: Answer) -> Answer:
+    """`scheduled`, with the id of the reload, where one will make the change take effect."""
+    if outcome.live or not outcome.reload_id:
+        return done
+    scheduled.raw_headers.append((RELOAD_ID, outcome.reload_id.encode()))
+    return scheduled

@@ -17,7 +17,7 @@ from native.apply.site import Site
 from native.apply.stored import SKIPPED, WAITING
 from native.config.file import Draft
 from native.config.journal import sync_directory
-from native.errors import NativeError, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
+from native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from native.runtime import commands
 from native.runtime.client import Worker
 from native.runtime.commands import Step
@@ -118,6 +118,8 @@ async def _tell(site: Site, change: FileChange, plan: FilePlan) -> Told:
         except RuntimeRefused as error:
             await asyncio.to_thread(site.stored.undo, change.path)
             raise NotTaken(error.answer) from error
+        except NotLive as error:
+            reasons = [Reason("", 0, "", error.detail)]
         except RuntimeFailure as error:
             reasons, may_reload = [Reason("", 0, "", f"it is not known whether HAProxy took {change.path.name}: {error}")], True
     if not reasons:

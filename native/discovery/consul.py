@@ -1,6 +1,7 @@
 """Services of a Consul agent, with the instances that its health checks allow.
 
-An answer other than 200, or one of a cluster without a leader, says nothing about services: whatever was known stays.
+An answer other than 200, or one of a cluster without a leader, says nothing about services: whatever was known stays. An agent that has
+just come back may answer from what it knew long ago; until a look has succeeded, answers have to be those of a leader that is up to date.
 """
 
 import asyncio
@@ -27,10 +28,20 @@ class Consul:
         self.definition = definition
         self.prefix = f"consul-backend-{definition['address']}-{definition['port']}-"
         self._timeout = min(LONGEST, max(SHORTEST, float(definition["retry_timeout"])))
+        self._settled = False
         self._client: httpx2.AsyncClient | None = None
 
     async def look(self) -> Found:
         """Raises SourceFailed."""
+        try:
+            found = await self._look()
+        except SourceFailed:
+            self._settled = False
+            raise
+        self._settled = not found.unknown
+        return found
+
+    async def _look(self) -> Found:
         listed = await self._get("/v1/catalog/services", self._filter())
         if not isinstance(listed, Mapping):
             raise SourceFailed("/v1/catalog/services: the answer is no list of services")
@@ -70,7 +81,11 @@ class Consul:
         import httpx2
 
         told = self.definition
-        query = {**parameters, **({"ns": told["namespace"]} if told.get("namespace") else {})}
+        query = {
+            **parameters,
+            **({"ns": told["namespace"]} if told.get("namespace") else {}),
+            **({} if self._settled else {"consistent": ""}),
+        }
         try:
             async with asyncio.timeout(self._timeout):
                 answer = await self._opened().get(path, params=query)

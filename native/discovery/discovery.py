@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from native.config.directories import Directory
 from native.config.editor import Editor
+from native.discovery.aws import Aws
 from native.discovery.consul import Consul
 from native.discovery.definitions import STATUS, completed
 from native.discovery.poller import Poller, Source
@@ -108,7 +109,10 @@ class Discovery:
 
     def __init__(self, engine: Engine, editor: Editor, storage: Directory, remembered: Path) -> None:
         reconciler = Reconciler(engine, editor, remembered)
-        self.kinds = {"consul": Definitions("consul", Store(storage, "consul.json", "consuls"), Consul, reconciler)}
+        self.kinds = {
+            "consul": Definitions("consul", Store(storage, "consul.json", "consuls"), Consul, reconciler),
+            "aws": Definitions("aws", Store(storage, "aws.json", "aws_regions"), Aws, reconciler),
+        }
 
     async def __aenter__(self) -> Self:
         for each in self.kinds.values():

@@ -43,6 +43,8 @@ class Runtime:
         self._timeout = timeout
         self._socket: Socket | None = None
         self._was_found = False
+        # HAProxy has one for all its clients: two changes of TLS files at a time would mix.
+        self.transaction = asyncio.Lock()
         self.capabilities = Capabilities()
         self.use(None, ())
 

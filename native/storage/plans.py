@@ -1,11 +1,13 @@
 """How the worker gets to know what a stored file holds: what runs, and what HAProxy can take live, to steps or reasons. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from native.apply.outcome import FilePlan, Reason
 from native.config.file_references import Reference
 from native.runtime.commands import Step
+from native.storage.certificate_step import CertificateStep
 
 
 def of_map(used: Sequence[Reference], wanted: Sequence[Reference], fill: Step | None, why: str) -> FilePlan:
@@ -20,3 +22,31 @@ def by_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) 
     """For what HAProxy reads at its start only. `used` are the lines that refer to it in what runs, `wanted` in what is committed."""
     reasons = [Reason(each.section, each.line, each.keyword, why) for each in used[:1]]
     return FilePlan((), reasons, bool(used), bool(wanted))
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What HAProxy has of a certificate file: the `names` it knows it by, whether one is `used`, the `directories` with it that are
+    lists, and whether it is also the file of an `authority` or of revoked certificates.
+    """
+
+    names: Sequence[str] = ()
+    used: bool = False
+    directories: Sequence[str] = ()
+    authority: bool = False
+
+
+def certificate_plan(path: Path, loaded: Loaded, used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
+    """Live wherever HAProxy serves it; nothing where it has it in memory only."""
+    if loaded.authority:
+        return by_reload(used, wanted, f"HAProxy verifies others with {path.name} too")
+    if (loaded.names and loaded.used) or loaded.directories:
+        return FilePlan([CertificateStep(path, loaded.names, loaded.directories)], (), True, bool(wanted))
+    return by_reload(used, wanted, f"HAProxy has not loaded {path.name}, though its configuration refers to it")
+
+
+def crt_list_plan(steps: Sequence[Step], used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
+    """Live where HAProxy has loaded the list."""
+    if steps:
+        return FilePlan(steps, (), True, bool(wanted))
+    return by_reload(used, wanted, "HAProxy has not loaded the list, though its configuration refers to it")

@@ -84,8 +84,8 @@ class Store:
         """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone. Never raises."""
         raise NotImplementedError
 
-    def check_content(self, path: Path) -> None:
-        """Raises BadRequest for what this store does not take; `path` is that of the draft. In a thread of its own."""
+    def check_content(self, path: Path, draft: Path) -> None:
+        """Raises BadRequest for a draft that this store does not take as the file at `path`. In a thread of its own."""
 
     def new(self, upload: str) -> Upload:
         """A file under a new name. Raises AlreadyThere, BadRequest, Unusable."""

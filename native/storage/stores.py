@@ -6,12 +6,19 @@ from pathlib import Path
 
 from native.config.directories import Directory
 from native.errors import Unusable
+from native.storage.certificate_store import CertificateStore
+from native.storage.crt_list_store import CrtListStore
 from native.storage.general_store import GeneralStore
 from native.storage.map_store import MapStore
 from native.storage.store import Store
 
 log = logging.getLogger(__name__)
-KINDS: dict[str, type[Store]] = {"maps": MapStore, "general": GeneralStore}
+KINDS: dict[str, type[Store]] = {
+    "maps": MapStore,
+    "general": GeneralStore,
+    "ssl_certificates": CertificateStore,
+    "ssl_crt_lists": CrtListStore,
+}
 
 
 class Stores(dict[str, Store]):

@@ -14,17 +14,25 @@ PIECE = 1 << 18
 
 
 class Upload:
-    """`append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes."""
+    """`append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
 
-    def __init__(self, store: Store, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path], None]) -> None:
-        self.path, self.size = path, 0
-        self._store, self._draft, self._check, self._check_content = store, draft, check, check_content
+    `check` is called under the lock of the commit and raises what speaks against it.
+    """
+
+    def __init__(
+        self, store: Store, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path, Path], None]
+    ) -> None:
+        self.path, self.size, self.check = path, 0, check
+        self._store, self._draft, self._check_content = store, draft, check_content
         self._pieces, self._committed = bytearray(), False
+        # Whether a last line gets an end where it has none; `size` does not count it.
+        self.ends_lines, self._last = False, b"\n"
 
     async def append(self, data: bytes) -> None:
         """Raises WriteFailed."""
         self.size += len(data)
         self._pieces += data
+        self._last = data[-1:] or self._last
         if len(self._pieces) >= PIECE:
             await self._flush()
 
@@ -32,9 +40,11 @@ class Upload:
         self, site: Site, *, force_reload: bool = False, may_reload: bool = True, live: bool = True, steps: Sequence[Step] | None = None
     ) -> Outcome:
         """Makes it the file; the parameters are those of a FileChange. Raises what `commit` raises, with the former file in place."""
+        if self.ends_lines and self._last != b"\n":
+            self._pieces += b"\n"
         await self._flush()
-        await asyncio.to_thread(self._check_content, self._draft.path)
-        change = FileChange(self._store, self.path, self._draft, self._check, steps, force_reload, may_reload, live)
+        await asyncio.to_thread(self._check_content, self.path, self._draft.path)
+        change = FileChange(self._store, self.path, self._draft, self.check, steps, force_reload, may_reload, live)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
         return await commit(site, change)

@@ -1,5 +1,6 @@
 """The counters as Prometheus reads them, after real requests."""
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.app.client import CONFIG, Client, serving
+from tests.haproxy.binaries import program
 
 Samples = dict[str, float]
 
@@ -60,6 +62,13 @@ def test_a_refused_text_is_counted_as_such(tmp_path: Path) -> None:
         found = samples(client)
     assert found["dataplane_validation_duration_seconds_count{outcome=refused}"] == 1
     assert found["dataplane_commit_duration_seconds_count{outcome=failed}"] == 1
+
+
+def test_promtool_finds_nothing_to_complain_about(client: Client) -> None:
+    client.post(f"{CONFIG}/backends?version=1", {"name": "one"})
+    text = client.get("/metrics", auth=None).body
+    done = subprocess.run([program("promtool"), "check", "metrics"], input=text, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_without_the_package_its_name_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,10 @@ import pytest
 
 from tests.app.client import Client, serving
 
-BODIES = {"consul": {"address": "127.0.0.1", "port": 9, "enabled": False, "retry_timeout": 60}}
+BODIES = {
+    "consul": {"address": "127.0.0.1", "port": 9, "enabled": False, "retry_timeout": 60},
+    "aws": {"name": "r", "region": "eu-central-1", "enabled": False, "retry_timeout": 60, "ipv4_address": "private"},
+}
 
 
 @pytest.mark.parametrize("kind", BODIES)

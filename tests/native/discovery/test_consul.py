@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -135,9 +136,25 @@ def test_what_is_sent(odd: ThreadingHTTPServer) -> None:
     odd.asked.clear()
     assert look(odd.server_port, token="t", namespace="n", service_name_regexp="w").services == {"web": (Endpoint("10.0.0.1", 80),)}
     paths = [path for path, _ in odd.asked]
-    assert paths[0].startswith("/v1/catalog/services?filter=ServiceName") and paths[0].endswith("&ns=n")
-    assert paths[1:] == ["/v1/health/service/web?ns=n"]
+    assert paths[0].startswith("/v1/catalog/services?filter=ServiceName") and paths[0].endswith("&ns=n&consistent=")
+    assert paths[1:] == ["/v1/health/service/web?ns=n&consistent="]
     assert {headers.get("X-Consul-Token") for _, headers in odd.asked} == {"t"}
+
+
+def test_only_what_an_agent_says_first_or_after_trouble_must_be_consistent(odd: ThreadingHTTPServer) -> None:
+    good = {"/v1/catalog/services": (200, {}, CATALOGUE), "/v1/health/service/web": (200, {}, LIST)}
+    odd.asked.clear()
+
+    async def work() -> None:
+        source = Consul(definition(odd.server_port))
+        for answers in (good, good, {}, good):
+            odd.answers = answers
+            with suppress(SourceFailed):
+                await source.look()
+        await source.close()
+
+    asyncio.run(work())
+    assert ["consistent" in path for path, _ in odd.asked] == [True, True, False, False, False, True, True]
 
 
 def test_nobody_there() -> None:

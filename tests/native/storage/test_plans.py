@@ -1,7 +1,13 @@
 """From what runs to steps or reasons."""
 
+from pathlib import Path
+
+import pytest
+
+from native.apply.outcome import FilePlan
 from native.config.file_references import Reference
-from native.storage.plans import by_reload
+from native.storage.crt_list_step import CrtListStep
+from native.storage.plans import Loaded, by_reload, certificate_plan, crt_list_plan
 
 LINE = Reference("frontend f", 3, "errorfile", "errorfile 503 x")
 
@@ -15,3 +21,32 @@ def test_a_reload_where_the_running_configuration_refers_to_it() -> None:
 def test_nothing_where_nobody_does() -> None:
     plan = by_reload([], [LINE], "why")
     assert (plan.used, plan.awaited, plan.reasons) == (False, True, [])
+
+
+PATH = Path("/ssl/a.pem")
+CERTIFICATES = [
+    (Loaded(), [], [], ([], [], False, False)),
+    (Loaded(["/ssl/a.pem"]), [], [], ([], [], False, False)),
+    (Loaded(["/ssl/a.pem"], used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
+    (Loaded(["/ssl/a.pem"], used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
+    (Loaded(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
+    (Loaded(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
+    (Loaded(), [], [LINE], ([], [], False, True)),
+    (Loaded(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy verifies others with a.pem too"], True, True)),
+]
+
+
+@pytest.mark.parametrize(("loaded", "used", "wanted", "expected"), CERTIFICATES)
+def test_certificates(loaded: Loaded, used: list[Reference], wanted: list[Reference], expected: tuple[object, ...]) -> None:
+    plan = certificate_plan(PATH, loaded, used, wanted)
+    steps = [(list(step.names), list(step.directories)) for step in plan.steps]
+    assert (steps, [each.why for each in plan.reasons], plan.used, plan.awaited) == expected
+
+
+def test_lists() -> None:
+    step = CrtListStep(PATH, "/ssl/l.txt", "")
+    assert crt_list_plan([step], [LINE], [LINE]) == FilePlan([step], (), True, True)
+    assert [each.why for each in crt_list_plan([], [LINE], []).reasons] == [
+        "HAProxy has not loaded the list, though its configuration refers to it"
+    ]
+    assert not crt_list_plan([], [], []).used

@@ -1,0 +1,60 @@
+"""Stored certificates: what they say is told, their text never."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from app.answer import Answer, json_answer
+from app.call import Call, Written
+from app.file_body import Sent
+from app.handlers.storage import answered, described, received, reloading, store_of, told
+from native.errors import NotThere
+from native.storage.certificate_store import CertificateStore
+from native.storage.upload import Upload
+
+
+def certificates_of(call: Call) -> CertificateStore:
+    store = store_of(call)
+    assert isinstance(store, CertificateStore)
+    return store
+
+
+async def read(call: Call) -> Answer:
+    store = certificates_of(call)
+    return json_answer(200, await _told(store, store.find(call.get("name"))))
+
+
+async def create(call: Sent) -> Answer:
+    return await _stored(call, certificates_of(call).new(call.body.name), 201)
+
+
+async def replace(call: Sent) -> Answer:
+    return await _stored(call, certificates_of(call).other(call.get("name")), 200)
+
+
+async def delete(call: Written) -> Answer:
+    """Of a certificate or of a list."""
+    store, site = store_of(call), call.sidecar.engine.site
+    path = store.find(call.get("name"))
+    outcome = await store.delete(site, call.get("name"), **reloading(call))
+    if isinstance(store, CertificateStore) and outcome.live and not call.get("skip_reload"):
+        await store.offer(site, path)
+    return told(outcome, 204)
+
+
+async def _stored(call: Call, upload: Upload, done: int) -> Answer:
+    store = certificates_of(call)
+    outcome = await received(call, upload, **reloading(call))
+    if outcome.live and not call.get("skip_reload"):
+        await store.offer(call.sidecar.engine.site, upload.path)
+    told = await _told(store, upload.path)
+    return answered(outcome, json_answer(done, told), json_answer(202, told))
+
+
+async def _told(store: CertificateStore, path: Path) -> dict[str, Any]:
+    """Raises NotThere, also where the file went away meanwhile."""
+    try:
+        content, size = await asyncio.to_thread(store.read, path)
+    except OSError:
+        raise NotThere(f"file {path.name} doesn't exist in dir: {path.parent}") from None
+    return described(path, store.description, size) | content.described()

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import ssl_ca_file
+
+
+class SslCaFiles(RootModel[list[ssl_ca_file.SslCaFile]]):
+    root: list[ssl_ca_file.SslCaFile]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import ssl_crl_entry
+
+
+class SslCrlEntries(RootModel[list[ssl_crl_entry.SslCrlEntry]]):
+    root: list[ssl_crl_entry.SslCrlEntry]

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import ssl_crl
+
+
+class SslCrls(RootModel[list[ssl_crl.SslCrl]]):
+    root: list[ssl_crl.SslCrl]

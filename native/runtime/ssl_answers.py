@@ -1,0 +1,142 @@
+"""Reads what HAProxy says of the certificates, CA files, CRL files and crt-lists in its memory; text in, the API's objects out.
+
+HAProxy Management Guide, section 9.3, `show ssl cert|ca-file|crl-file|crt-list`; measured on 2.6 to 3.2.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+_DATE = "%b %d %H:%M:%S %Y %Z"
+# The label of a line, and the member of the API's ssl_certificate that it is.
+_MEMBERS = {
+    "Filename": "storage_name",
+    "Crt filename": "file",
+    "Status": "status",
+    "Serial": "serial",
+    "notBefore": "not_before",
+    "notAfter": "not_after",
+    "Subject Alternative Name": "subject_alternative_names",
+    "Algorithm": "algorithm",
+    "SHA1 FingerPrint": "sha1_finger_print",
+    "Subject": "subject",
+    "Issuer": "issuers",
+    "Chain Subject": "chain_subject",
+    "Chain Issuer": "chain_issuer",
+}
+_ENTRY = re.compile(r"(?P<file>\S+?):(?P<line>\d+)(?: \[(?P<options>[^\]]*)\])?(?P<filters>.*)")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of `show ssl crt-list -n`; `line` is the number by which HAProxy deletes it, 0 in a directory."""
+
+    file: str
+    line: int
+    options: str = ""
+    filters: tuple[str, ...] = ()
+
+    def as_object(self) -> dict[str, Any]:
+        """The API's ssl_crt_list_entry."""
+        told = {"file": self.file, "line_number": self.line, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
+        return {name: value for name, value in told.items() if value}
+
+
+def names(text: str) -> list[str]:
+    """Of `show ssl cert` and `show ssl crl-file`: what is loaded, without what a transaction holds."""
+    return [row.removeprefix("\\") for row in _committed(text)]
+
+
+def open_transaction(text: str) -> str:
+    """Whom the transaction is about that somebody has left open; empty without one."""
+    rows = text.splitlines()
+    return rows[rows.index("# transaction") + 1].removeprefix("*").partition(" - ")[0] if "# transaction" in rows[:-1] else ""
+
+
+def ca_files(text: str) -> list[dict[str, Any]]:
+    """The API's ssl_ca_file for each row of `show ssl ca-file`."""
+    return [{"storage_name": name, "count": count} for name, _, count in (row.rpartition(" - ") for row in _committed(text)) if name]
+
+
+def lists(text: str) -> list[str]:
+    """The names of `show ssl crt-list`: files, directories, and `@frontend` for the ssl-f-use lines of one."""
+    return _rows(text)
+
+
+def entries(text: str) -> list[Entry]:
+    """`show ssl crt-list -n LIST`; HAProxy leaves a NUL behind the value of alpn."""
+    matches = (_ENTRY.fullmatch(row.rstrip()) for row in _rows(text.replace("\0", "")))
+    return [
+        Entry(each["file"], int(each["line"]), " ".join((each["options"] or "").split()), tuple(each["filters"].split()))
+        for each in matches
+        if each
+    ]
+
+
+def certificate(text: str) -> dict[str, Any]:
+    """The API's ssl_certificate of `show ssl cert NAME`, and of the first of `show ssl ca-file NAME:INDEX`; empty where there is none.
+
+    `file` only where HAProxy knows it by another name, as in a crt-store.
+    """
+    found: dict[str, Any] = {}
+    for row in text.splitlines():
+        label, sign, value = row.partition(": ")
+        member = _MEMBERS.get(label) if sign else None
+        if member and member not in found and value:
+            found[member] = _date_time(value) if member.startswith("not_") else value
+    if found.get("file") == found.get("storage_name"):
+        found.pop("file", None)
+    return found if "serial" in found or found.get("status") == "Empty" else {}
+
+
+def revocation_lists(text: str) -> list[dict[str, Any]]:
+    """The API's ssl_crl_entry for each list of `show ssl crl-file NAME`."""
+    head, *parts = re.split(r"^Certificate Revocation List #\d+:$", text, flags=re.MULTILINE)
+    about = {"storage_name": _value(head, "Filename"), "status": _value(head, "Status")}
+    return [_revocation_list(part) | about for part in parts]
+
+
+def _revocation_list(text: str) -> dict[str, Any]:
+    version = re.search(r"^Version (\S+)", text, re.MULTILINE)
+    told = {
+        "version": version[1] if version else "",
+        "signature_algorithm": _value(text, "Signature Algorithm"),
+        "issuer": _value(text, "Issuer"),
+        "last_update": _date(_value(text, "Last Update") or _value(text, "This Update")),
+        "next_update": _date(_value(text, "Next Update")),
+        "revoked_certificates": list(_revoked(text)),
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _revoked(text: str) -> Iterator[dict[str, str]]:
+    for serial, date in re.findall(r"^\s*Serial Number: (\S+)\s+Revocation Date: (.*)$", text, re.MULTILINE):
+        yield {"serial_number": serial, "revocation_date": _date(date)}
+
+
+def _value(text: str, label: str) -> str:
+    match = re.search(rf"^{label}: (.*)$", text, re.MULTILINE)
+    return match[1].strip() if match else ""
+
+
+def _rows(text: str) -> list[str]:
+    return [row for row in text.splitlines() if row and not row.startswith("#")]
+
+
+def _committed(text: str) -> list[str]:
+    """Rows of a transaction begin with a star; a name that does itself has a backslash before it."""
+    return [row for row in _rows(text) if not row.startswith("*")]
+
+
+def _date_time(text: str) -> str:
+    """RFC 3339 with milliseconds; HAProxy's own words where they are no date."""
+    try:
+        return datetime.strptime(text, _DATE).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    except ValueError:
+        return text
+
+
+def _date(text: str) -> str:
+    return _date_time(text).partition("T")[0] if text else ""

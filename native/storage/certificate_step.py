@@ -1,0 +1,115 @@
+"""The memory of HAProxy brought in line with one certificate file: replaced, added to the directories that are lists, or deleted."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from native.errors import BadRequest, NotLive, RuntimeRefused
+from native.runtime import crt_lists, ssl_answers, ssl_files
+from native.runtime.client import Runtime
+from native.runtime.ssl_files import CERTIFICATES
+from native.storage import certificate
+
+# What HAProxy says where the file is in order, and only a reload will do.
+NOT_NOW = re.compile(
+    r"too big|closed the connection|ongoing transaction|currently locked|in use, can't be deleted|used as default certificate"
+    r"|Unknown command|Permission denied|must contain the directory path"
+)
+
+
+@dataclass(frozen=True)
+class CertificateStep:
+    """`names`: those by which HAProxy has loaded the file; `directories`: lists that it joins where it has not."""
+
+    path: Path
+    names: Sequence[str]
+    directories: Sequence[str] = ()
+
+    @property
+    def said(self) -> Sequence[str]:
+        changes = [f"set ssl cert {name}" for name in self.names] or [f"new ssl cert {self.path}"]
+        return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises RuntimeRefused with the process as it was, NotLive where only a reload will do."""
+        pem = await asyncio.to_thread(served_text, self.path)
+        try:
+            if pem is None:
+                await self._delete(runtime)
+            elif self.names:
+                await self._replace(runtime, pem)
+            else:
+                await self._create(runtime, pem)
+        except RuntimeRefused as error:
+            if NOT_NOW.search(error.answer):
+                raise NotLive(error.answer) from error
+            raise
+
+    async def take_back(self, runtime: Runtime) -> None:
+        """Nothing follows a certificate that could be refused."""
+        raise NotLive(f"{self.path.name} cannot be taken back")
+
+    async def _replace(self, runtime: Runtime, pem: str) -> None:
+        for place, name in enumerate(self.names):
+            try:
+                await ssl_files.replace(runtime, CERTIFICATES, name, pem)
+            except RuntimeRefused as error:
+                if place:
+                    raise NotLive(error.answer) from error
+                raise
+            await prove(runtime, name, pem)
+
+    async def _create(self, runtime: Runtime, pem: str) -> None:
+        """Where it cannot join a list, it is not left in memory."""
+        # In a directory that is a list by the name which HAProxy would give it there.
+        name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
+        await ssl_files.create(runtime, CERTIFICATES, name, pem)
+        try:
+            for directory in self.directories:
+                await crt_lists.add(runtime, directory, name)
+        except RuntimeRefused:
+            with suppress(RuntimeRefused):
+                await ssl_files.delete(runtime, CERTIFICATES, name)
+            raise
+        await prove(runtime, name, pem)
+
+    async def _delete(self, runtime: Runtime) -> None:
+        for name in self.names:
+            for directory in self.directories:
+                if any(entry.file == name for entry in await crt_lists.entries(runtime, directory)):
+                    await crt_lists.delete(runtime, directory, name)
+            await ssl_files.delete(runtime, CERTIFICATES, name)
+
+
+def served_text(path: Path) -> str | None:
+    """A certificate's file with the key that may stand beside it; None where there is no file."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotLive(f"{path} cannot be read: {error.strerror}") from error
+    if not certificate.holds_key(data) and (key := key_beside(path)):
+        data += b"\n" + key
+    return data.decode("utf-8", "surrogateescape")
+
+
+def key_beside(path: Path) -> bytes | None:
+    try:
+        return path.with_name(f"{path.name}.key").read_bytes()
+    except OSError:
+        return None
+
+
+async def prove(runtime: Runtime, name: str, pem: str) -> None:
+    """That HAProxy now shows what was sent. Raises NotLive."""
+    try:
+        wanted = certificate.read(pem.encode("utf-8", "surrogateescape")).fingerprint
+    except BadRequest:
+        return
+    shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+    if shown.get("sha1_finger_print") != wanted:
+        raise NotLive(f"HAProxy still shows another certificate for {name}")

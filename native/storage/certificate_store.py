@@ -1,0 +1,104 @@
+"""Certificates with their keys; what HAProxy has loaded is replaced live, wherever it is served (lists, directories, ssl-f-use lines)."""
+
+import asyncio
+import posixpath
+from contextlib import suppress
+from pathlib import Path
+
+from native.apply.outcome import FilePlan
+from native.apply.site import Site
+from native.config.file_references import Reference
+from native.errors import InUse, NativeError, RuntimeFailure
+from native.runtime import crt_lists, ssl_answers, ssl_files
+from native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
+from native.storage import certificate
+from native.storage.certificate import CertificateFile
+from native.storage.certificate_step import CertificateStep, key_beside
+from native.storage.list_references import listed
+from native.storage.plans import Loaded, by_reload, certificate_plan
+from native.storage.store import Store
+
+# What HAProxy reads with a certificate, at its start only.
+BESIDE = (".ocsp", ".sctl", ".issuer")
+
+
+class CertificateStore(Store):
+    description = created = "managed SSL file"
+    mode = 0o600
+
+    def files(self) -> list[Path]:
+        """Those that are a certificate with its key; lists and authorities stand in the same directory."""
+        return [path for path in super().files() if self._is_certificate(path)]
+
+    def read(self, path: Path) -> tuple[CertificateFile, int]:
+        """What a file says, and its size. Raises BadRequest and OSError."""
+        data = path.read_bytes()
+        return certificate.read(data), len(data)
+
+    def check_content(self, path: Path, draft: Path) -> None:
+        certificate.accepted(draft.read_bytes(), key_beside(path))
+
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(site, path), self.references(site, path)
+        loaded = await self._loaded(site, path, bool(used))
+        if loaded is None:
+            used += await asyncio.to_thread(self._listed, site, path)
+            return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
+        if beside := [f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()]:
+            return by_reload(used, wanted, f"HAProxy reads {beside[0]} at its start only")
+        return certificate_plan(path, loaded, used, wanted)
+
+    async def offer(self, site: Site, path: Path) -> None:
+        """Keeps the memory of HAProxy in line with a file that nothing refers to, so that a list may refer to it at once."""
+        loaded = await self._loaded(site, path, False)
+        if loaded is None or loaded.used or loaded.directories:
+            return
+        with suppress(NativeError):
+            await CertificateStep(path, loaded.names).carry_out(site.runtime)
+
+    def _check_unused(self, site: Site, path: Path) -> None:
+        """A directory that is served loses a certificate live; a line or a list that names it would fail at the next reload."""
+        for reference in self.references(site, path):
+            if path.name in reference.text:
+                where = f"at line {reference.line}: {reference.text}"
+                raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+        for reference in self._listed(site, path)[:1]:
+            where = f"at line {reference.line}: {reference.text}"
+            raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
+
+    def _listed(self, site: Site, path: Path) -> list[Reference]:
+        return listed(site.current.document, path, str(site.current.path.parent))
+
+    def _is_certificate(self, path: Path) -> bool:
+        try:
+            return certificate.holds_certificate(path.read_bytes(), key_beside(path))
+        except OSError:
+            return False
+
+    async def _loaded(self, site: Site, path: Path, used: bool) -> Loaded | None:
+        """What HAProxy has of a file; None where it does not tell, or cannot be told."""
+        runtime, directory = site.runtime, str(path.parent)
+        base = str(site.current.path.parent)
+        try:
+            known = ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES))
+            if not runtime.capabilities.can("set ssl cert"):
+                return None
+            names, is_used = [], False
+            for name in known:
+                if means(name, path, base) or (used and name.startswith("@")):
+                    told = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+                    if means(str(told.get("file", name)), path, base):
+                        names.append(name)
+                        is_used = is_used or told.get("status") == "Used"
+            others = [row["storage_name"] for row in ssl_answers.ca_files(await ssl_files.show(runtime, CA_FILES))]
+            others += ssl_answers.names(await ssl_files.show(runtime, CRL_FILES))
+            lists = await crt_lists.names(runtime)
+        except RuntimeFailure:
+            return None
+        directories = [name for name in lists if posixpath.normpath(posixpath.join(base, name)) == directory]
+        return Loaded(names, is_used, directories, any(means(name, path, base) for name in others))
+
+
+def means(name: str, path: Path, base: str) -> bool:
+    """Whether a name in HAProxy's memory is that of a file; relative ones begin at the configuration's directory."""
+    return posixpath.normpath(posixpath.join(base, name)) == str(path)

@@ -1,0 +1,113 @@
+"""Every operation on stored certificate lists and their entries, beside a real HAProxy."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.app.client import Client
+from tests.tls.pems import made
+from tests.tls.served import STORAGE, quoted, tls_client, upload
+from tests.tls.site import TlsSite
+
+LISTS = f"{STORAGE}/ssl_crt_lists"
+TEXT = {"Content-Type": "text/plain"}
+Both = tuple[TlsSite, Client]
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
+    with tls_client(tmp_path_factory.mktemp("tls")) as (site, client):
+        (site.directory / "c.pem").write_text(made("c.example.com", 0xC).pem)
+        yield site, client
+
+
+def test_the_life_of_a_list(both: Both) -> None:
+    site, client = both
+    path = site.directory / "new.txt"
+    text = "/x.pem [alpn h2] one two\n# comment\n\n/y.pem"
+    told = {"description": "managed certificate list", "file": str(path), "storage_name": "new.txt", "size": len(text)}
+    got = upload(client, "POST", LISTS, text, "new.txt")
+    assert (got.status, got.json) == (201, told)
+    assert path.read_text() == f"{text}\n"
+    fetched = client.get(f"{LISTS}/new.txt")
+    assert (fetched.headers["Content-Type"], path.stat().st_mode & 0o777) == ("application/octet-stream", 0o644)
+    assert client.get(f"{LISTS}/new.txt/entries").json == [
+        {"file": "/x.pem", "ssl_bind_config": "alpn h2", "sni_filter": ["one", "two"]},
+        {"file": "/y.pem"},
+    ]
+    names = [row["storage_name"] for row in client.get(LISTS).json]
+    assert names == ["list.txt", "new.txt"]
+    assert upload(client, "POST", LISTS, "x", "new.txt").status == 409
+    replaced = client.put(f"{LISTS}/new.txt", b"/z.pem", headers=TEXT)
+    assert (replaced.status, replaced.json["size"], path.read_text()) == (200, 6, "/z.pem\n")
+    assert client.delete(f"{LISTS}/new.txt").status == 204
+    assert not path.exists()
+
+
+def test_an_empty_list_and_another_extension(both: Both) -> None:
+    site, client = both
+    assert upload(client, "POST", f"{LISTS}?force_reload=true", "", "empty.list").status == 201
+    assert (site.directory / "empty.list").read_bytes() == b""
+    assert "empty.list" not in str(client.get(LISTS).json)
+    assert client.get(f"{LISTS}/empty.list/entries").status == 404
+    assert client.delete(f"{LISTS}/empty.list").status == 204
+
+
+def test_entries_of_a_list_in_use(both: Both) -> None:
+    site, client = both
+    entries = f"{LISTS}/list.txt/entries"
+    body = {"file": site.path("c.pem"), "ssl_bind_config": "ssl-min-ver TLSv1.2", "sni_filter": ["c.example.com"]}
+    got = client.post(entries, body)
+    assert (got.status, got.json, "Reload-Id" in got.headers) == (201, body, False)
+    assert client.get(entries).json[-1] == body
+    assert site.serial("LIST", "c.example.com") == 0xC
+    place = f"certificate={quoted(body['file'])}"
+    missing = client.delete(f"{entries}?{place}")
+    assert (missing.status, missing.message) == (400, "Query argument line_number is required, but not found")
+    assert client.delete(f"{entries}?{place}&line_number=4").status == 404
+    assert client.delete(f"{entries}?{place}&line_number=5").status == 204
+    assert client.delete(f"{entries}?{place}&line_number=0").status == 404
+    assert site.serial("LIST", "c.example.com") == 100
+    in_use = client.delete(f"{LISTS}/list.txt")
+    assert (in_use.status, "referenced in haproxy conf at line 10: bind" in in_use.message) == (409, True)
+
+
+def test_an_entry_of_a_list_that_is_not_there_makes_it(both: Both) -> None:
+    site, client = both
+    assert client.post(f"{LISTS}/fresh.txt/entries", {"file": "/x.pem"}).status == 201
+    assert (site.directory / "fresh.txt").read_text() == "/x.pem\n"
+    assert client.delete(f"{LISTS}/fresh.txt?skip_reload=true").status == 204
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        ({"sni_filter": ["x"]}, 400, "missing certificate file name"),
+        ({"file": "a b"}, 400, "file in body cannot hold"),
+        ({"file": "/none.pem"}, 400, "refused by HAProxy: unable to stat SSL certificate from file '/none.pem'"),
+    ],
+)
+def test_entries_that_are_refused(both: Both, body: dict[str, object], status: int, said: str) -> None:
+    site, client = both
+    before = (site.directory / "list.txt").read_text()
+    got = client.post(f"{LISTS}/list.txt/entries", body)
+    assert (got.status, said in got.message) == (status, True), got.message
+    assert (site.directory / "list.txt").read_text() == before
+
+
+def test_an_order_that_only_a_reload_can_make(both: Both) -> None:
+    site, client = both
+    path = site.directory / "list.txt"
+    lines = path.read_text().splitlines(keepends=True)
+    got = client.put(f"{LISTS}/list.txt", "".join(reversed(lines)).encode(), headers=TEXT)
+    assert (got.status, got.json["storage_name"]) == (202, "list.txt")
+    forced = client.post(f"{LISTS}/list.txt/entries?force_reload=true", {"file": site.path("c.pem"), "sni_filter": ["c.example.com"]})
+    assert (forced.status, "Reload-Id" in forced.headers) == (201, False)
+    assert site.serial("LIST", "c.example.com") == 0xC
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", ""), ("GET", "/entries"), ("PUT", ""), ("DELETE", "")])
+def test_what_is_not_there(both: Both, method: str, path: str) -> None:
+    body = b"x\n" if method == "PUT" else None
+    got = both[1](method, f"{LISTS}/none.txt{path}", body, headers=TEXT if body else {})
+    assert (got.status, "file none.txt doesn't exist in dir: " in got.message) == (404, True)

@@ -1,0 +1,108 @@
+"""What of a certificate file is told, and what is refused before it is stored."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from cryptography.hazmat.primitives.hashes import SHA1
+from cryptography.hazmat.primitives.serialization import PrivateFormat
+
+from native.errors import BadRequest
+from native.storage import certificate
+from tests.tls.pems import Made, authority, made
+
+ONE = made("a.example.com", 0x1A2B3C4D5E6F, names=("www.a.example.com", "192.0.2.5"))
+OTHER = made("b.example.com", 2)
+ROOT = authority()
+LEAF = made("leaf.example.com", 6205185, by=ROOT, names=("*.leaf.example.com",))
+
+
+def test_one_certificate() -> None:
+    told = certificate.accepted(ONE.pem.encode()).described()
+    assert told["not_before"] == "2024-05-01T08:00:00.000Z"
+    assert told["not_after"] == "2044-05-01T08:00:00.000Z"
+    assert (told["subject"], told["serial"], told["issuers"]) == ("a.example.com", "28772997619311", "a.example.com")
+    assert (told["domains"], told["ip_addresses"]) == ("a.example.com, www.a.example.com", "192.0.2.5")
+    assert certificate.read(ONE.cert.encode()).fingerprint == ONE.certificate.fingerprint(SHA1()).hex().upper()
+
+
+def test_what_a_certificate_does_not_have_is_not_told() -> None:
+    assert "ip_addresses" not in certificate.accepted(OTHER.pem.encode()).described()
+
+
+@pytest.mark.parametrize("text", [LEAF.cert + ROOT.cert + LEAF.private, LEAF.private + LEAF.cert + ROOT.cert])
+def test_a_chain_is_told_by_its_leaf(text: str) -> None:
+    told = certificate.accepted(text.encode()).described()
+    assert (told["subject"], told["serial"]) == ("leaf.example.com", "6205185")
+    assert (told["domains"], told["issuers"]) == ("*.leaf.example.com, leaf.example.com", "Test Root")
+
+
+def test_issuers_are_sorted_and_told_once() -> None:
+    middle = made("Middle", 11, by=ROOT, ca=True)
+    leaf = made("x.example.com", 12, by=middle)
+    told = certificate.read((leaf.cert + middle.cert + ROOT.cert).encode()).described()
+    assert told["issuers"] == "Middle, Test Root"
+
+
+def test_without_a_leaf_there_is_no_serial() -> None:
+    told = certificate.read((ROOT.cert + authority("Another").cert).encode()).described()
+    assert "serial" not in told
+
+
+@pytest.mark.parametrize("kind", ["rsa", "ed25519", "dsa"])
+def test_kinds_of_keys(kind: str) -> None:
+    assert certificate.accepted(made("k.example.com", 7, kind=kind).pem.encode()).described()["serial"] == "7"
+
+
+def test_keys_in_their_older_form() -> None:
+    for key in (made("o.example.com"), made("r.example.com", kind="rsa")):
+        certificate.accepted((key.cert + key.key_as(PrivateFormat.TraditionalOpenSSL)).encode())
+
+
+def test_a_key_in_a_file_of_its_own() -> None:
+    certificate.accepted(ONE.cert.encode(), ONE.private.encode())
+    with pytest.raises(BadRequest, match="does not belong"):
+        certificate.accepted(ONE.cert.encode(), OTHER.private.encode())
+
+
+DAMAGED = ONE.private[:60] + "AAAA" + ONE.private[64:]
+REFUSED = [
+    ("", "failed to parse certificate: no CERTIFICATE block"),
+    ("hello", "failed to parse certificate: no CERTIFICATE block"),
+    (ONE.private, "failed to parse certificate: no CERTIFICATE block"),
+    (
+        "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n" + ONE.private,
+        "failed to parse certificate: a CERTIFICATE block is damaged",
+    ),
+    (ONE.cert, "file should contain both certificate and private key"),
+    (ONE.cert + OTHER.private, "does not belong to the first certificate of the file (a.example.com)"),
+    (ROOT.cert + LEAF.cert + LEAF.private, "does not belong to the first certificate of the file (Test Root)"),
+    (ONE.cert + DAMAGED, "the private key is damaged"),
+    (ONE.cert + ONE.key_as(PrivateFormat.PKCS8, b"secret"), "the private key is encrypted"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED)
+def test_what_is_refused_and_why(text: str, reason: str) -> None:
+    with pytest.raises(BadRequest) as raised:
+        certificate.accepted(text.encode())
+    assert reason in str(raised.value)
+    assert not any(line in str(raised.value) for line in ONE.private.splitlines() + OTHER.private.splitlines() if line)
+
+
+def test_an_expired_certificate_is_refused_but_read() -> None:
+    yesterday = datetime.now(UTC) - timedelta(days=1)
+    old: Made = made("old.example.com", until=yesterday)
+    with pytest.raises(BadRequest, match=r"\(old.example.com\) expired on 20"):
+        certificate.accepted(old.pem.encode())
+    assert certificate.holds_certificate(old.pem.encode())
+
+
+def test_an_expired_authority_in_the_chain_does_not_matter() -> None:
+    root = made("Old Root", ca=True, until=datetime.now(UTC) - timedelta(days=1))
+    leaf = made("fresh.example.com", by=root)
+    certificate.accepted((leaf.cert + root.cert + leaf.private).encode())
+
+
+def test_what_stands_beside_certificates_is_none() -> None:
+    assert not certificate.holds_certificate(b"/etc/haproxy/ssl/a.pem a.example.com\n")
+    assert not certificate.holds_certificate(ROOT.cert.encode())

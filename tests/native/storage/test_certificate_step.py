@@ -1,0 +1,61 @@
+"""What is read and sent for one certificate file."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from native.errors import NotLive
+from native.runtime.client import Runtime
+from native.storage.certificate_step import NOT_NOW, CertificateStep, key_beside, served_text
+from tests.tls.pems import made
+
+ONE = made("a.example.com")
+
+
+def test_what_is_sent_has_the_key(tmp_path: Path) -> None:
+    path = tmp_path / "a.pem"
+    assert served_text(path) is None
+    path.write_text(ONE.pem)
+    assert served_text(path) == ONE.pem
+    path.write_text(ONE.cert)
+    assert key_beside(path) is None
+    (tmp_path / "a.pem.key").write_text(ONE.private)
+    assert served_text(path) == f"{ONE.cert}\n{ONE.private}"
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(NotLive, match="cannot be read"):
+        served_text(tmp_path)
+
+
+def test_what_is_said_holds_no_content(tmp_path: Path) -> None:
+    path = tmp_path / "a.pem"
+    path.write_text(ONE.pem)
+    assert CertificateStep(path, [str(path), "@site/a"]).said == [f"set ssl cert {path}", "set ssl cert @site/a"]
+    assert CertificateStep(path, [], ["/dir"]).said == [f"new ssl cert {path}", f"add ssl crt-list /dir {path}"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The command line is too big for the buffer size.",
+        "The ongoing transaction is about 'A' but you are trying to set 'B'\nCan't update B!",
+        "Operations on certificates are currently locked!",
+        "Can't remove the certificate: certificate '/a.pem' in use, can't be deleted!",
+        "Can't delete the entry: certificate 'a' cannot be deleted, it is used as default certificate by the following frontends:",
+        "Unknown command: 'set'",
+    ],
+)
+def test_refusals_that_say_nothing_of_the_file(said: str) -> None:
+    assert NOT_NOW.search(said)
+
+
+@pytest.mark.parametrize("said", ["inconsistencies between private key and certificate loaded 'a'.", "Can't load the payload"])
+def test_refusals_of_the_file(said: str) -> None:
+    assert not NOT_NOW.search(said)
+
+
+def test_nothing_is_taken_back(tmp_path: Path) -> None:
+    with pytest.raises(NotLive):
+        asyncio.run(CertificateStep(tmp_path / "a.pem", []).take_back(Runtime()))

@@ -1,0 +1,228 @@
+"""Certificates on disk and as a real HAProxy serves them, of every version: both change, or neither does."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+
+from native.apply.commit import Outcome
+from native.engine import Engine
+from native.errors import BadRequest, InUse
+from native.storage.certificate_store import CertificateStore
+from tests.haproxy import binaries
+from tests.tls.pems import Made, authority, made
+from tests.tls.site import TlsSite, tls_site
+from tests.tls.stored import storing_engine
+
+LISTENERS = {"FILE": "plain", "LIST": "b", "MUTUAL": "mutual", "USE": "used"}
+
+
+@pytest.fixture(scope="module", params=binaries.WANTED)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
+    with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
+        yield site
+
+
+@pytest.fixture
+def newest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
+    with tls_site(tmp_path_factory.mktemp("tls"), binaries.newest()) as site:
+        yield site
+
+
+def working(site: TlsSite, work: Callable[[Engine, CertificateStore], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with storing_engine(site) as engine:
+            store = engine.stores["ssl_certificates"]
+            assert isinstance(store, CertificateStore)
+            await work(engine, store)
+
+    asyncio.run(run())
+
+
+async def put(engine: Engine, store: CertificateStore, name: str, text: str, **how: bool) -> Outcome:
+    upload = store.other(name) if (store.directory / name).exists() else store.new(name)
+    try:
+        await upload.append(text.encode())
+        return await upload.commit(engine.site, **how)
+    finally:
+        upload.discard()
+
+
+def test_wherever_it_is_served_the_next_handshake_shows_the_new_one(site: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        worker = site.haproxy.worker_pid()
+        for serial, (listener, name) in enumerate(LISTENERS.items(), 1000):
+            if listener in site.ports:
+                new = made(f"{name}.example.com", serial)
+                outcome = await put(engine, store, f"{name}.pem", new.pem)
+                assert outcome.live
+                assert site.serial(listener, f"{name}.example.com") == serial
+                assert (store.directory / f"{name}.pem").read_text() == new.pem
+        assert engine.reloads.pending is None
+        assert engine.site.stored.entries == {}
+        assert site.haproxy.worker_pid() == worker
+
+    working(site, work)
+
+
+def test_a_directory_gets_and_loses_certificates(site: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        assert (await put(engine, store, "one.pem", made("one.example.com", 1100).pem)).live
+        assert site.serial("DIRECTORY", "one.example.com") == 1100
+        assert (await put(engine, store, "new.pem", made("new.example.com", 1200).pem)).live
+        assert site.serial("DIRECTORY", "new.example.com") == 1200
+        assert (await put(engine, store, "new.pem", made("new.example.com", 1300).pem)).live
+        assert site.serial("DIRECTORY", "new.example.com") == 1300
+        assert (await store.delete(engine.site, "new.pem", may_reload=True)).live
+        assert site.serial("DIRECTORY", "new.example.com") == 1100
+        assert "new.pem" not in site.haproxy.ask("show ssl cert")
+        assert engine.reloads.pending is None
+
+    many = TlsSite(site.haproxy, site.directory / "many", site.ports)
+    working(many, work)
+
+
+def test_the_only_one_of_a_directory_goes_with_a_reload(newest: TlsSite) -> None:
+    """HAProxy refuses to start without one, so the file comes back."""
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        outcome = await store.delete(engine.site, "one.pem", may_reload=True)
+        assert (outcome.live, bool(outcome.reasons)) == (False, True)
+        assert engine.reloads.pending
+        assert newest.serial("DIRECTORY") == 100
+
+    working(TlsSite(newest.haproxy, newest.directory / "many", newest.ports), work)
+
+
+OTHER = made("other.example.com", 7)
+WRONG = [
+    ("nonsense", "failed to parse certificate"),
+    (OTHER.cert, "file should contain both"),
+    (OTHER.cert + made("x").private, "does not belong"),
+]
+
+
+@pytest.mark.parametrize(("text", "reason"), WRONG, ids=["nonsense", "no key", "other key"])
+def test_what_is_wrong_reaches_neither(site: TlsSite, text: str, reason: str) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        before = {path.name: path.read_text() for path in store.directory.glob("*.pem")}
+        for name in ("a.pem", "fresh.pem"):
+            with pytest.raises(BadRequest, match=reason):
+                await put(engine, store, name, text)
+        assert {path.name: path.read_text() for path in store.directory.glob("*.pem")} == before
+        assert sorted(path.name for path in store.directory.iterdir() if path.name.startswith(".")) == []
+
+    working(site, work)
+    assert site.serial("LIST", "a.example.com") == 100
+
+
+def test_modes_and_what_is_listed(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        await put(engine, store, "new.pem", OTHER.pem)
+        assert (store.directory / "new.pem").stat().st_mode & 0o777 == 0o600
+        os.chmod(store.directory / "a.pem", 0o640)
+        await put(engine, store, "a.pem", made("a.example.com", 9).pem)
+        assert (store.directory / "a.pem").stat().st_mode & 0o777 == 0o640
+        assert [path.name for path in store.files()] == ["a.pem", "b.pem", "mutual.pem", "new.pem", "plain.pem", "used.pem"]
+
+    working(newest, work)
+
+
+def test_what_nothing_refers_to_is_offered(newest: TlsSite) -> None:
+    """So that a list may refer to it at once; and it leaves the memory with the file."""
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        path = store.directory / "new.pem"
+        for serial in (1, 2):
+            assert (await put(engine, store, "new.pem", made("new.example.com", serial).pem)).live
+            await store.offer(engine.site, path)
+            assert f"Serial: 0{serial}" in newest.haproxy.ask(f"show ssl cert {path}")
+        assert (await store.delete(engine.site, "new.pem", may_reload=True)).live
+        await store.offer(engine.site, path)
+        assert "new.pem" not in newest.haproxy.ask("show ssl cert")
+        assert engine.site.stored.entries == {}
+
+    working(newest, work)
+
+
+def test_skipping_and_forcing(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        skipped = await put(engine, store, "plain.pem", made("plain.example.com", 21).pem, may_reload=False, live=False)
+        assert (skipped.live, skipped.reload_id) == (True, None)
+        assert newest.serial("FILE") == 100
+        forced = await put(engine, store, "mutual.pem", made("mutual.example.com", 22).pem, force_reload=True)
+        assert forced.forced
+        assert (newest.serial("FILE"), newest.serial("MUTUAL")) == (21, 22)
+
+    working(newest, work)
+
+
+def test_what_the_configuration_names_stays(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        for name, where in [("plain.pem", "in haproxy conf at line 9: bind"), ("b.pem", f"in {newest.path('list.txt')} at line 4: ")]:
+            with pytest.raises(InUse, match=where):
+                await store.delete(engine.site, name, may_reload=True)
+            assert (store.directory / name).exists()
+
+    working(newest, work)
+
+
+def test_a_long_chain_takes_a_reload(newest: TlsSite) -> None:
+    """A command holds 16 KiB; what is longer reaches HAProxy with the next reload."""
+    chain = "".join(made(f"authority {number}", ca=True).cert for number in range(40))
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        long = made("plain.example.com", 31)
+        outcome = await put(engine, store, "plain.pem", long.cert + chain + long.private)
+        assert (outcome.live, outcome.reload_id is None) == (False, False)
+        assert newest.serial("FILE") == 100
+        await engine.reloads.force(())
+        assert newest.serial("FILE") == 31
+
+    working(newest, work)
+
+
+def test_a_key_in_a_file_of_its_own(newest: TlsSite) -> None:
+    """HAProxy reads FILE.key beside FILE; only the certificate is sent by the client."""
+    fresh: Made = made("plain.example.com", 41)
+    key = newest.directory / "plain.pem.key"
+    key.write_text(fresh.private)
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        assert (await put(engine, store, "plain.pem", fresh.cert)).live
+        assert newest.serial("FILE") == 41
+        with pytest.raises(BadRequest, match="does not belong"):
+            await put(engine, store, "plain.pem", OTHER.cert)
+
+    working(newest, work)
+
+
+def test_a_response_beside_it_takes_a_reload(newest: TlsSite) -> None:
+    (newest.directory / "plain.pem.sctl").write_bytes(b"")
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        outcome = await put(engine, store, "plain.pem", made("plain.example.com", 51).pem)
+        assert [each.why for each in outcome.reasons] == ["HAProxy reads plain.pem.sctl at its start only"]
+
+    working(newest, work)
+
+
+def test_an_authority_takes_a_reload(newest: TlsSite) -> None:
+    """A file that HAProxy verifies others with is not taken apart live."""
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        root = authority("New Root")
+        outcome = await put(engine, store, "ca.pem", root.cert + root.private)
+        assert [each.why for each in outcome.reasons] == ["HAProxy verifies others with ca.pem too"]
+
+    working(newest, work)
+
+
+def test_without_haproxy_a_list_still_says_that_it_is_in_use(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        newest.haproxy.stop()
+        outcome = await put(engine, store, "b.pem", made("b.example.com", 61).pem)
+        assert [each.why for each in outcome.reasons] == ["HAProxy cannot be told of a certificate live"]
+
+    working(newest, work)

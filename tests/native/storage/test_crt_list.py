@@ -1,0 +1,112 @@
+"""Lines of a crt-list: read as HAProxy reads them, edited one at a time."""
+
+from typing import Any
+
+import pytest
+
+from native.errors import BadValue, NotThere
+from native.storage import crt_list
+from native.storage.crt_list import Entry
+
+TEXT = """\
+# the first is the default
+/ssl/a.pem [alpn h2,http/1.1 ssl-min-ver TLSv1.2]  a.example.com !www.a.example.com
+
+/ssl/b.pem
+  /ssl/b.pem\t*.b.example.com
+"""
+
+
+def test_entries() -> None:
+    assert crt_list.entries(TEXT) == [
+        Entry("/ssl/a.pem", "alpn h2,http/1.1 ssl-min-ver TLSv1.2", ("a.example.com", "!www.a.example.com"), 2),
+        Entry("/ssl/b.pem", "", (), 4),
+        Entry("/ssl/b.pem", "", ("*.b.example.com",), 5),
+    ]
+
+
+# As HAProxy 2.6 and 3.2 show them.
+ODD = [
+    ("a.pem[alpn h2]z", Entry("a.pem", "alpn h2", ("z",), 1)),
+    ("a.pem  [ alpn h2 ]  q", Entry("a.pem", "alpn h2", ("q",), 1)),
+    ("a.pem [] r", Entry("a.pem", "", ("r",), 1)),
+    ("a.pem [alpn h2", Entry("a.pem", "", ("alpn", "h2"), 1)),
+    ("a.pem # com ment", Entry("a.pem", "", ("#", "com", "ment"), 1)),
+    ('a.pem "x y"', Entry("a.pem", "", ('"x', 'y"'), 1)),
+]
+
+
+@pytest.mark.parametrize(("line", "entry"), ODD)
+def test_odd_lines(line: str, entry: Entry) -> None:
+    assert crt_list.entries(line) == [entry]
+
+
+def test_objects_both_ways() -> None:
+    body = {"file": "a.pem", "ssl_bind_config": "alpn h2", "sni_filter": ["x", "!y"]}
+    entry = crt_list.entry_of(body)
+    assert entry.text == "a.pem [alpn h2] x !y"
+    assert crt_list.entries(entry.text)[0].as_object() == entry.as_object() == body
+    assert crt_list.entry_of({"file": "a.pem"}).as_object() == {"file": "a.pem"}
+
+
+@pytest.mark.parametrize(
+    ("body", "member"),
+    [
+        ({"file": "a b.pem"}, "file"),
+        ({"file": "a\n/etc/other.pem"}, "file"),
+        ({"file": "#a.pem"}, "file"),
+        ({"file": "a", "ssl_bind_config": "alpn h2] x\nb.pem ["}, "ssl_bind_config"),
+        ({"file": "a", "sni_filter": ["x", "y\nb.pem"]}, "sni_filter"),
+        ({"file": "a", "sni_filter": ["x y"]}, "sni_filter"),
+    ],
+)
+def test_what_would_be_another_line(body: dict[str, Any], member: str) -> None:
+    with pytest.raises(BadValue, match=f"{member} in body cannot"):
+        crt_list.entry_of(body)
+
+
+@pytest.mark.parametrize("text", ["", TEXT, TEXT.rstrip("\n")])
+def test_adding(text: str) -> None:
+    longer = crt_list.with_entry(text, Entry("/ssl/c.pem", "", ("c",)))
+    assert longer.startswith(text)
+    assert longer.endswith("/ssl/c.pem c\n")
+    assert crt_list.entries(longer)[:-1] == crt_list.entries(text)
+
+
+def test_deleting_the_first() -> None:
+    shorter, entry = crt_list.without_entry(TEXT, "/ssl/b.pem", 0)
+    assert shorter == TEXT.replace("/ssl/b.pem\n  ", "  ")
+    assert entry.line == 4
+
+
+def test_deleting_at_a_line() -> None:
+    shorter, entry = crt_list.without_entry(TEXT, "/ssl/b.pem", 5)
+    assert shorter == TEXT.replace("  /ssl/b.pem\t*.b.example.com\n", "")
+    assert entry.filters == ("*.b.example.com",)
+
+
+@pytest.mark.parametrize(("file", "line"), [("/ssl/c.pem", 0), ("/ssl/a.pem", 4), ("/ssl/b", 0)])
+def test_nothing_to_delete(file: str, line: int) -> None:
+    with pytest.raises(NotThere):
+        crt_list.without_entry(TEXT, file, line)
+
+
+A, B, C, B2 = (crt_list.entries(text)[0] for text in ("a.pem x", "b.pem", "c.pem", "b.pem [alpn h2]"))
+DIFFERENCES = [
+    ([A, B], [A, B], ([], [])),
+    ([A, B], [A, B, C], ([], [C])),
+    ([A, B, C], [A, C], ([1], [])),
+    ([A, B], [A, C], ([1], [C])),
+    ([A, B], [A, B2], ([1], [B2])),
+    ([A, B, B], [A, B], ([2], [])),
+    ([A, B], [], ([0, 1], [])),
+    ([], [A], ([], [A])),
+    ([A, B], [B, A], None),
+    ([A, B], [C, A, B], None),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "wanted"), DIFFERENCES)
+def test_differences(old: list[Entry], new: list[Entry], wanted: tuple[list[int], list[Entry]] | None) -> None:
+    found = crt_list.difference(old, new)
+    assert (found and (list(found.removed), list(found.added))) == wanted

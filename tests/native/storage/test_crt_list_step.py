@@ -1,0 +1,46 @@
+"""One list in the memory of a real HAProxy: whole or not at all."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from native.errors import NotLive, RuntimeAbsent, RuntimeRefused
+from native.runtime.client import Runtime
+from native.storage.crt_list_step import CrtListStep
+from tests.haproxy import binaries
+from tests.tls.pems import made
+from tests.tls.site import TlsSite, tls_site
+
+
+async def carried_out(site: TlsSite, former: str) -> None:
+    runtime = Runtime()
+    assert await runtime.connect(None, [str(site.haproxy.stats)], 5)
+    await CrtListStep(site.directory / "list.txt", site.path("list.txt"), former).carry_out(runtime)
+
+
+def test_a_refused_entry_takes_those_before_it_along(tmp_path: Path) -> None:
+    with tls_site(tmp_path, binaries.newest()) as site:
+        shown = f"show ssl crt-list -n {site.path('list.txt')}"
+        before = site.haproxy.ask(shown)
+        former = (site.directory / "list.txt").read_text()
+        (site.directory / "c.pem").write_text(made("c.example.com", 300).pem)
+        added = [site.path("c.pem"), f"{site.path('c.pem')} x", f"{site.path('a.pem')} [nonsense 1] y"]
+        (site.directory / "list.txt").write_text(former + "".join(f"{line}\n" for line in added))
+        with pytest.raises(RuntimeRefused, match="nonsense"):
+            asyncio.run(carried_out(site, former))
+        assert site.haproxy.ask(shown) == before
+        (site.directory / "list.txt").write_text(f"{former}relative.pem\n")
+        with pytest.raises(NotLive, match=r"relative\.pem"):
+            asyncio.run(carried_out(site, former))
+        assert site.haproxy.ask(shown) == before
+        (site.directory / "list.txt").unlink()
+        with pytest.raises(NotLive, match="cannot be read"):
+            asyncio.run(carried_out(site, former))
+
+
+def test_what_is_said_and_not_taken_back(tmp_path: Path) -> None:
+    step = CrtListStep(tmp_path / "l.txt", "/l.txt", "")
+    assert step.said == ["add ssl crt-list /l.txt ...", "del ssl crt-list /l.txt ..."]
+    with pytest.raises(RuntimeAbsent):
+        asyncio.run(step.take_back(Runtime()))

@@ -1,0 +1,170 @@
+"""Certificate lists on disk and as a real HAProxy serves them, of every version: both change, or neither does."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+
+from native.engine import Engine
+from native.errors import InUse, NotTaken, NotThere
+from native.storage.crt_list import Entry
+from native.storage.crt_list_store import CrtListStore
+from tests.haproxy import binaries
+from tests.tls.pems import made
+from tests.tls.site import TlsSite, tls_site
+from tests.tls.stored import storing_engine
+
+
+@pytest.fixture(scope="module", params=binaries.WANTED)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
+    with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
+        (site.directory / "c.pem").write_text(made("c.example.com", 300).pem)
+        yield site
+
+
+@pytest.fixture
+def newest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
+    with tls_site(tmp_path_factory.mktemp("tls"), binaries.newest()) as site:
+        (site.directory / "c.pem").write_text(made("c.example.com", 300).pem)
+        yield site
+
+
+def working(site: TlsSite, work: Callable[[Engine, CrtListStore], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with storing_engine(site) as engine:
+            store = engine.stores["ssl_crt_lists"]
+            assert isinstance(store, CrtListStore)
+            await work(engine, store)
+
+    asyncio.run(run())
+
+
+def replaced(site: TlsSite, text: str):
+    """The outcome of another text, and the reload it asks for."""
+    found = []
+
+    async def work(engine: Engine, store: CrtListStore) -> None:
+        upload = store.other("list.txt")
+        try:
+            await upload.append(text.encode())
+            found.append(await upload.commit(engine.site))
+        finally:
+            upload.discard()
+        assert bool(engine.reloads.pending) == bool(found[0].reasons)
+
+    working(site, work)
+    return found[0]
+
+
+def rows(site: TlsSite) -> list[str]:
+    return [
+        line.partition(":")[0].rpartition("/")[2]
+        for line in site.haproxy.ask(f"show ssl crt-list -n {site.path('list.txt')}").split("\n")[1:-2]
+    ]
+
+
+def test_an_entry_is_served_at_once_and_no_more_when_it_is_deleted(site: TlsSite) -> None:
+    async def work(engine: Engine, store: CrtListStore) -> None:
+        worker, before = site.haproxy.worker_pid(), (store.directory / "list.txt").read_text()
+        entry = Entry(site.path("c.pem"), "ssl-min-ver TLSv1.2", ("c.example.com", "*.c.example.com"))
+        assert (await store.add_entry(engine.site, "list.txt", entry)).live
+        assert (store.directory / "list.txt").read_text() == f"{before}{entry.text}\n"
+        assert site.serial("LIST", "x.c.example.com") == 300
+        assert (await store.delete_entry(engine.site, "list.txt", entry.file, 0)).live
+        assert (store.directory / "list.txt").read_text() == before
+        assert site.serial("LIST", "x.c.example.com") == 100
+        assert engine.reloads.pending is None
+        assert engine.site.stored.entries == {}
+        assert site.haproxy.worker_pid() == worker
+
+    working(site, work)
+
+
+def test_the_text_as_a_whole(site: TlsSite) -> None:
+    """Comments and blank lines say nothing; what is new comes last."""
+    before = (site.directory / "list.txt").read_text()
+    a, c = site.path("a.pem"), site.path("c.pem")
+    outcome = replaced(site, f"{a}\n# b went away\n\n{c} [alpn h2] c.example.com\n{c} d.example.com\n")
+    assert outcome.live
+    assert rows(site) == ["a.pem", "c.pem", "c.pem"]
+    assert site.serial("LIST", "c.example.com") == 300
+    assert replaced(site, before).live
+    assert rows(site) == ["a.pem", "b.pem"]
+
+
+def test_what_haproxy_refuses_reaches_neither(site: TlsSite) -> None:
+    before = (site.directory / "list.txt").read_text()
+
+    async def work(engine: Engine, store: CrtListStore) -> None:
+        for entry, said in [
+            (Entry(site.path("c.pem"), "nonsense 1"), "unknown ssl keyword nonsense"),
+            (Entry(site.path("none.pem")), "unable to stat SSL certificate"),
+        ]:
+            with pytest.raises(NotTaken, match=said):
+                await store.add_entry(engine.site, "list.txt", entry)
+            assert (store.directory / "list.txt").read_text() == before
+            assert rows(site) == ["a.pem", "b.pem"]
+
+    working(site, work)
+
+
+REORDERED = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n{a}\n"
+WITHOUT_DEFAULT = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (REORDERED, "entries of the list have to stand before others"),
+        (WITHOUT_DEFAULT, "used as default certificate"),
+        ("", "no entry left"),
+    ],
+)
+def test_what_only_a_reload_can_do(newest: TlsSite, text: str, why: str) -> None:
+    outcome = replaced(newest, text.format(a=newest.path("a.pem"), b=newest.path("b.pem")))
+    assert not outcome.live
+    assert [why in each.why for each in outcome.reasons] == [True]
+
+
+def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
+    """Also where the next change alone could be made live."""
+    c = newest.path("c.pem")
+
+    async def work(engine: Engine, store: CrtListStore) -> None:
+        upload = store.other("list.txt")
+        await upload.append(f"{c}\n".encode())
+        assert (await upload.commit(engine.site, may_reload=False, live=False)).reload_id is None
+        outcome = await store.add_entry(engine.site, "list.txt", Entry(c, "", ("c.example.com",)))
+        assert [each.why for each in outcome.reasons] == ["HAProxy has not read list.txt since it was changed"]
+
+    working(newest, work)
+
+
+def test_entries_that_somebody_else_added_take_a_reload(newest: TlsSite) -> None:
+    assert "Success" in newest.haproxy.ask(f"add ssl crt-list {newest.path('list.txt')} {newest.path('plain.pem')}")
+    outcome = replaced(newest, (newest.directory / "list.txt").read_text() + f"{newest.path('c.pem')}\n")
+    assert [each.why for each in outcome.reasons] == ["HAProxy has other entries in list.txt than stood there"]
+
+
+def test_lists_that_haproxy_does_not_use(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CrtListStore) -> None:
+        assert (await store.add_entry(engine.site, "made.txt", Entry("/x.pem", "", ("x",)))).live
+        assert (store.directory / "made.txt").read_text() == "/x.pem x\n"
+        with pytest.raises(NotThere, match="certificate /y.pem is not in the list"):
+            await store.delete_entry(engine.site, "made.txt", "/y.pem", 0)
+        assert [path.name for path in store.files()] == ["list.txt", "made.txt"]
+        assert (await store.delete(engine.site, "made.txt")).live
+        with pytest.raises(InUse):
+            await store.delete(engine.site, "list.txt")
+
+    working(newest, work)
+
+
+def test_many_at_once_lose_nothing(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CrtListStore) -> None:
+        c = newest.path("c.pem")
+        done = await asyncio.gather(*(store.add_entry(engine.site, "list.txt", Entry(c, "", (f"{n}.example.com",))) for n in range(8)))
+        assert all(outcome.live for outcome in done)
+        assert len(rows(newest)) == 10
+
+    working(newest, work)
