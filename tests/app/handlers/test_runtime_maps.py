@@ -111,7 +111,7 @@ def test_a_whole_map(client: Client) -> None:
         ("GET", "hosts.map/entries/none", None, 404, "none not found"),
         ("PUT", "none.map", [{"key": "a", "value": "b"}], 400, "Unknown map identifier"),
         ("PUT", "hosts.map", [{"key": "a b", "value": "c"}], 400, "a key without blanks"),
-        ("PUT", "hosts.map", [{"key": "a", "value": "b\nc"}], 422, "0.value in body must not hold a line break"),
+        ("PUT", "hosts.map", [{"key": "a", "value": "b\nc"}], 400, "0.value in body must not hold a line break"),
         ("PUT", "hosts.map", {"key": "a"}, 422, ""),
         ("PUT", "ip.map", [{"key": "192.0.2.2", "value": "c"}, {"key": "x", "value": "y"}], 400, "'x' is not a valid IPv4 or IPv6 address"),
         ("DELETE", "none.map", None, 404, "Unknown map identifier"),
@@ -121,7 +121,7 @@ def test_a_whole_map(client: Client) -> None:
         ("POST", "hosts.map/entries?force_sync=true", {"key": "one", "value": "x"}, 409, "already exists"),
         ("POST", "hosts.map/entries", {"key": "x"}, 400, "'add map' expects three parameters"),
         ("POST", "hosts.map/entries", {"key": "x y", "value": "z"}, 400, "the key of a map has no blanks"),
-        ("POST", "hosts.map/entries", {"key": "x", "value": "y\nshow info"}, 422, "value in body must not hold a line break"),
+        ("POST", "hosts.map/entries", {"key": "x", "value": "y\nshow info"}, 400, "value in body must not hold a line break"),
         ("POST", "hosts.map/entries?force_sync=1", {"key": "#x", "value": "y"}, 400, "cannot hold the key '#x'"),
         ("POST", "none.map/entries", {"key": "x", "value": "y"}, 400, "Unknown map identifier"),
         ("POST", "ip.map/entries?force_sync=true", {"key": "x", "value": "y"}, 400, "[3]  'x' is not a valid IPv4 or IPv6 address"),
@@ -149,3 +149,18 @@ def test_without_a_haproxy(tmp_path: Path) -> None:
     with Client(settings(tmp_path, master_runtime=str(tmp_path / "none.sock"))) as client:
         assert client.get(MAPS).status == 500
         assert "retry - unable to configure runtime client" in client.get(ENTRIES).message
+
+
+def test_what_other_content_would_do(client: Client) -> None:
+    plan = "/v3/sidecar/plan"
+    text = {"Content-Type": "text/plain"}
+    got = client.post(f"{plan}/maps/hosts.map", b"a b\n", headers=text)
+    name = f"{client.settings.maps_dir}/hosts.map"
+    commands = [f"prepare map {name}", f"add map @<version> {name} <<", f"commit map @<version> {name}"]
+    assert (got.status, got.json) == (200, {"commands": commands, "reload": False, "reasons": []})
+    got = client.post(f"{plan}/maps/hosts.map", b"only\n", headers=text).json
+    assert (got["commands"], got["reload"], "without a value" in got["reasons"][0]["reason"]) == ([], True, True)
+    assert client.post(f"{plan}/maps/new.map", b"a b\n", headers=text).json == {"commands": [], "reload": False, "reasons": []}
+    assert client.post(f"{plan}/nothing/x", b"a", headers=text).status == 404
+    assert (entries(client), file(client)) == ({"one": "1", "two": "two words"}, OWN)
+    assert {path.name for path in Path(client.settings.maps_dir).iterdir()} == {"hosts.map", "ip.map"}
