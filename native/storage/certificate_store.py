@@ -51,8 +51,6 @@ class CertificateStore(Store):
         if loaded is None:
             used += await asyncio.to_thread(self._listed, site, path)
             return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
-        if beside := [f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()]:
-            return by_reload(used, wanted, f"HAProxy reads {beside[0]} at its start only")
         return certificate_plan(path, loaded, used, wanted)
 
     async def offer(self, site: Site, path: Path) -> None:
@@ -102,7 +100,8 @@ class CertificateStore(Store):
         except RuntimeFailure:
             return None
         directories = [name for name in lists if means(name, path.parent, base)]
-        return Loaded(names, is_used, directories, any(means(name, path, base) for name in others))
+        beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
+        return Loaded(names, is_used, directories, any(means(name, path, base) for name in others), beside)
 
     def _is_alias(self, told: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
         """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, if that is told, are the file's."""
