@@ -13,7 +13,7 @@ from tests.rules.sources import CHECKOUT
 
 SERVER = Path(sys.executable).with_name("dataplaneapi")
 # Floors that need socat.
-BY_HAND = {"socat", "socat, statistics"}
+BY_HAND = {"socat", "socat, statistics", "socat, list 100,000 entries", "socat, fill 10,000 entries"}
 # Large enough for every row.
 SIZE = LARGE + 10
 
