@@ -12,7 +12,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test e2e wheel deb collection soak demo bench format lock clean
+.PHONY: help setup dev haproxy generate check test e2e wheel deb container collection soak demo bench format lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -60,6 +60,10 @@ wheel: dev ## dist/: wheel and source archive
 
 deb: dev ## dist/: a package for Debian 12, with everything it needs inside
 	packaging/deb dist
+
+container: dev ## an image, if buildah is here
+	packaging/wheels dist/wheels
+	buildah build --tag dataplaneapi .
 
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
