@@ -101,7 +101,7 @@ class Caller:
 
 
 def is_haproxys(operation: Operation, status: int, text: bytes) -> bool:
-    """What HAProxy refuses at runtime is 500 in the protocol, and a text at which it crashes is 503; a failure of ours is seen in the log."""
+    """What HAProxy refuses at runtime is 500 in the protocol, a text at which it crashes 503; a failure of ours is seen in the log."""
     return "/runtime/" in operation.path or (status == 503 and b"validation error: signal: " in text)
 
 
