@@ -84,6 +84,18 @@ def maps(walk: Walk) -> None:
     walk.step("deleteStorageMap", name)
 
 
+def loaded_maps(walk: Walk) -> None:
+    name, parent = {"name": "loaded.map"}, {"parent_name": "loaded.map"}
+    walk.step("getOneRuntimeMap", name)
+    walk.step("addMapEntry", parent, {"key": "/c", "value": "3"})
+    walk.step("showRuntimeMap", parent)
+    walk.step("getRuntimeMapEntry", {**parent, "id": "/c"})
+    walk.step("replaceRuntimeMapEntry", {**parent, "id": "/c"}, {"value": "4"})
+    walk.step("deleteRuntimeMapEntry", {**parent, "id": "/c"})
+    walk.step("addPayloadRuntimeMap", name, [{"key": "/d", "value": "5"}])
+    walk.step("clearRuntimeMap", name)
+
+
 def general_files(walk: Walk) -> None:
     name = {"name": "walk.txt"}
     walk.step("createStorageGeneralFile", body=Upload("walk.txt", b"one"))
@@ -188,6 +200,7 @@ AREAS: list[Callable[[Walk], None]] = [
     loaded_files,
     loaded_lists,
     maps,
+    loaded_maps,
     general_files,
     stored_certificates,
     spoe,
