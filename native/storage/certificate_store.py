@@ -38,7 +38,7 @@ class CertificateStore(Store):
     def check_content(self, path: Path, draft: Path) -> None:
         certificate.accepted(draft.read_bytes(), key_beside(path))
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(site, path), self.references(site, path)
         loaded = await self._loaded(site, path, bool(used))
         if loaded is None:

@@ -40,7 +40,7 @@ class CrtListStore(Store):
         except OSError as error:
             raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(site, path), self.references(site, path)
         if str(path) in site.stored.entries:
             return by_reload(used, wanted, f"HAProxy has not read {path.name} since it was changed")

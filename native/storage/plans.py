@@ -1,13 +1,21 @@
 """How the worker gets to know what a stored file holds: what runs, and what HAProxy can take live, to steps or reasons. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from native.apply.outcome import FilePlan, Reason
 from native.config.file_references import Reference
 from native.runtime.commands import Step
 from native.storage.certificate_step import CertificateStep
+
+
+def of_map(used: Sequence[Reference], wanted: Sequence[Reference], fill: Step | None, why: str) -> FilePlan:
+    """For a map that the worker has loaded where there is a `fill`. `why` it cannot be filled, empty where it can."""
+    if fill and not why:
+        return FilePlan([fill], (), True, bool(wanted))
+    plan = by_reload(used, wanted, why)
+    return plan if plan.used or not fill else replace(plan, used=True, reasons=[Reason("", 0, "", why)])
 
 
 def by_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
