@@ -105,7 +105,8 @@ async def notice(site: Site) -> None:
 async def planned(site: Site, change: FileChange) -> FilePlan:
     plan = await change.store.plan(site, change.path, change.draft.path if change.draft else None)
     if change.force_reload or not change.live:
-        return FilePlan((), plan.reasons or [ASKED], plan.used or bool(plan.steps), plan.awaited)
+        seen = () if change.force_reload else plan.seen
+        return FilePlan(seen, plan.reasons or [ASKED], plan.used or bool(plan.steps), plan.awaited)
     return plan if change.steps is None else replace(plan, steps=change.steps, reasons=())
 
 
