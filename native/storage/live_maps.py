@@ -4,6 +4,7 @@ Without `sync` only the process changes, until its next reload. With it the file
 then has, and keeps its order and its comments; what a file holds that the process has yet to read is left in it.
 """
 
+import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -74,11 +75,16 @@ class LiveMap:
         """The file gets what the process has, unless it waits to be read itself; whether it was changed."""
         if self.name in self.site.stored.entries:
             return False
-        before = self._text()
-        if map_file.with_entries(before, await self.entries()) == before:
+        entries = await self.entries()
+        if await asyncio.to_thread(self._says, entries):
             return False
         await commit(self.site, FileChange(self.store, self.path, compose=lambda: self._composed((), list, whole=False), may_reload=False))
         return True
+
+    def _says(self, entries: Sequence[Entry]) -> bool:
+        """Whether the file has just these."""
+        text = self._text()
+        return map_file.with_entries(text, entries) == text
 
     async def _change(self, step: Step, edit: Edit, sync: bool, *, whole: bool = False, new: str = "") -> None:
         """`new`: a key that must not be there yet."""
@@ -100,11 +106,15 @@ class LiveMap:
 
     async def _composed(self, steps: Sequence[Step], edit: Edit, *, whole: bool) -> FileChange:
         """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""
-        text = self._text()
         unread = self.name in self.site.stored.entries and not whole
-        before = map_file.read(text) if unread else await self.entries()
-        draft = self._draft(map_file.with_entries(text, edit(before)))
+        before = None if unread else await self.entries()
+        draft = await asyncio.to_thread(self._edited, before, edit)
         return FileChange(self.store, self.path, draft, steps=steps, may_reload=False, partial=not whole)
+
+    def _edited(self, before: Sequence[Entry] | None, edit: Edit) -> Draft:
+        """`before`: what the process has, None where only the file counts."""
+        text = self._text()
+        return self._draft(map_file.with_entries(text, edit(map_file.read(text) if before is None else before)))
 
     def _text(self) -> str:
         try:
