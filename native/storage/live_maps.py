@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from native.apply.commit import commit
+from native.apply.commit import Outcome, commit
 from native.apply.file_change import FileChange
 from native.apply.site import Site
 from native.config.file import ConfigFile, Draft
-from native.errors import AlreadyThere, BadValue, NotFound
+from native.errors import AlreadyThere, BadValue, NotFound, RuntimeAbsent
 from native.runtime import maps
 from native.runtime.commands import Step
 from native.runtime.maps import Add, Clear, Delete, Entry, Fill, Set
@@ -69,7 +69,7 @@ class LiveMap:
         change = FileChange(
             self.store, self.path, check=lambda: self.store.check_there(self.path), steps=[Clear(self.name)], may_reload=False
         )
-        await commit(self.site, change)
+        _check_live(await commit(self.site, change))
 
     async def follow(self) -> bool:
         """The file gets what the process has, unless it waits to be read itself; whether it was changed."""
@@ -94,7 +94,7 @@ class LiveMap:
             return await self._composed([step], edit, whole=whole)
 
         if sync:
-            await commit(self.site, FileChange(self.store, self.path, compose=composed, may_reload=False))
+            _check_live(await commit(self.site, FileChange(self.store, self.path, compose=composed, may_reload=False)))
             return
         async with self.site.lock:
             await self._refuse_taken(new)
@@ -125,6 +125,13 @@ class LiveMap:
     def _draft(self, text: str) -> Draft:
         file = ConfigFile(self.path, self.store.state, mode=self.store.mode)
         return file.draft(text.encode("utf-8", "surrogateescape"), str(uuid.uuid4()))
+
+
+def _check_live(outcome: Outcome) -> None:
+    """Of an operation that has no answer for a reload to come."""
+    if not outcome.live:
+        why = "; ".join(reason.why for reason in outcome.reasons)
+        raise RuntimeAbsent(f"{why}; the file has the change, and reload {outcome.reload_id} will make HAProxy read it", sent=True)
 
 
 def _check_key(key: str) -> None:
