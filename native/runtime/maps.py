@@ -18,7 +18,6 @@ CHUNK = 8_000
 # And the longest single entry: a worker's own socket takes it where tune.bufsize has its default.
 LONGEST_ENTRY = 15_000
 _ROW = re.compile(r"(-?\d+) \((.*?)\)(?: (.*))?$")
-_ENTRY = re.compile(r"(0x[0-9a-f]+) ([^ ]+) ?(.*)")
 _LOOKED_UP = re.compile(r"type=(\w+), case=\w+, found=(?:no|yes, idx=\w+, )")
 _VERSION = re.compile(r"New version created: (\d+)")
 _BREAK = re.compile(r"[\n\r\0]")
@@ -46,9 +45,21 @@ async def loaded(runtime: Runtime) -> list[Map]:
 
 async def entries(runtime: Runtime, name: str) -> list[Entry]:
     """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
-    text = await runtime.read(f"show map {argument(name)}", "0x[0-9a-f]+ ")
-    rows = map(_ENTRY.match, text.split("\n"))
-    return [Entry(row[2], row[3], row[1]) for row in rows if row]
+    return [Entry(key, value, id_) for id_, key, value in rows(await dump(runtime, name))]
+
+
+async def dump(runtime: Runtime, name: str) -> str:
+    """The entries as HAProxy prints them, for `rows`."""
+    return await runtime.read(f"show map {argument(name)}", "0x[0-9a-f]+ ")
+
+
+def rows(text: str) -> Iterator[tuple[str, str, str]]:
+    """(where it is in memory, the key, the value) of each entry; there may be very many."""
+    for line in text.split("\n"):
+        if line:
+            id_, _, rest = line.partition(" ")
+            key, _, value = rest.partition(" ")
+            yield id_, key, value
 
 
 async def entry(runtime: Runtime, name: str, key: str) -> Entry | None:
