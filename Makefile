@@ -64,7 +64,7 @@ deb: dev ## dist/: a package for Debian 12, with everything it needs inside
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
-soak: dev haproxy ## what takes many minutes: the server killed 1,200 times
+soak: dev haproxy ## what takes many minutes: the server killed 3,200 times
 	$(BIN)/python -m pytest -m soak
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C

@@ -1,6 +1,5 @@
 """Maps as the running HAProxy has them; with `force_sync` their files follow."""
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -8,9 +7,11 @@ from typing import Any
 from app.answer import Answer, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
-from app.runtime import ALL_NOT_THERE, SECONDS, Kinds, asking
+from app.runtime import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
 from native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeNotThere, RuntimeRefused
 from native.runtime import maps
+from native.runtime.argument import argument
+from native.runtime.map_dump import MapDump
 from native.runtime.maps import Entry, Map
 from native.storage.live_maps import LiveMap
 from native.storage.map_store import MapStore
@@ -54,8 +55,10 @@ async def clear(call: Written) -> Answer:
 
 
 async def read_entries(call: Call) -> Answer:
-    async with _changing(call, "parent_name", ALL_NOT_THERE, seconds=None) as live:
-        return Answer(200, _listed(await maps.dump(live.site.runtime, live.name)))
+    path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
+    async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
+        await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
+    return Answer(200, dump.body)
 
 
 async def read_entry(call: Call) -> Answer:
@@ -117,13 +120,6 @@ def _sync(call: Call) -> bool:
 
 def _described(loaded: Map) -> dict[str, Any]:
     return {"description": loaded.description, "file": loaded.name, "id": loaded.id}
-
-
-def _listed(dump: str) -> bytes:
-    """As `json_answer` would have it, without an object for each of very many entries."""
-    text = json.encoder.encode_basestring
-    rows = (f'{{"id":"{id_}","key":{text(key)},"value":{text(value)}}}' for id_, key, value in maps.rows(dump))
-    return f"[{','.join(rows)}]\n".encode("utf-8", "backslashreplace")
 
 
 def _entry(entry: Entry) -> dict[str, Any]:

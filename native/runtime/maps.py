@@ -17,6 +17,7 @@ from native.runtime.client import Runtime
 CHUNK = 8_000
 # And the longest single entry: a worker's own socket takes it where tune.bufsize has its default.
 LONGEST_ENTRY = 15_000
+ENTRIES_HEAD = "0x[0-9a-f]+ "
 _ROW = re.compile(r"(-?\d+) \((.*?)\)(?: (.*))?$")
 _LOOKED_UP = re.compile(r"type=(\w+), case=\w+, found=(?:no|yes, idx=\w+, )")
 _VERSION = re.compile(r"New version created: (\d+)")
@@ -45,21 +46,13 @@ async def loaded(runtime: Runtime) -> list[Map]:
 
 async def entries(runtime: Runtime, name: str) -> list[Entry]:
     """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
-    return [Entry(key, value, id_) for id_, key, value in rows(await dump(runtime, name))]
-
-
-async def dump(runtime: Runtime, name: str) -> str:
-    """The entries as HAProxy prints them, for `rows`."""
-    return await runtime.read(f"show map {argument(name)}", "0x[0-9a-f]+ ")
-
-
-def rows(text: str) -> Iterator[tuple[str, str, str]]:
-    """(where it is in memory, the key, the value) of each entry; there may be very many."""
-    for line in text.split("\n"):
-        if line:
-            id_, _, rest = line.partition(" ")
-            key, _, value = rest.partition(" ")
-            yield id_, key, value
+    found = []
+    for line in (await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
+        id_, _, rest = line.partition(" ")
+        key, _, value = rest.partition(" ")
+        if key:
+            found.append(Entry(key, value, id_))
+    return found
 
 
 async def entry(runtime: Runtime, name: str, key: str) -> Entry | None:
