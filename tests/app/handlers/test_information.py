@@ -32,7 +32,16 @@ def test_facts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("command", "state"), [("", "unknown"), ("true", "up"), ("false", "down"), ("/no/such/program", "down"), ("sh -c 'exit 3'", "down")]
+    ("command", "state"),
+    [
+        ("", "unknown"),
+        ("true", "up"),
+        ("false", "down"),
+        ("/no/such/program", "down"),
+        ("sh -c 'exit 3'", "down"),
+        ("echo true", "up"),
+        ("echo false", "down"),
+    ],
 )
 def test_health(tmp_path: Path, command: str, state: str) -> None:
     with serving(tmp_path, status_cmd=command) as client:
