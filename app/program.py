@@ -84,7 +84,7 @@ class Program:
                 self._start(self._tell_refusal())
                 gc.freeze()
                 gc.enable()
-                async with self.app.sidecar.discovery:
+                async with self.app.sidecar.discovery, self.app.sidecar.acme:
                     await self._serve(opened)
         finally:
             for each in opened:
