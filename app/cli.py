@@ -96,7 +96,7 @@ def _meant(word: str, made: Parser) -> str:
 
 def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     """The effective settings; what the operator should know on the way is printed."""
-    from app import settings_file
+    from app import mworker, settings_file
 
     flags = arguments(argv)
     file, warnings = flags.pop("settings_file", None), []
@@ -118,7 +118,7 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
     found = combine(flags, environ, data, file=file)
     if settings_file.is_settings_file(found.config_file):
         raise SettingsError(f"haproxy.config_file: {found.config_file} is a settings file of this server, not a configuration of HAProxy")
-    return _with_warnings(found, warnings)
+    return _with_warnings(mworker.adapted(found, environ), warnings)
 
 
 def _with_warnings(found: Settings, warnings: list[str]) -> Settings:

@@ -24,41 +24,65 @@ logger = logging.getLogger(__name__)
 
 
 class Layout(logging.Formatter):
-    """`time="..." level=... msg="..." key=value` or the same as one JSON object; fields come in `extra={"fields": {...}}`."""
+    """`msg` as it is, and ` key=value` for each field; fields come in `extra={"fields": {...}}`."""
 
-    def __init__(self, access_format: str, *, as_json: bool) -> None:
+    def __init__(self, access_format: str = access.DEFAULT) -> None:
         super().__init__()
-        self._access, self._as_json = access.compiled(access_format), as_json
+        self._access = access.compiled(access_format)
 
     def format(self, record: logging.LogRecord) -> str:
+        return self.message(record) + self.shown(record)
+
+    def message(self, record: logging.LogRecord) -> str:
         request = getattr(record, "request", None)
         message = access.line(self._access, *request) if request else record.getMessage()
-        if record.exc_info:
-            message += "\n" + self.formatException(record.exc_info)
+        return f"{message}\n{self.formatException(record.exc_info)}" if record.exc_info else message
+
+    def about(self, record: logging.LogRecord) -> tuple[str, str]:
+        """Time and level as they are written."""
         time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="seconds")
-        level = _NAMES.get(record.levelno, record.levelname.lower())
-        fields: dict[str, Any] = {**origin.get(), **getattr(record, "fields", {})}
-        if self._as_json:
-            return json.dumps({"level": level, "msg": message, "time": time} | fields)
-        shown = "".join(
+        return time, _NAMES.get(record.levelno, record.levelname.lower())
+
+    def fields(self, record: logging.LogRecord) -> dict[str, Any]:
+        return {**origin.get(), **getattr(record, "fields", {})}
+
+    def shown(self, record: logging.LogRecord) -> str:
+        fields = self.fields(record)
+        return "".join(
             f" {key}={json.dumps(value) if isinstance(value, str) and not value.isalnum() else value}" for key, value in fields.items()
         )
-        return f'time="{time}" level={level} msg={json.dumps(message, ensure_ascii=False)}{shown}'
+
+
+class Text(Layout):
+    """`time="..." level=... msg="..." key=value`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time, level = self.about(record)
+        return f'time="{time}" level={level} msg={json.dumps(self.message(record), ensure_ascii=False)}{self.shown(record)}'
+
+
+class Json(Layout):
+    """The same as one JSON object."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time, level = self.about(record)
+        return json.dumps({"level": level, "msg": self.message(record), "time": time} | self.fields(record))
 
 
 def setup(targets: Iterable[Mapping[str, Any]]) -> None:
     """Replaces all handlers; a target that cannot be used is told on standard error and by the others."""
     root = logging.getLogger()
-    handlers, troubles = [], []
+    handlers: list[logging.Handler] = []
+    troubles: list[str] = []
     for target in list(targets) or [IMPLICIT]:
         try:
-            handlers.append(_handler(target))
+            handlers.append(_handler(target, troubles))
         except (OSError, ValueError) as error:
             troubles.append(f"log target {target.get('log_to', '')!r} is not used: {error}")
     for old in root.handlers[:]:
         root.removeHandler(old)
         old.close()
-    for handler in handlers or [_handler(IMPLICIT)]:
+    for handler in handlers or [_handler(IMPLICIT, troubles)]:
         root.addHandler(handler)
     root.setLevel(min(handler.level for handler in root.handlers))
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
@@ -67,25 +91,42 @@ def setup(targets: Iterable[Mapping[str, Any]]) -> None:
         logger.warning(trouble)
 
 
-def _handler(target: Mapping[str, Any]) -> logging.Handler:
+def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:
     kinds = [str(kind) for kind in target.get("log_types") or ["app"]]
     if any(kind not in ("app", ACCESS) for kind in kinds) or len(set(kinds)) != len(kinds):
         raise ValueError(f"log_types {kinds} must be app, access or both")
+    layout, kinds = _layout(target, kinds, troubles)
     handler = _output(target)
     handler.setLevel(LEVELS.get(str(target.get("log_level", "info")).lower(), logging.INFO))
-    handler.setFormatter(
-        Layout(str(target.get("acl_format") or access.DEFAULT), as_json=str(target.get("log_format", "")).lower() == "json")
-    )
+    handler.setFormatter(layout)
     handler.addFilter(lambda record: (ACCESS if record.name == ACCESS else "app") in kinds)
     return handler
+
+
+def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) -> tuple[Layout, list[str]]:
+    """How lines are written, and which; an `acl_format` that cannot be used costs the access lines alone."""
+    json = str(target.get("log_format", "")).lower() == "json"
+    kind = Json if json else Layout if target.get("log_to") == "syslog" else Text
+    try:
+        return kind(str(target.get("acl_format") or access.DEFAULT)), kinds
+    except ValueError as error:
+        troubles.append(f"log target {target.get('log_to', '')!r} gets no access lines: {error}")
+        return kind(), [each for each in kinds if each != ACCESS]
 
 
 def _output(target: Mapping[str, Any]) -> logging.Handler:
     where = target.get("log_to")
     if where == "stdout":
         return logging.StreamHandler(sys.stdout)
+    if where == "syslog":
+        from app import syslog
+
+        return syslog.handler(target)
     if where == "file":
         path = Path(str(target.get("log_file") or "/var/log/dataplaneapi/dataplaneapi.log"))
         path.parent.mkdir(parents=True, exist_ok=True)
-        return logging.FileHandler(path)
-    raise ValueError("log_to must be stdout or file" + ("; syslog is not available yet" if where == "syslog" else ""))
+        from logging.handlers import WatchedFileHandler
+
+        # A file that logrotate has moved away is opened anew, without a signal.
+        return WatchedFileHandler(path)
+    raise ValueError("log_to must be stdout, file or syslog")

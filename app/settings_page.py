@@ -28,7 +28,7 @@ TAIL = """
 (`openssl passwd -5`), with `insecure: true` clear \
 text; `"${NAME}"`, with these quotes, is that variable's value |
 | `dataplaneapi.advertised` | `{api_address, api_port}`: kept, without effect |
-| `log_targets` | where log lines go: a list of `{log_to, log_file, log_level, log_format, acl_format, log_types}` |
+| `log_targets` | where log lines go, see below |
 
 A key that nobody reads is told by a warning at the start, with the nearest one that is read. The file is completed at each start by
 what must stand in it; its comments, its layout and keys of others stay.
@@ -60,6 +60,29 @@ connections stay open.
 """
 
 
+LOG = """
+## Log targets
+
+An entry of `log_targets` each; without any, warnings and errors go to standard output.
+
+| key | meaning |
+|---|---|
+| `log_to` | `stdout`, `file` or `syslog` |
+| `log_types` | `app` (the default) for what the server tells, `access` for requests, or both |
+| `log_level` | `debug`, `info` (the default), `warning` or `error`; access lines are at info level |
+| `log_format` | `text` or `json`: one line each |
+| `acl_format` | access lines in Apache's format: `%% %b %D %h %H %l %m %p %q %r %s %>s %t %T %u %U %v %V %{X}i %{X}o %{fmt}t %{ms}T`; \
+`%u` is the user, or the name of the client certificate |
+| `log_file` | the file; one that was moved away is opened anew |
+| `syslog_address`, `syslog_protocol` | `host:port` for `tcp`, `tcp4`, `tcp6`, `udp`, `udp4`, `udp6`; a path for `unix`, `unixgram` |
+| `syslog_facility`, `syslog_level` | both are needed; what is less severe than the level is left out |
+| `syslog_tag` | name of the program; default: dataplaneapi |
+
+Lines to syslog are as in RFC 5424, over streams with their length in front (RFC 6587). While a collector cannot be reached, 10,000 are
+kept; that, and how many were lost, is told on standard output.
+"""
+
+
 def page() -> str:
     """The whole page."""
     sections: dict[str, list[str]] = {}
@@ -67,7 +90,7 @@ def page() -> str:
         place = source.yaml.rpartition(".")[0]
         sections.setdefault(place, []).append(_row(source, default))
     keys = ", ".join(f"`{key}`" for key in KEYS)
-    return HEAD + "\n".join(_section(place, rows) for place, rows in sections.items()) + TAIL.replace("{keys}", keys)
+    return HEAD + "\n".join(_section(place, rows) for place, rows in sections.items()) + TAIL.replace("{keys}", keys) + LOG
 
 
 def _section(place: str, rows: list[str]) -> str:

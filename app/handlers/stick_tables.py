@@ -83,7 +83,9 @@ async def _tables(runtime: Runtime) -> list[Table]:
     return list(stick_tables.tables(await runtime.read("show table", HEAD)))
 
 
-def _given(body: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    if body is None:
+        raise ApiError(400, "value is required but missing")
     for member in ("key", "data_type"):
         if member not in body:
             raise ApiError(422, f'Error at "/{member}": property "{member}" is missing')

@@ -10,6 +10,7 @@ from typing import Any
 from native.grammar.line_shape import LineShape
 from native.grammar.synopsis import Values
 from native.text.line import Line
+from native.text.words import words_of
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 """The object that is not given at all; one that is given may be empty."""
@@ -52,7 +53,7 @@ def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, An
 class Directive:
     """`path` leads to the object that holds the members; `rows` is its list member where each line is one element.
 
-    `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members.
+    `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds words.
     `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
     `ahead_of` are the first words of the lines that a new line has to stand before. `addition`: older clients do not know the member.
     """
@@ -73,10 +74,16 @@ class Directive:
         """The members that the lines give to the object at `path`."""
         if self.rows:
             return {self.rows: [self._element(line) for _, line in lines]}
+        if self.repeat == "join":
+            return self._joined(lines)
         values: Values = {}
         for _, line in lines if self.repeat == "merge" else lines[-1:]:
             values |= self.shape.read(line) or {}
         return values
+
+    def _joined(self, lines: Found) -> Values:
+        told = [self.shape.read(line) or {} for _, line in lines]
+        return {name: " ".join(each[name] for each in told if name in each) for name in self.shape.members}
 
     def _element(self, line: Line) -> Any:
         found = self.shape.read(line) or {}
@@ -113,8 +120,25 @@ class Directive:
             return Change({}, [(None, self.shape.new(members, indent, newline))])
         if self.repeat == "merge" and len(lines) > 1:
             return self._change_merged(lines, members)
+        if self.repeat == "join" and len(lines) > 1:
+            return self._change_joined(lines, members)
         place, line = lines[-1]
         return Change({place: self.shape.onto(line, members)}, [])
+
+    def _change_joined(self, lines: Found, members: Mapping[str, Any]) -> Change:
+        """Lines that begin the new text stay as they are; the first that does not, or the last, takes all that is left."""
+        (name,) = self.shape.members
+        left = list(words_of(members[name]))
+        replaced: dict[int, Line | None] = {}
+        for number, (place, line) in enumerate(lines):
+            own = list(words_of((self.shape.read(line) or {}).get(name, "")))
+            if not left:
+                replaced[place] = None
+            elif number + 1 == len(lines) or own != left[: len(own)]:
+                replaced[place], left = self.shape.onto(line, {name: " ".join(left)}), []
+            else:
+                left = left[len(own) :]
+        return Change(replaced, [])
 
     def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
         """Each line keeps the members it had; what is new goes to the last."""

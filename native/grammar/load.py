@@ -182,7 +182,8 @@ class Grammar:
             chain = compiler.argument(name, element, note)
             return [Directive(path, _single(chain, name, note, keyword_of(name, note)), "append", rows=name, scalar=True)]
         compiler = Compiler(self.schemas, {name: schema}, time_suffix=self.time_suffix)
-        return [Directive(path, _single(compiler.argument(name, schema, note), name, note, keyword_of(name, note)))]
+        shape = _single(compiler.argument(name, schema, note), name, note, keyword_of(name, note))
+        return [Directive(path, shape, note.get("repeat", "last"))]
 
     def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
         """A flag or a switch as a line of its own: one alternative for each value that is written."""

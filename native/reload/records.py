@@ -216,7 +216,7 @@ def _told(reason: Reason) -> dict[str, Any]:
 def _api(record: Record) -> dict[str, Any]:
     if record.status == IN_PROGRESS:
         return {"id": record.id, "status": record.status}
-    response = {} if record.status == FAILED and not record.response else {"response": record.response}
+    response = {"response": record.response} if record.response else {}
     return {"id": record.id, "status": record.status, "reload_timestamp": record.reload_timestamp, **response}
 
 

@@ -6,6 +6,7 @@ The master's socket first, since it survives reloads and failed ones; then the s
 import asyncio
 import logging
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -37,7 +38,10 @@ class Worker:
 
 
 class Runtime:
-    """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again."""
+    """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again.
+
+    `failures` counts how often none answered (absent), and how often HAProxy said no (refused).
+    """
 
     def __init__(self, *, timeout: float = 30.0) -> None:
         self._timeout = timeout
@@ -46,6 +50,7 @@ class Runtime:
         # HAProxy has one for all its clients: two changes of TLS files at a time would mix.
         self.transaction = asyncio.Lock()
         self.capabilities = Capabilities()
+        self.failures: Counter[str] = Counter()
         self.use(None, ())
 
     def use(self, master: str | None, stats: Sequence[str]) -> None:
@@ -108,14 +113,14 @@ class Runtime:
         """Carries out a change. Raises RuntimeRefused with HAProxy's words."""
         answer = await self.send(command, payload)
         if (said := answers.refusal(answer)) is not None:
-            raise RuntimeRefused(said, command)
+            raise self._refused(said, command)
         return answer
 
     async def read(self, command: str, head: str) -> str:
         """A dump: nothing, or a text that begins with the expression `head`. Raises RuntimeRefused with what HAProxy says instead."""
         answer = await self.send(command)
         if answer and not re.match(head, answer):
-            raise RuntimeRefused(answers.first_words(answer), command)
+            raise self._refused(answers.first_words(answer), command)
         return answer
 
     async def worker(self) -> Worker:
@@ -145,6 +150,10 @@ class Runtime:
                 raise
             await self._reconnect()
             return await work(self._socket)
+
+    def _refused(self, said: str, command: str) -> RuntimeRefused:
+        self.failures["refused"] += 1
+        return RuntimeRefused(said, command)
 
     async def _larger(self) -> Socket | None:
         """A socket of the worker's own, which takes longer requests than the master's."""
@@ -181,6 +190,7 @@ class Runtime:
             if reason is None:
                 return await self._keep(socket)
             reasons.append(reason)
+        self.failures["absent"] += 1
         why = "; ".join(reasons) or NOT_CONFIGURED
         raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 

@@ -142,8 +142,9 @@ class SpoeFile:
             await self._around.refuse_wrong(self.path, draft.path)
             if self._current.notice() or self._current.document is not before:
                 raise Conflict(f"{self.path} has just been edited by somebody else")
-            # A text that stays as it is needs no reload.
-            reasons = [] if header.same_text(before, new) else self._around.reasons(self.path)
+            # A text that stays as it is needs no reload, but for the one it waits for.
+            loaded = header.same_text(before, new) and not self._around.waits(self.path)
+            reasons = [] if loaded else self._around.reasons(self.path)
             await self._around.install(self.path, lambda: self._current.install(stamped, draft, False), reasons)
         finally:
             draft.discard()

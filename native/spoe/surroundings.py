@@ -78,6 +78,10 @@ class Surroundings:
                 return [each.reason(document, file.name) for each in found]
         return []
 
+    def waits(self, file: Path) -> bool:
+        """Whether a reload is to tell the worker of an earlier change."""
+        return str(file) in self.site.stored.entries
+
     def refuse_in_use(self, file: Path) -> None:
         """Raises InUse while the configuration, or what still runs, reads the file."""
         with suppress(Unreadable):

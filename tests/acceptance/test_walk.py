@@ -31,10 +31,12 @@ defaults spare
 
 frontend web from base
     bind 127.0.0.1:{port} name main
+    bind 127.0.0.1:{tls} name tls ssl crt-list {home}/loaded.list
+    acl blocked src -f {home}/blocked.acl
     default_backend app
 
 backend app from base
-    stick-table type ip size 100
+    stick-table type ip size 100 store gpc0
     server s1 127.0.0.1:2
 
 backend other from base
@@ -80,7 +82,11 @@ healthcheck one
 healthcheck tcp
     type tcp-check
 """
-FILES = {"site.pem": "<certificate>", "other.pem": "<certificate>"}
+FILES = {
+    **dict.fromkeys(("site.pem", "other.pem", "third.pem"), "<certificate>"),
+    "loaded.list": "site.pem\n",
+    "blocked.acl": "192.0.2.1\n",
+}
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +94,7 @@ def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     """Reloads wait until the end."""
     directory = tmp_path_factory.mktemp("walk")
     furnish(directory, FILES)
-    text = CONFIGURATION.format(home=directory, port=free_port())
+    text = CONFIGURATION.format(home=directory, port=free_port(), tls=free_port())
     with HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy, Quick(haproxy, delay=3_600_000) as sidecar:
         yield sidecar
 

@@ -28,8 +28,8 @@ BODIES = {
 }
 
 
-# Declared for generators of clients, and answered as the reference does.
-ODD = {"getAPIEndpoints": {404}}
+# Answered as the reference does, which declares otherwise.
+ODD = {"getAPIEndpoints": {404}, "setCaFile": {201}}
 SERVICE_UNAVAILABLE = 503
 
 
@@ -43,7 +43,10 @@ class Upload:
 
 @dataclass(frozen=True)
 class Operation:
-    """One method of one path; `about` is how it says who serves it, `takes` are the media types of its body."""
+    """One method of one path; `about` is how it says who serves it.
+
+    `asked` are its parameters in the query, `needs` those it has to have, `takes` the media types of its body.
+    """
 
     id: str
     method: str
@@ -51,6 +54,7 @@ class Operation:
     about: Mapping[str, Any]
     codes: frozenset[int]
     asked: frozenset[str]
+    needs: frozenset[str]
     takes: frozenset[str]
 
     def __str__(self) -> str:
@@ -60,14 +64,15 @@ class Operation:
 def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
     for path, item in document["paths"].items():
         for method, declared in item.items():
-            asked = (_resolved(document, each) for each in declared.get("parameters", ()))
+            asked = [each for named in declared.get("parameters", ()) if (each := _resolved(document, named))["in"] == "query"]
             yield Operation(
                 declared["operationId"],
                 method.upper(),
                 path,
                 declared["x-operation"],
                 frozenset(int(code) for code in declared["responses"] if code.startswith("2")),
-                frozenset(each["name"] for each in asked if each["in"] == "query"),
+                frozenset(each["name"] for each in asked),
+                frozenset(each["name"] for each in asked if each.get("required")),
                 frozenset(declared.get("requestBody", {}).get("content", ())),
             )
 
@@ -122,7 +127,7 @@ class Walk:
     def plain_reads(self) -> None:
         """What needs neither name nor parameter."""
         for operation in self.operations:
-            if operation.method == "GET" and "{" not in operation.path and "resource" not in operation.about:
+            if operation.method == "GET" and "{" not in operation.path and "resource" not in operation.about and not operation.needs:
                 self.call(operation)
 
     def strangers(self) -> list[Operation]:

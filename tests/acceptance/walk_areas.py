@@ -1,10 +1,14 @@
 """The operations that are not regular, area by area, each in an order in which it has something to act on."""
 
+import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tests.acceptance.objects import SPOE_FILE, SPOE_OBJECTS
 from tests.acceptance.walk import Upload, Walk
+
+SAMPLE = Path(__file__).parents[1] / "laws" / "sample.pem"
 
 
 def raw(walk: Walk) -> None:
@@ -97,7 +101,99 @@ def consul(walk: Walk) -> None:
     walk.step("deleteConsul", name)
 
 
-AREAS: list[Callable[[Walk], None]] = [raw, traces, transactions, runtime_servers, spoe, maps, general_files, consul]
+def aws(walk: Walk) -> None:
+    body = {"name": "walk", "region": "eu-west-1", "enabled": False, "ipv4_address": "private", "retry_timeout": 10}
+    name = {"id": walk.step("createAWSRegion", body=body).json()["id"]}
+    walk.step("getAWSRegion", name)
+    walk.step("replaceAWSRegion", name, {**body, "id": name["id"], "retry_timeout": 20})
+    walk.step("deleteAWSRegion", name)
+
+
+def acl_files(walk: Walk) -> None:
+    found = next(each for each in walk.step("getAllRuntimeAclFiles").json() if each["storage_name"].endswith("blocked.acl"))
+    file = {"parent_name": str(found["id"])}
+    walk.step("getRuntimeAclFile", {"id": str(found["id"])})
+    walk.step("createRuntimeAclFileEntry", file, {"value": "192.0.2.2"})
+    entry = {**file, "id": walk.step("getAllRuntimeAclFileEntries", file).json()[-1]["id"]}
+    walk.step("getRuntimeAclFileEntry", entry)
+    walk.step("deleteRuntimeAclFileEntry", entry)
+    walk.step("addPayloadRuntimeACL", {"parent_name": found["storage_name"]}, [{"value": "192.0.2.3"}])
+
+
+def stick_tables(walk: Walk) -> None:
+    walk.step("getStickTable", {"name": "app"})
+    walk.step("setStickTableEntries", {"parent_name": "app"}, {"key": "192.0.2.1", "data_type": {"gpc0": 7}})
+    walk.step("getStickTableEntries", {"parent_name": "app"})
+
+
+def loaded_files(walk: Walk) -> None:
+    """Certificates, CA files and revocation lists that only the process has."""
+    whole, certificate, crl = pem(), pem("CERTIFICATE"), pem("X509 CRL")
+    name = {"name": "walk.pem"}
+    walk.step("createCert", body=Upload("walk.pem", whole))
+    walk.step("getCert", name)
+    walk.step("replaceCert", name, Upload("walk.pem", whole))
+    walk.step("deleteCert", name)
+    walk.step("createCaFile", body=Upload("walk.pem", certificate))
+    walk.step("getCaFile", name)
+    walk.step("setCaFile", name, Upload("walk.pem", certificate))
+    walk.step("addCaEntry", name, Upload("walk.pem", certificate))
+    walk.step("getCaEntry", {**name, "index": "1"})
+    walk.step("deleteCaFile", name)
+    walk.step("createCrl", body=Upload("walk.pem", crl))
+    walk.step("replaceCrl", name, Upload("walk.pem", crl))
+    walk.step("getCrl", name)
+    walk.step("deleteCrl", name)
+
+
+def loaded_lists(walk: Walk) -> None:
+    (found,) = (each["file"] for each in walk.step("getAllCrtLists").json())
+    walk.step("getAllCrtListEntries", name=found)
+    certificate = walk.step("getAllCerts").json()[0]["storage_name"]
+    walk.step("addCrtListEntry", body={"file": certificate, "sni_filter": ["walk.example.com"]}, name=found)
+    line = walk.step("getAllCrtListEntries", name=found).json()[-1]["line_number"]
+    walk.step("deleteCrtListEntry", name=found, cert_file=certificate, line_number=line)
+
+
+def stored_certificates(walk: Walk) -> None:
+    name = {"name": "walk.pem"}
+    walk.step("createStorageSSLCertificate", body=Upload("walk.pem", pem()))
+    walk.step("getOneStorageSSLCertificate", name)
+    walk.step("replaceStorageSSLCertificate", name, pem().decode())
+    entry = {"file": "walk.pem", "sni_filter": ["walk.example.com"]}
+    file = {"name": "walk.txt"}
+    walk.step("createStorageSSLCrtListFile", body=Upload("walk.txt", b"walk.pem\n"))
+    walk.step("getOneStorageSSLCrtListFile", file)
+    walk.step("replaceStorageSSLCrtListFile", file, "walk.pem [alpn h2]\n")
+    walk.step("createStorageSSLCrtListEntry", file, entry)
+    walk.step("getStorageSSLCrtListEntries", file)
+    walk.step("deleteStorageSSLCrtListEntry", file, certificate="walk.pem", line_number=2)
+    walk.step("deleteStorageSSLCrtListFile", file)
+    walk.step("deleteStorageSSLCertificate", name)
+
+
+def pem(kind: str = "CERTIFICATE|PRIVATE KEY") -> bytes:
+    """The parts of one kind of the sample."""
+    blocks = re.findall(rf"-----BEGIN (?:{kind})-----.*?-----END [^\n]*\n", SAMPLE.read_text(), re.DOTALL)
+    return "".join(blocks).encode()
+
+
+AREAS: list[Callable[[Walk], None]] = [
+    raw,
+    traces,
+    transactions,
+    runtime_servers,
+    acl_files,
+    stick_tables,
+    loaded_files,
+    loaded_lists,
+    maps,
+    general_files,
+    stored_certificates,
+    spoe,
+    consul,
+    aws,
+]
 
 # As many operations have no area of their own and are called as strangers; may only shrink.
 STRANGERS = 60

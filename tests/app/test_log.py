@@ -2,6 +2,7 @@
 
 import json
 import logging
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -73,7 +74,6 @@ def test_access_lines_where_they_are_wanted(tmp_path: Path) -> None:
         {"log_to": "syslog"},
         {"log_to": "stdout", "log_types": ["app", "app"]},
         {"log_to": "stdout", "log_types": ["all"]},
-        {"log_to": "stdout", "acl_format": "%z"},
         {"log_to": "file", "log_file": "/proc/none/x.log"},
     ],
 )
@@ -82,6 +82,34 @@ def test_a_target_that_cannot_be_used_is_told_and_the_others_stay(tmp_path: Path
     log.setup([target, {"log_to": "file", "log_file": str(path)}])
     assert "is not used" in capsys.readouterr().err
     assert "is not used" in path.read_text()
+
+
+def test_an_access_format_that_cannot_be_used_costs_the_access_lines_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = told(tmp_path, log_types=["app", "access"], acl_format="%z")
+    assert [line.partition("msg=")[2].split()[0] for line in lines] == ['"log', '"all', '"a']
+    assert "gets no access lines: acl_format '%z'" in capsys.readouterr().err
+
+
+def test_a_file_that_was_moved_away_is_opened_anew(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "server.log"
+    assert len(told(tmp_path)) == 2
+    path.rename(tmp_path / "server.log.1")
+    say()
+    assert len(path.read_text().splitlines()) == 2
+
+
+def test_syslog(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as collector:
+        collector.bind(str(tmp_path / "log"))
+        collector.settimeout(60)
+        place = {"syslog_address": str(tmp_path / "log"), "syslog_protocol": "unixgram", "syslog_tag": "dp"}
+        log.setup([{"log_to": "syslog", "syslog_facility": "local1", "syslog_level": "debug", **place}])
+        say()
+        first, second = collector.recv(4096).decode(), collector.recv(4096).decode()
+        log.setup([])
+    assert first.startswith("<142>1 20")
+    assert first.endswith(' app - all is well reload_id="x-1" count=3')
+    assert second.startswith("<140>1 20")
 
 
 def test_without_targets_warnings_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

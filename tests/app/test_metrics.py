@@ -76,3 +76,9 @@ def test_without_the_package_its_name_is_told(client: Client, monkeypatch: pytes
     got = client.get("/metrics", auth=None)
     assert got.status == 501
     assert "dataplane-sidecar[metrics]" in got.message
+
+
+def test_calls_that_nobody_answered_are_counted(client: Client) -> None:
+    before = samples(client).get("dataplane_runtime_errors_total{kind=absent}", 0)
+    client.get("/v3/services/haproxy/runtime/info")
+    assert samples(client)["dataplane_runtime_errors_total{kind=absent}"] > before

@@ -127,10 +127,11 @@ def test_it_edits_reloads_and_changes_live(machine: Machine, api: Api) -> None:
     answer = api.ask("POST", "configuration/raw", CONFIGURATION, version=api.version())
     assert api.outcome(answer) == "succeeded"
     assert machine.run("grep -c 'the first is the stronger one' /etc/haproxy/haproxy.cfg") == "1"
-    server = api.ask("GET", "configuration/backends/app/servers/one").json()
+    file, server = machine.run("stat -c '%i %U' /etc/haproxy/haproxy.cfg"), api.ask("GET", "configuration/backends/app/servers/one").json()
     answer = api.ask("PUT", "configuration/backends/app/servers/one", server | {"weight": 77}, version=api.version())
     assert answer.status_code == 200, answer.text
     assert "77 (initial 10)" in told_by_haproxy(machine, "get weight app/one")
+    assert file != machine.run("stat -c '%i %U' /etc/haproxy/haproxy.cfg"), "a new file takes the place of the old one"
     assert "server one   127.0.0.1:8001 weight 77\n" in machine.run("cat /etc/haproxy/haproxy.cfg") + "\n"
 
 

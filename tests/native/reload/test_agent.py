@@ -26,6 +26,7 @@ class Why:
     line: int = 7
     keyword: str = "balance"
     why: str = "HAProxy cannot change it live"
+    file: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy
     failed = next(shown["id"] for shown in records.api_list() if shown["status"] == "failed")
     assert records.refused(failed) == (good + "  nonsense\n").encode() and haproxy.worker_pid() != before
     assert [message for message in caplog.messages if "everting" in message] == ["Reload failed, reverting the last working config..."]
-    assert any(getattr(record, "reload_id", "") == failed for record in caplog.records)
+    assert any(getattr(record, "fields", {}).get("reload_id") == failed for record in caplog.records)
 
 
 def test_an_address_that_cannot_be_bound(haproxy: HAProxy) -> None:

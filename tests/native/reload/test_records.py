@@ -90,8 +90,9 @@ def test_the_views_of_a_failed_one(records: Records, clock: Clock) -> None:
     json.dumps(full)
 
 
-def test_a_response_is_there_after_a_success_and_left_out_when_a_failure_said_nothing(records: Records) -> None:
-    assert records.api(done(records, SUCCEEDED))["response"] == ""
+def test_a_response_is_left_out_when_nothing_was_said(records: Records) -> None:
+    assert records.api(done(records, SUCCEEDED, response="yes"))["response"] == "yes"
+    assert "response" not in records.api(done(records, SUCCEEDED))
     assert "response" not in records.api(done(records, FAILED))
 
 

@@ -105,6 +105,27 @@ def test_an_edit(edit: Edit, text: str) -> None:
     assert edit(parse()).text == text
 
 
+SEVERAL = "[s]\nspoe-agent a\n  messages a  b # first\n  use-backend x\n  messages c\n"
+
+
+@pytest.mark.parametrize(
+    ("messages", "text"),
+    [
+        ("a b c", SEVERAL),
+        ("a b c d", SEVERAL.replace("messages c", "messages c d")),
+        ("a b d", SEVERAL.replace("messages c", "messages d")),
+        ("a b", SEVERAL.replace("  messages c\n", "")),
+        ("a c", SEVERAL.replace("a  b", "a c").replace("  messages c\n", "")),
+        ("", SEVERAL.replace("  messages c\n", "").replace("  messages a  b # first\n", "")),
+    ],
+)
+def test_names_on_several_lines(messages: str, text: str) -> None:
+    document = parse(SEVERAL)
+    agent = {"messages": "a b c", "name": "a", "use-backend": "x"}
+    assert EDITOR.get_object(document, "[s]", AGENTS, "a") == agent
+    assert EDITOR.replace(document, "[s]", AGENTS, "a", {**agent, "messages": messages}).text == text
+
+
 def test_the_first_of_a_file() -> None:
     document = EDITOR.create_scope(parse(""), "[one]")
     document = EDITOR.create(document, "[one]", AGENTS, {"name": "a", "messages": "m", "log": [{"global": True}]})

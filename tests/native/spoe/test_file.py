@@ -120,8 +120,11 @@ def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
         assert outcome.reload_id == engine.reloads.pending
         assert [(each.section, each.keyword) for each in outcome.reasons] == [("frontend web", "filter")]
         again = await files.file(READ).write(naming("m1 m2"), version=4)
-        assert again.reload_id == outcome.reload_id
+        same = await files.file(READ).write(naming("m1 m2"), version=5)
+        assert again.reload_id == outcome.reload_id == same.reload_id, "what it says already waits, too"
         assert (await reload(engine)).status == "succeeded"
+        settled = await files.file(READ).write(naming("m1 m2"), version=6)
+        assert (settled.live, settled.reload_id) == (True, None)
 
     async def in_use(files: SpoeFiles) -> None:
         with pytest.raises(InUse, match=r"rejecting attempt to delete file .*/used\.cfg referenced in haproxy conf at line \d+: "):
@@ -130,7 +133,7 @@ def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
 
     async def kept(files: SpoeFiles) -> None:
         file = files.file(READ)
-        id_ = file.start_transaction(5).id
+        id_ = file.start_transaction(7).id
         await file.write(naming("nosuch"), transaction_id=id_)
         with pytest.raises(Refused):
             await file.commit_transaction(id_)
@@ -143,11 +146,11 @@ def test_what_haproxy_reads_is_checked_and_reloaded(haproxy: HAProxy) -> None:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             bind = f"  bind 127.0.0.1:{taken.getsockname()[1]}\n  default_backend"
             await engine.write(substituting("  default_backend", bind), version=engine.version())
-            await files.file(READ).write(adding("m3"), version=6)
+            await files.file(READ).write(adding("m3"), version=8)
             assert (await reload(engine)).status == "failed"
         assert (home / READ).read_text() == before
-        assert files.file(READ).version() == 8, "7 is what HAProxy has not taken"
-        await files.file(READ).write(adding("m3"), version=8)
+        assert files.file(READ).version() == 10, "9 is what HAProxy has not taken"
+        await files.file(READ).write(adding("m3"), version=10)
         assert (await reload(engine)).status == "succeeded"
 
     async def work() -> None:
