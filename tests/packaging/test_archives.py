@@ -1,0 +1,58 @@
+"""What is shipped holds what a running installation needs, and each archive says the same version."""
+
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.version import VERSION
+from tests.rules.sources import CHECKOUT
+
+NUMBER = VERSION.removeprefix("v")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("dist")
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "--directory", str(directory)], cwd=CHECKOUT, check=True, capture_output=True
+    )
+    return directory
+
+
+def test_the_wheel(built: Path) -> None:
+    with zipfile.ZipFile(built / f"dataplane_sidecar-{NUMBER}-py3-none-any.whl") as wheel:
+        names = set(wheel.namelist())
+    shared = f"dataplane_sidecar-{NUMBER}.data/data/share"
+    assert {"openapi/generated/dataplane.json", f"{shared}/man/man8/dataplaneapi.8"} <= names
+    assert {f"{shared}/dataplaneapi/systemd/{each.name}" for each in (CHECKOUT / "systemd").iterdir()} <= names
+    ours = {path.relative_to(CHECKOUT).as_posix() for part in ("app", "native") for path in (CHECKOUT / part).rglob("*") if path.is_file()}
+    assert {name for name in ours if "__pycache__" not in name} <= names
+    assert not [name for name in names if name.startswith(("tests/", "bench/", "demo/"))]
+
+
+def test_the_source_archive_builds_the_same_wheel(built: Path, tmp_path: Path) -> None:
+    with tarfile.open(built / f"dataplane_sidecar-{NUMBER}.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    source = tmp_path / f"dataplane_sidecar-{NUMBER}"
+    words = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(tmp_path)]
+    subprocess.run(words, cwd=source, check=True, capture_output=True)
+    name = f"dataplane_sidecar-{NUMBER}-py3-none-any.whl"
+    assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
+
+
+def test_a_wheel_in_another_place_is_the_command(built: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(built / f"dataplane_sidecar-{NUMBER}-py3-none-any.whl") as wheel:
+        wheel.extractall(tmp_path)
+    words = [sys.executable, "-c", "import app.cli; app.cli.main(['--version']); print(app.cli.__file__)"]
+    told = subprocess.run(words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
+    assert f"HAProxy Data Plane API {VERSION} " in told.stdout
+    assert str(tmp_path) in told.stdout
+
+
+def test_the_changes_are_told() -> None:
+    assert f"\n## {NUMBER}\n" in (CHECKOUT / "CHANGELOG.md").read_text()
