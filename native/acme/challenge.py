@@ -35,18 +35,19 @@ def challenge(text: str) -> Challenge:
     told: dict[str, str] = {}
     variables: dict[str, str] = {}
     for match in filter(None, map(_QUOTED.match, lines)):
-        if match[1] == "acme-vars":
+        name = match[1].replace("-", "_")
+        if name == "acme_vars":
             variables |= pairs(_plain(match[2]))
         else:
-            told[match[1]] = _plain(match[2])
+            told[name] = _plain(match[2])
     if len(words) < 3 or not brace:
         raise ValueError("no certificate, or no authorization")
-    if missing := [name for name in ("provider-name", "dns-01-record") if not told.get(name)]:
-        raise ValueError(f"no {missing[0]}")
+    if missing := [name for name in ("provider_name", "dns_01_record") if not told.get(name)]:
+        raise ValueError(f"no {missing[0].replace('_', '-')}")
     domain = json.loads("{" + rest)["identifier"]["value"]
     ttl = variables.pop("ttl", "")
     return Challenge(
-        words[2], str(domain), told["provider-name"], variables, told["dns-01-record"], int(ttl) if ttl.isdecimal() and int(ttl) else TTL
+        words[2], str(domain), told["provider_name"], variables, told["dns_01_record"], int(ttl) if ttl.isdecimal() and int(ttl) else TTL
     )
 
 
