@@ -12,7 +12,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test e2e wheel deb collection soak demo bench format lock clean
+.PHONY: help setup dev haproxy generate check test e2e wheel deb container collection soak demo bench format lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -61,11 +61,15 @@ wheel: dev ## dist/: wheel and source archive
 deb: dev ## dist/: a package for Debian 12, with everything it needs inside
 	packaging/deb dist
 
+container: dev ## an image, if buildah is here
+	packaging/wheels dist/wheels
+	buildah build --tag dataplaneapi .
+
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
-soak: dev haproxy ## what takes many minutes: the server killed 1,200 times
-	$(BIN)/python -m pytest -m soak
+soak: dev haproxy ## what takes hours: 1,200 kills, odd files edited 3,900 times, and an hour of mixed work, or SOAK_MINUTES of it
+	$(BIN)/python -m pytest -m soak -s
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
 	@HAPROXY_BIN=$$($(GET_HAPROXY)) exec $(BIN)/python -m demo

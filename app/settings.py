@@ -18,7 +18,6 @@ RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.trans
 
 # The oldest kind of hash has no mark; it is as long as this.
 _DES_LENGTH = 13
-NOT_YET = frozenset(("debug_socket_path",))
 
 
 class SettingsError(Exception):
@@ -176,7 +175,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         log_targets=_maps(data, "log_targets"),
         service_discovery=dict(at(data, "service_discovery") or {}),
         file=file,
-        warnings=(*warnings, *_without_effect(values)),
+        warnings=tuple(warnings),
     )
     _check(settings)
     return dataclasses.replace(settings, warnings=(*settings.warnings, *_unusable_passwords(settings.users)))
@@ -241,12 +240,6 @@ def _maps(data: Any, path: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
         raise SettingsError(f"{path} must be a list of maps")
     return [dict(each) for each in found]
-
-
-def _without_effect(values: Mapping[str, Any]) -> list[str]:
-    """Warnings about settings that are accepted and that this version does not act on."""
-    told = [(source.flags[-1], values[name] != default) for name, source, default in table() if name in NOT_YET]
-    return [f"{flag} is accepted, but has no effect in this version" for flag, differs in told if differs]
 
 
 def _check(settings: Settings) -> None:

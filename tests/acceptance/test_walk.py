@@ -40,6 +40,7 @@ backend app from base
     server s1 127.0.0.1:2
 
 backend other from base
+    http-request set-header X-Map %[path,map({home}/maps_dir/loaded.map,none)]
 
 listen both from base
     stick-table type ip size 100
@@ -90,6 +91,7 @@ FILES = {
     **dict.fromkeys(("site.pem", "other.pem", "third.pem", "renewed.pem"), "<certificate>"),
     "loaded.list": "site.pem\n",
     "blocked.acl": "192.0.2.1\n",
+    "maps_dir/loaded.map": "/a 1\n/b 2\n",
 }
 
 
@@ -97,6 +99,7 @@ FILES = {
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     """Reloads wait until the end."""
     directory = tmp_path_factory.mktemp("walk")
+    (directory / "maps_dir").mkdir()
     furnish(directory, FILES)
     text = CONFIGURATION.format(home=directory, port=free_port(), tls=free_port())
     with HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy, Quick(haproxy, delay=3_600_000) as sidecar:
