@@ -12,7 +12,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test e2e wheel deb collection soak demo bench format lock clean
+.PHONY: help setup dev haproxy generate check test e2e wheel deb container collection soak demo bench format lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -39,7 +39,7 @@ haproxy: ## the HAProxy versions that the tests run against
 	@$(GET_HAPROXY) 3
 	@$(GET_HAPROXY) 2.6
 	@for version in 2.8 3.0 3.4; do $(GET_HAPROXY) $$version || echo "its tests are skipped" >&2; done
-	@for program in consul etcd etcdctl promtool; do tests/tools/get-program $$program || echo "its tests are skipped" >&2; done
+	@for program in consul etcd etcdctl knotd pebble promtool; do tests/tools/get-program $$program || echo "its tests are skipped" >&2; done
 
 generate: dev ## openapi/generated/, native/models/ and docs/ from the declarations
 	$(BIN)/python -m openapi.generate
@@ -60,6 +60,10 @@ wheel: dev ## dist/: wheel and source archive
 
 deb: dev ## dist/: a package for Debian 12, with everything it needs inside
 	packaging/deb dist
+
+container: dev ## an image, if buildah is here
+	packaging/wheels dist/wheels
+	buildah build --tag dataplaneapi .
 
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible

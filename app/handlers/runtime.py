@@ -35,7 +35,9 @@ async def stats(call: Call) -> Answer:
             return False
         return (not name or row_name == name) and (kind != "server" or not parent or proxy == parent)
 
-    counters = Counters({name: each["type"] == "integer" for name, each in _properties(call, "native_stat_stats").items()}, wanted)
+    counters = Counters(
+        {name: each["type"] == "integer" for name, each in _properties(call, "native_stat_stats").items()}, wanted if kind else None
+    )
     try:
         async with asking(call, seconds=None) as runtime:
             await read_long(runtime, "show stat", HEAD, counters)

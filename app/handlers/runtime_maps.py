@@ -7,9 +7,11 @@ from typing import Any
 from app.answer import Answer, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
-from app.runtime import ALL_NOT_THERE, SECONDS, Kinds, asking
+from app.runtime import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
 from native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeNotThere, RuntimeRefused
 from native.runtime import maps
+from native.runtime.argument import argument
+from native.runtime.map_dump import MapDump
 from native.runtime.maps import Entry, Map
 from native.storage.live_maps import LiveMap
 from native.storage.map_store import MapStore
@@ -53,8 +55,10 @@ async def clear(call: Written) -> Answer:
 
 
 async def read_entries(call: Call) -> Answer:
-    async with _changing(call, "parent_name", ALL_NOT_THERE, seconds=None) as live:
-        return json_answer(200, [_entry(each) | {"id": each.id} for each in await live.entries()])
+    path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
+    async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
+        await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
+    return Answer(200, dump.body)
 
 
 async def read_entry(call: Call) -> Answer:

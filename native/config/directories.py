@@ -17,7 +17,7 @@ _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
 _REMEDIES = {
     errno.ENOSPC: "make room on that disk",
     errno.EDQUOT: "make room on that disk",
-    errno.EROFS: "mount it writable",
+    errno.EROFS: "mount it writable; of a service's sandbox: name it in ReadWritePaths=",
     errno.ENOTDIR: "remove the file that stands in its place",
     errno.EEXIST: "remove the file that stands in its place",
 }

@@ -90,7 +90,7 @@ class Records:
             self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             log.warning("reloads are forgotten at a restart, for %s cannot be used: %s", self.directory, error.strerror)
-        paths = [path for path in self.directory.glob("*.json") if ID.fullmatch(path.stem)]
+        paths = _stored(self.directory)
         self._highest = max((_number(path.stem) for path in paths), default=-1)
         self._records = {record.number: record for path in sorted(paths, key=_number_of) if (record := _read(path))}
         self.interrupted = [record for record in self._records.values() if record.status == IN_PROGRESS]
@@ -148,8 +148,10 @@ class Records:
 
     def refused(self, identity: str) -> bytes | None:
         """The configuration that HAProxy did not take."""
-        path = self._refused_path(self.get(identity).id)
-        return path.read_bytes() if path.exists() else None
+        try:
+            return self._refused_path(self.get(identity).id).read_bytes()
+        except OSError:
+            return None
 
     def api(self, identity: str) -> dict[str, Any]:
         """As `/reloads/{id}` shows it: of an earlier success only that it was one."""
@@ -192,6 +194,15 @@ class Records:
 
     def _refused_path(self, identity: str) -> Path:
         return self.directory / f"{identity}.cfg"
+
+
+def _stored(directory: Path) -> list[Path]:
+    """The files of records; none of a directory that cannot be read."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    return [directory / name for name in names if name.endswith(".json") and ID.fullmatch(name.removesuffix(".json"))]
 
 
 def _number(identity: str) -> int:

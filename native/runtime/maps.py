@@ -17,6 +17,7 @@ from native.runtime.client import Runtime
 CHUNK = 8_000
 # And the longest single entry: a worker's own socket takes it where tune.bufsize has its default.
 LONGEST_ENTRY = 15_000
+ENTRIES_HEAD = "0x[0-9a-f]+ "
 _ROW = re.compile(r"(-?\d+) \((.*?)\)(?: (.*))?$")
 _ENTRY = re.compile(r"(0x[0-9a-f]+) ([^ ]+) ?(.*)")
 _LOOKED_UP = re.compile(r"type=(\w+), case=\w+, found=(?:no|yes, idx=\w+, )")
@@ -46,7 +47,7 @@ async def loaded(runtime: Runtime) -> list[Map]:
 
 async def entries(runtime: Runtime, name: str) -> list[Entry]:
     """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
-    text = await runtime.read(f"show map {argument(name)}", "0x[0-9a-f]+ ")
+    text = await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)
     rows = map(_ENTRY.match, text.split("\n"))
     return [Entry(row[2], row[3], row[1]) for row in rows if row]
 

@@ -61,8 +61,9 @@ class Socket:
     async def send_each(self, commands: Sequence[str]) -> list[str]:
         """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above."""
         found: list[str] = []
-        for some in self._batches(commands):
-            answers = list(_divided(await self._answer(self._request(some, None), some[0])))
+        # All are made before the first is sent: nothing is sent when one of them cannot be.
+        for some, request in [(some, self._request(some, None)) for some in self._batches(commands)]:
+            answers = list(_divided(await self._answer(request, some[0])))
             if len(answers) != len(some):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
             found += answers

@@ -84,6 +84,18 @@ def test_a_mistake_in_the_settings_is_told(machine: Machine, mistake: str, said:
     machine.run(f"cat /root/settings > {SETTINGS}")
 
 
+def test_directories_of_somebody_else(machine: Machine) -> None:
+    """What is kept in them is out of service, and told; all else works."""
+    machine.run("chown -R root:root /etc/haproxy/maps /etc/haproxy/dataplane && systemctl restart dataplaneapi")
+    journal = since_last_start(machine)
+    for name in ("maps", "dataplane"):
+        assert f"/etc/haproxy/{name} belongs to root:root, mode 0750, and this process runs as dataplaneapi" in journal
+    assert ask(machine, "configuration/version").endswith("200")
+    assert "belongs to root:root" in ask(machine, "storage/maps")
+    machine.run("chown -R dataplaneapi:dataplaneapi /etc/haproxy/maps /etc/haproxy/dataplane && systemctl restart dataplaneapi")
+    assert ask(machine, "storage/maps") == "[]\n200"
+
+
 def test_the_settings_given_as_the_configuration(machine: Machine) -> None:
     unit = f"[Service]\\nExecStart=\\nExecStart=dataplaneapi --config-file {SETTINGS}"
     directory = "/etc/systemd/system/dataplaneapi.service.d"

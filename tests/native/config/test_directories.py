@@ -35,7 +35,7 @@ def test_what_is_no_directory(tmp_path: Path, name: str) -> None:
     ("number", "remedy"),
     [
         (errno.ENOSPC, "make room on that disk"),
-        (errno.EROFS, "mount it writable"),
+        (errno.EROFS, "mount it writable; of a service's sandbox: name it in ReadWritePaths="),
         (errno.EACCES, "give it write access to the directory, or let spoe_dir name another one"),
     ],
 )
