@@ -28,7 +28,7 @@ class Acceptor:
         self._open, self._watching, self._closed = 0, False, False
         self._greetings: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
-        self._watch()
+        self.watch()
 
     def close(self) -> None:
         """No more connections; those that wait stay with the socket."""
@@ -40,7 +40,8 @@ class Acceptor:
     async def wait_closed(self) -> None:
         await asyncio.gather(*self._greetings, return_exceptions=True)
 
-    def _watch(self) -> None:
+    def watch(self) -> None:
+        """Goes on to take connections, as after the limit was raised."""
         if not self._watching and not self._closed:
             self._watching = True
             self._loop.add_reader(self._socket.fileno(), self._arrived)
@@ -62,7 +63,7 @@ class Acceptor:
             except OSError as error:
                 logger.error("no connection can be taken for %g s: %s", PAUSE_SECONDS, error.strerror)
                 self._rest()
-                self._loop.call_later(PAUSE_SECONDS, self._watch)
+                self._loop.call_later(PAUSE_SECONDS, self.watch)
                 return
             self._greet(connection)
 
@@ -88,4 +89,4 @@ class Acceptor:
 
     def _ended(self) -> None:
         self._open -= 1
-        self._watch()
+        self.watch()

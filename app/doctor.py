@@ -16,19 +16,19 @@ from pathlib import Path
 
 from app import mounts
 from app.directories import directories, unusable
-from app.engine import reload_command
+from app.engine import config_files, reload_command
 from app.settings import Settings, SettingsError
 from app.users import NoUsers, Users
 from app.version import VERSION
 from native.config import stats_sockets
 from native.config.check import CheckSettings, check
-from native.errors import NativeError, RuntimeFailure
+from native.errors import NativeError, RuntimeFailure, Unreadable
 from native.runtime.capabilities import ADMIN
 from native.runtime.client import Runtime
+from native.runtime.versions import OLDEST, lacking
 from native.text.document import Document
 
 OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
-OLDEST = (2, 6)
 # Reloads through the master's socket are answered with their outcome from here on.
 MASTER_RELOADS = (2, 7)
 EXTRAS = {"metrics": "prometheus_client", "aws": "botocore", "acme": "dns"}
@@ -96,6 +96,8 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
         yield Finding(ERROR, "haproxy", f"{binary} is too old or tells no version", "HAProxy 2.6 or later is supported")
         return
     yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
+    for lack in lacking(version):
+        yield Finding(NOTE, "haproxy", f"only since {lack.since[0]}.{lack.since[1]}: {lack.what}. Here: {lack.instead}")
     if version < MASTER_RELOADS and not settings.reload_cmd:
         remedy = "set haproxy.reload.reload_cmd, such as systemctl reload haproxy"
         yield Finding(WARNING, "haproxy", "before 2.7 the master's socket does not tell how a reload went", remedy)
@@ -111,18 +113,18 @@ def _version(binary: str) -> tuple[int, int]:
 
 
 def _of_configuration(settings: Settings) -> Iterator[Finding]:
-    file = Path(settings.config_file)
+    file, files = settings.config_file, config_files(settings)
     try:
-        document = Document.parse(file.read_bytes())
-    except OSError as error:
+        document = Document.parse(files.read())
+    except Unreadable as error:
         remedy = "name the right file in haproxy.config_file, or give this user the right to read it"
-        yield Finding(ERROR, "configuration", f"{file} cannot be read: {error.strerror}", remedy)
+        yield Finding(ERROR, "configuration", error.detail, remedy)
         return
     asked = CheckSettings(
         settings.haproxy_bin, settings.validate_cmd, tuple(settings.validate_files_before), tuple(settings.validate_files_after)
     )
     try:
-        said = asyncio.run(check(file, asked, file=file, document=document))
+        said = asyncio.run(check(files.checked(document), asked))
     except NativeError as error:
         yield Finding(ERROR, "configuration", f"{file}: {error}", "until this is mended every change is refused")
         return
@@ -180,7 +182,7 @@ def _of_directories(settings: Settings) -> Iterator[Finding]:
 
 
 def _of_sockets(settings: Settings) -> Iterator[Finding]:
-    stats = stats_sockets.addresses_in(Path(settings.config_file))
+    stats = stats_sockets.addresses_in(config_files(settings))
     if not settings.master_runtime and not stats:
         remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
         yield Finding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)

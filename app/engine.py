@@ -47,6 +47,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
             after=tuple(settings.validate_files_after),
         ),
         watch=not settings.disable_inotify,
+        map_sync=float(settings.update_map_files_period) if settings.update_map_files else 0.0,
         directories={store: named[setting] for store, setting in STORES.items()},
     )
 

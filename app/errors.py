@@ -43,6 +43,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeNotThere: 404,
     native.RuntimeTaken: 409,
     native.RuntimeMisused: 400,
+    native.RuntimeUnseen: 503,
     native.NativeError: 500,
 }
 

@@ -8,12 +8,13 @@ first of `kinds` whose words are in HAProxy's. Without a socket the answer is 50
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from app.call import Call
 from native.errors import RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from native.runtime.client import Runtime
+from native.runtime.exchange import Taker
 
 SECONDS = 1.8
 Kinds = Iterable[tuple[str, type[RuntimeRefused]]]
@@ -35,9 +36,27 @@ async def asking(
         async with asyncio.timeout(seconds):
             yield runtime
     except TimeoutError:
-        raise RuntimeAbsent(f"{runtime.address}: no answer within {seconds:g} s; a change may have been carried out", sent=True) from None
+        text = f"{runtime.address}: no answer within {seconds or SECONDS:g} s; a change may have been carried out"
+        raise RuntimeAbsent(text, sent=True) from None
     except RuntimeRefused as error:
         raise worded(error, where or runtime.address, kinds, classed=classed) from error
+
+
+async def read_long(runtime: Runtime, command: str, head: str, taker: Taker) -> None:
+    """A dump of any length, piece by piece: only its beginning has to come in time. Within `asking(..., seconds=None)`."""
+    async with asyncio.timeout(SECONDS) as limit:
+        await runtime.read(command, head, _Begun(taker, lambda: limit.reschedule(None)))
+
+
+class _Begun:
+    """A taker that tells when there is something to take."""
+
+    def __init__(self, taker: Taker, begun: Callable[[], None]) -> None:
+        self.start, self._taker, self._begun = taker.start, taker, begun
+
+    def take(self, data: bytes) -> None:
+        self._begun()
+        self._taker.take(data)
 
 
 def worded(error: RuntimeRefused, where: str, kinds: Kinds = (), *, classed: bool = True) -> RuntimeRefused:

@@ -29,6 +29,7 @@ class Server(uvicorn.Server):
     def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float) -> None:
         super().__init__(_config(app, graceful_timeout))
         self.listener = listener
+        self.servers = []
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -39,6 +40,12 @@ class Server(uvicorn.Server):
         listener = self.listener
         self.servers = [Acceptor(listener.socket, self._protocol, lambda: listener.endpoint.limit, listener.context)]  # type: ignore[list-item]
         self.started = True
+
+    def follow(self, graceful_timeout: float) -> None:
+        """Takes over what its listener has become."""
+        self.config.timeout_graceful_shutdown = int(graceful_timeout)
+        for each in self.servers:
+            each.watch()  # type: ignore[attr-defined]
 
     def _protocol(self, ended: Callable[[], None]) -> Protocol:
         about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
@@ -99,7 +106,7 @@ class Serving:
         gone = [each for each in self._served if each.listener not in [listener for listener, _ in stay]]
         self._served = [each for each in self._served if each not in gone]
         for each in self._served:
-            each.server.config.timeout_graceful_shutdown = int(settings.graceful_timeout)
+            each.server.follow(settings.graceful_timeout)
         self._served += [self._serve(each) for each in opened]
         await _drained(gone)
 

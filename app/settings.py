@@ -18,7 +18,6 @@ RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.trans
 
 # The oldest kind of hash has no mark; it is as long as this.
 _DES_LENGTH = 13
-NOT_YET = frozenset(("update_map_files", "debug_socket_path"))
 
 
 class SettingsError(Exception):
@@ -120,6 +119,7 @@ class Settings:
     users: list[dict[str, Any]] = field(default_factory=list)
     advertised: dict[str, Any] = field(default_factory=dict)
     log_targets: list[dict[str, Any]] = field(default_factory=list)
+    service_discovery: dict[str, Any] = field(default_factory=dict)
     file: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -173,8 +173,9 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         users=_maps(data, "dataplaneapi.user"),
         advertised=dict(at(data, "dataplaneapi.advertised") or {}),
         log_targets=_maps(data, "log_targets"),
+        service_discovery=dict(at(data, "service_discovery") or {}),
         file=file,
-        warnings=(*warnings, *_without_effect(values)),
+        warnings=tuple(warnings),
     )
     _check(settings)
     return dataclasses.replace(settings, warnings=(*settings.warnings, *_unusable_passwords(settings.users)))
@@ -239,12 +240,6 @@ def _maps(data: Any, path: str) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
         raise SettingsError(f"{path} must be a list of maps")
     return [dict(each) for each in found]
-
-
-def _without_effect(values: Mapping[str, Any]) -> list[str]:
-    """Warnings about settings that are accepted and that this version does not act on."""
-    told = [(source.flags[-1], values[name] != default) for name, source, default in table() if name in NOT_YET]
-    return [f"{flag} is accepted, but has no effect in this version" for flag, differs in told if differs]
 
 
 def _check(settings: Settings) -> None:

@@ -55,8 +55,9 @@ dataplaneapi:
 ```
 
 With `tls_ca`, clients need a certificate of that authority, which stands for a password on this listener (`basic_auth: true`: both are
-asked for; so it is where the port is 0). Files that are replaced are used from the next connection on. SIGHUP follows changes of listeners;
-connections stay open.
+asked for; so it is where the port is 0). Files that are replaced are used from the next connection on. Without a certificate of their own
+listeners show the credentials `tls.crt` and `tls.key` of systemd (`LoadCredential=`). SIGHUP follows changes of listeners; connections
+stay open.
 """
 
 

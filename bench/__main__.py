@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="python -m bench", description="Measures servers of the Data Plane API side by side.")
     made.add_argument("servers", nargs="*", metavar="NAME=COMMAND", help="a server; COMMAND is run with -f dataplaneapi.yaml")
     made.add_argument(
-        "--sizes", type=lambda text: [int(size) for size in text.split(",")], default=[100, 50_000], help="servers of the farms"
+        "--sizes", type=lambda text: [int(size) for size in text.split(",")], default=[100, 5000, 50_000], help="servers of the farms"
     )
     made.add_argument("--transactions", type=int, default=1000, help="how many are opened at once in the last row")
     made.add_argument("--json", type=Path, help="write the results there, too")

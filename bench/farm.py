@@ -26,8 +26,17 @@ BACKEND = "\nbackend b%d\n    balance roundrobin\n"
 SERVER = "    server s{number} 10.{a}.{b}.{c}:8080 weight {weight} maxconn 200 maxqueue 50 inter 5s fastinter 1s fall 3 rise 2\n"
 LARGE = 1000
 RULES = 2000
+# Farms up to this size that are not small have two maps: one is listed, the other filled.
+MIDDLE = 10_000
+MAP_ENTRIES, MAP_CHANGES = 100_000, 10_000
 FRONTEND = "\nfrontend rules\n    bind 127.0.0.1:%d\n"
 RULE = "    http-request set-header X-Sample-{number} %[src] if {{ path_beg /sample/{number} }}\n"
+MAPPED = """
+frontend mapped
+    bind 127.0.0.1:{port}
+    http-request set-header X-Site %[req.hdr(host),map_str({map})]
+    http-request set-header X-Other %[req.hdr(host),map_str({other})]
+"""
 SETTINGS = """\
 config_version: 2
 name: bench
@@ -76,6 +85,18 @@ class Farm:
         file.write_text(text if validate else text + '    validate_cmd: "true"\n')
         return file
 
+    @property
+    def has_maps(self) -> bool:
+        return LARGE < self.size <= MIDDLE
+
+    @property
+    def map(self) -> Path:
+        return self.directory / "maps" / "sites.map"
+
+    @property
+    def other_map(self) -> Path:
+        return self.directory / "maps" / "others.map"
+
     def server(self, number: int) -> tuple[str, str]:
         """(backend, name) of one server."""
         return f"b{number // PER_BACKEND}", f"s{number}"
@@ -89,7 +110,18 @@ class Farm:
 
 def farm(size: int, directory: Path, binary: str) -> Farm:
     """Not yet started: `with farm.haproxy:` runs it."""
-    return Farm(size, directory, HAProxy(directory, text(size), binary=binary), free_port())
+    made = Farm(size, directory, HAProxy(directory, text(size), binary=binary), free_port())
+    if made.has_maps:
+        made.map.parent.mkdir()
+        made.map.write_text("".join(f"{key} {value}\n" for key, value in map_entries(MAP_ENTRIES)))
+        made.other_map.write_text("one other\n")
+        with made.haproxy.file.open("a") as file:
+            file.write(MAPPED.format(port=free_port(), map=made.map, other=made.other_map))
+    return made
+
+
+def map_entries(count: int) -> list[tuple[str, str]]:
+    return [(f"host-{number}.example.org", f"backend-{number % 100}") for number in range(count)]
 
 
 def text(size: int) -> str:

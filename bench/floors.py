@@ -4,12 +4,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
 from bench.connection import flood
-from bench.farm import Farm
+from bench.farm import MAP_CHANGES, MAP_ENTRIES, Farm, map_entries
 from bench.subject import running
 from tests.haproxy.process import ask, free_port
 
@@ -25,7 +25,7 @@ def floors(farm: Farm, body: bytes, *, clients: int, seconds: float) -> dict[str
         "import": timed(lambda: subprocess.run([sys.executable, "-c", IMPORTS], check=True), 5),
         "import's memory": memory_of_import(),
         "runtime command": timed(lambda: ask(farm.haproxy.stats, command), 20),
-        **({"socat": timed(lambda: through_socat(farm.haproxy.stats, command), 20)} if shutil.which("socat") else {}),
+        **(by_hand(farm, command) if shutil.which("socat") else {}),
         **uvicorn_alone(farm.directory, body, clients, seconds),
     }
 
@@ -45,8 +45,40 @@ def memory_of_import() -> float:
     return int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout) / 1024
 
 
+def by_hand(farm: Farm, command: str) -> dict[str, float]:
+    """The same commands as the rows send, through socat."""
+    path = farm.haproxy.stats
+    found = {
+        "socat": timed(lambda: through_socat(path, command), 20),
+        "socat, statistics": timed(lambda: through_socat(path, "show stat"), 7),
+    }
+    if not farm.has_maps:
+        return found
+    return found | {
+        f"socat, list {MAP_ENTRIES:,} entries": timed(lambda: through_socat(path, f"show map {farm.map}"), 7),
+        f"socat, fill {MAP_CHANGES:,} entries": timed(lambda: fill(farm), 3),
+    }
+
+
+def fill(farm: Farm) -> None:
+    """Another map, in as few commands as its socket takes."""
+    through_socat(farm.haproxy.stats, f"clear map {farm.other_map}")
+    for lines in _chunks([f"{key} {value}\n" for key, value in map_entries(MAP_CHANGES)]):
+        through_socat(farm.haproxy.stats, f"add map {farm.other_map} <<\n{lines}\n")
+
+
+def _chunks(lines: list[str], size: int = 8_000) -> Iterator[str]:
+    chunk = ""
+    for line in lines:
+        if len(chunk) + len(line) > size:
+            yield chunk
+            chunk = ""
+        chunk += line
+    yield chunk
+
+
 def through_socat(path: Path, command: str) -> None:
-    subprocess.run(["socat", "-", f"UNIX-CONNECT:{path}"], input=command.encode() + b"\n", check=True, capture_output=True)
+    subprocess.run(["socat", "-t", "60", "-", f"UNIX-CONNECT:{path}"], input=command.encode() + b"\n", check=True, capture_output=True)
 
 
 def uvicorn_alone(directory: Path, body: bytes, clients: int, seconds: float) -> dict[str, float]:

@@ -5,9 +5,11 @@ from statistics import median
 from typing import Any
 
 from bench.connection import Answer, flood
-from bench.farm import LARGE, Farm, server_line
+from bench.farm import LARGE, MAP_CHANGES, MAP_ENTRIES, Farm, map_entries, server_line
 from bench.plan import Effort
 from bench.subject import CONFIGURATION, Subject
+
+MAPS = "/v3/services/haproxy/runtime/maps"
 
 
 class Run:
@@ -27,6 +29,10 @@ class Run:
             yield "read all backends after a change", self.median(self.effort.changes, lambda: self.after_a_change(self.read_all))
             yield "read 2,000 rules after a change", self.median(self.effort.changes, lambda: self.after_a_change(self.read_rules))
         yield "many readers", flood(self.subject.port, self.one, clients=self.effort.clients, seconds=self.effort.seconds)
+        yield "statistics", self.median(self.effort.large_reads, self.read_statistics)
+        if self.farm.has_maps:
+            yield f"list {MAP_ENTRIES:,} entries", self.median(self.effort.large_reads, self.list_map)
+            yield f"fill {MAP_CHANGES:,} entries", self.median(self.effort.pushes, self.fill_map)
         yield "live change", self.live_change()
         yield "open a transaction", self.median(self.effort.changes, self.open_and_drop)
         yield "commit one change", self.median(self.effort.changes, self.commit_one)
@@ -51,6 +57,16 @@ class Run:
 
     def read_rules(self) -> float:
         return self.ask("GET", f"{CONFIGURATION}/frontends/rules/http_request_rules").seconds
+
+    def read_statistics(self) -> float:
+        return self.ask("GET", "/v3/services/haproxy/stats/native").seconds
+
+    def list_map(self) -> float:
+        return self.ask("GET", f"{MAPS}/{self.farm.map.name}/entries").seconds
+
+    def fill_map(self) -> float:
+        body = [{"key": key, "value": value} for key, value in map_entries(MAP_CHANGES)]
+        return self.ask("PUT", f"{MAPS}/{self.farm.other_map.name}", body).seconds
 
     def after_a_change(self, read: Callable[[], float]) -> float:
         """What a read costs that nobody has asked for since the file changed elsewhere."""

@@ -34,6 +34,8 @@ from native.events import Reloaded
 from native.reload.agent import ReloadAgent
 from native.reload.records import Record
 from native.runtime.client import Runtime
+from native.storage.map_store import MapStore
+from native.storage.map_sync import MapSync
 from native.storage.stores import Stores
 from native.text import parts
 from native.text.document import MARK, Document
@@ -50,6 +52,7 @@ class EngineSettings:
     """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
 
     `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
+    `map_sync`: after how many seconds map files follow the maps in memory, again and again; 0 is never.
     `directories` are those of stored files, by the names of their stores (native/storage/stores.py).
     """
 
@@ -63,6 +66,7 @@ class EngineSettings:
     backups_number: int = 0
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
+    map_sync: float = 0.0
     directories: Mapping[str, Directory] = field(default_factory=dict)
 
     @property
@@ -96,7 +100,7 @@ class Engine:
         )
         self.stores = Stores(settings.directories, settings.storage)
         self._loaded: Loaded | None = None
-        self._watching: asyncio.Task[None] | None = None
+        self._watching: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         """Finishes what a crash cut off and reads everything. Raises Unreadable."""
@@ -115,15 +119,16 @@ class Engine:
         await file_change.resume(self.site, self.stores)
         self._resume()
         if self.settings.watch:
-            self._watching = asyncio.create_task(self._watch())
+            self._watching.append(asyncio.create_task(self._watch()))
+        if self.settings.map_sync and isinstance(maps := self.stores.get("maps"), MapStore):
+            self._watching.append(asyncio.create_task(MapSync(self.site, maps, self.settings.map_sync).run()))
 
     async def close(self) -> None:
         """What is pending is carried out first."""
         await self.reloads.close()
-        if self._watching:
-            self._watching.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._watching
+        for task in self._watching:
+            task.cancel()
+        await asyncio.gather(*self._watching, return_exceptions=True)
 
     # -- reading
 

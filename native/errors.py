@@ -28,7 +28,8 @@ NativeError
     └── RuntimeRefused   HAProxy answered, and the answer is no
         ├── RuntimeNotThere      what it was asked about is not in the process
         ├── RuntimeTaken         it is there already, or in use
-        └── RuntimeMisused       what it was asked for makes no sense
+        ├── RuntimeMisused       what it was asked for makes no sense
+        └── RuntimeUnseen        HAProxy took it, and does not show it
 
 Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
 """
@@ -189,4 +190,8 @@ class RuntimeTaken(RuntimeRefused):
 
 
 class RuntimeMisused(RuntimeRefused):
+    pass
+
+
+class RuntimeUnseen(RuntimeRefused):
     pass

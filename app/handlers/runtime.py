@@ -6,10 +6,11 @@ from typing import Any
 from app.answer import Answer, json_answer
 from app.call import Call
 from app.errors import ApiError
-from app.runtime import asking
+from app.runtime import asking, read_long
 from native.errors import RuntimeRefused
-from native.runtime import answers, statistics
+from native.runtime import answers
 from native.runtime.process_info import process_info
+from native.runtime.statistics import HEAD, Counters
 
 
 async def info(call: Call) -> Answer:
@@ -34,13 +35,15 @@ async def stats(call: Call) -> Answer:
             return False
         return (not name or row_name == name) and (kind != "server" or not parent or proxy == parent)
 
+    counters = Counters(
+        {name: each["type"] == "integer" for name, each in _properties(call, "native_stat_stats").items()}, wanted if kind else None
+    )
     try:
-        async with asking(call) as runtime:
-            text = await runtime.read("show stat", "# pxname")
+        async with asking(call, seconds=None) as runtime:
+            await read_long(runtime, "show stat", HEAD, counters)
     except RuntimeRefused as error:
         return json_answer(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.shown_address})
-    numbers = {name: each["type"] == "integer" for name, each in _properties(call, "native_stat_stats").items()}
-    return Answer(200, statistics.answer(runtime.shown_address, statistics.rows(text, numbers, wanted)))
+    return Answer(200, counters.answer(runtime.shown_address))
 
 
 def _properties(call: Call, schema: str) -> Mapping[str, Any]:

@@ -8,13 +8,13 @@ from app.answer import Answer, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
 from app.runtime import ALL_NOT_THERE, asking
-from native.errors import NotFound, RuntimeMisused, RuntimeRefused
+from native.errors import NotFound, RuntimeMisused, RuntimeRefused, RuntimeUnseen
 from native.runtime import acls, answers
 from native.runtime.argument import argument
 from native.runtime.client import Runtime
 
-# What refusals of a whole list are: mistakes of the request.
-ALL_MISUSED = (("", RuntimeMisused),)
+# What refusals of a whole list are: mistakes of the request, unless another worker, or another client, came in between.
+OF_A_LIST = (("Version number", RuntimeUnseen), ("", RuntimeMisused))
 NEW_VERSION = "New version created: "
 
 
@@ -80,7 +80,7 @@ async def replace_entries(call: Written) -> Answer:
     parent = call.get("parent_name")
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
     name = f"#{parent}" if parent.isdecimal() else argument(parent)
-    async with asking(call, kinds=ALL_MISUSED, seconds=None) as runtime:
+    async with asking(call, kinds=OF_A_LIST, seconds=None) as runtime, runtime.versions:
         version = await _prepared(runtime, name)
         added = [f"add acl @{version} {name} {argument(value)}" for value in values]
         for command, answer in zip(added, await runtime.each(added), strict=True):

@@ -5,6 +5,7 @@ from typing import Any
 from app.answer import Answer, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
+from app.file_body import Sent
 from native.apply.plan import Reason
 from native.apply.preview import Preview
 from native.config.messages import Message
@@ -17,6 +18,25 @@ async def plan(call: Written) -> Answer:
     if (call.body is None) == (transaction_id is None):
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
     return json_answer(200, as_dict(await call.sidecar.engine.plan(call.body, transaction_id=transaction_id)))
+
+
+async def plan_file(call: Sent) -> Answer:
+    """Of other content for a stored file; it is not stored."""
+    stores, name = call.sidecar.engine.stores, call.get("name")
+    if (store := stores.get(call.get("store"))) is None:
+        raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
+    try:
+        upload = store.other(name)
+    except NotThere:
+        upload = store.new(name)
+    try:
+        async for piece in call.body.pieces():
+            await upload.append(piece)
+        plan = await upload.plan(call.sidecar.engine.site)
+    finally:
+        upload.discard()
+    commands = [command for step in plan.steps for command in step.said]
+    return json_answer(200, {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(each) for each in plan.reasons]})
 
 
 async def reload_record(call: Call) -> Answer:

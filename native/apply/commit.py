@@ -136,11 +136,7 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
 
 async def _file_locked(site: Site, change: FileChange) -> Outcome:
     """The configuration and its version stay; what a configuration that waits for its reload refers to waits with it."""
-    try:
-        told = await change_locked(site, change)
-    finally:
-        if change.draft:
-            change.draft.discard()
+    told = await change_locked(site, change)
     reasons = told.reasons or ([PENDING] if told.awaited and site.pending and change.may_reload else ())
     return Outcome(site.current.version, reasons=tuple(reasons), live=not reasons)
 

@@ -6,7 +6,7 @@ How the worker learns of it is asked of the file's store. What HAProxy refuses l
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,17 +32,18 @@ class Store(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
-        """How the worker gets to know what the file at this path will hold then; a file that will not be there is deleted."""
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone."""
 
 
 @dataclass(frozen=True)
 class FileChange:
     """`draft` becomes the file; without one the file is deleted.
 
-    `check` is called under the lock, before anything happens, and raises what speaks against the change. `steps`, where the caller
-    knows better than the store what to tell the worker. `may_reload`: no reload is scheduled otherwise. Without `live` the worker is
-    told by a reload only.
+    `check` is called under the lock, before anything happens, and raises what speaks against the change. `compose`, where it can only
+    then be told what the change is, gives it. `steps`, where the caller knows better than the store what to tell the worker; they are
+    `partial` when they tell of this change only, not of all that the file holds. `may_reload`: no reload is scheduled otherwise.
+    Without `live` the worker is told by a reload only.
     """
 
     store: Store
@@ -53,6 +54,8 @@ class FileChange:
     force_reload: bool = False
     may_reload: bool = True
     live: bool = True
+    partial: bool = False
+    compose: "Callable[[], Awaitable[FileChange]] | None" = None
 
 
 @dataclass(frozen=True)
@@ -65,8 +68,18 @@ class Told:
 
 async def change_locked(site: Site, change: FileChange) -> Told:
     """All but the reload, for who holds the lock. Raises what the check raises, WriteFailed and NotTaken, with nothing changed."""
-    await notice(site)
-    change.check()
+    try:
+        await notice(site)
+        change.check()
+        if change.compose:
+            change = await change.compose()
+        return await _carried_out(site, change)
+    finally:
+        if change.draft:
+            change.draft.discard()
+
+
+async def _carried_out(site: Site, change: FileChange) -> Told:
     plan = await planned(site, change)
     if not plan.used and not plan.steps:
         await asyncio.to_thread(_install, change)
@@ -90,9 +103,10 @@ async def notice(site: Site) -> None:
 
 
 async def planned(site: Site, change: FileChange) -> FilePlan:
-    plan = await change.store.plan(site, change.path)
+    plan = await change.store.plan(site, change.path, change.draft.path if change.draft else None)
     if change.force_reload or not change.live:
-        return FilePlan((), plan.reasons or [ASKED], plan.used or bool(plan.steps), plan.awaited)
+        seen = () if change.force_reload else plan.seen
+        return FilePlan(seen, plan.reasons or [ASKED], plan.used or bool(plan.steps), plan.awaited)
     return plan if change.steps is None else replace(plan, steps=change.steps, reasons=())
 
 
@@ -110,7 +124,11 @@ async def _tell(site: Site, change: FileChange, plan: FilePlan) -> Told:
         except RuntimeFailure as error:
             reasons, may_reload = [Reason("", 0, "", f"it is not known whether HAProxy took {change.path.name}: {error}")], True
     if not reasons:
-        site.stored.in_step(change.path)
+        state = site.stored.entries[str(change.path)].state if change.partial else ""
+        if state:
+            site.stored.owe(change.path, state)
+        else:
+            site.stored.in_step(change.path)
         return Told((), plan.awaited)
     site.stored.owe(change.path, WAITING if may_reload or site.pending else SKIPPED)
     return Told(reasons if may_reload else (), plan.awaited)
@@ -127,6 +145,11 @@ def _install(change: FileChange) -> None:
     sync_directory(os, change.path.parent)
 
 
+async def _finish(site: Site, store: Store, path: Path) -> None:
+    there = await asyncio.to_thread(path.exists)
+    await _tell(site, FileChange(store, path), await store.plan(site, path, path if there else None))
+
+
 async def resume(site: Site, stores: Mapping[str, Store]) -> None:
     """At start: what a crash cut off is finished, or undone where HAProxy refuses it."""
     known = site.memory.value
@@ -138,7 +161,7 @@ async def resume(site: Site, stores: Mapping[str, Store]) -> None:
             elif site.stored.was_read(path, Worker(known.pid, known.started)):
                 site.stored.in_step(path)
             else:
-                await _tell(site, FileChange(store, path), await store.plan(site, path))
+                await _finish(site, store, path)
                 log.warning("the change of %s that was cut off has been finished", path)
         except NativeError as error:
             log.warning("the change of %s that was cut off: %s", path, error)

@@ -36,13 +36,15 @@ class Plan:
 class FilePlan:
     """How the worker gets to know what a stored file holds: by `steps`, or for these `reasons` by a reload.
 
-    `used`: the worker has read it. `awaited`: a configuration that is not loaded yet refers to it.
+    `used`: the worker has read it. `awaited`: a configuration that is not loaded yet refers to it. `seen` only looks: whether the
+    worker has it already, for a change that it is not told of.
     """
 
     steps: Sequence[Step] = ()
     reasons: Sequence[Reason] = ()
     used: bool = False
     awaited: bool = False
+    seen: Sequence[Step] = ()
 
 
 def reason_at(document: Document, section: Section, place: int, why: str) -> Reason:

@@ -48,11 +48,13 @@ class Ledger:
     def __init__(self, directory: Path) -> None:
         self.path, self._former, self._journals = directory / "stored.json", directory / "former", directory
         self.entries: dict[str, Owed] = {}
+        self._told: dict[str, int] = {}
 
     def open(self) -> None:
         """Reads what an earlier process left, and drops copies that no entry names."""
         with suppress(OSError, ValueError, TypeError):
-            self.entries = {path: Owed(**told) for path, told in json.loads(self.path.read_bytes()).items()}
+            kept = json.loads(self.path.read_bytes())
+            self.entries, self._told = {path: Owed(**owed) for path, owed in kept["owed"].items()}, kept["told"]
         with suppress(OSError):
             for copy in self._former.iterdir():
                 self._drop(copy.name)
@@ -76,6 +78,7 @@ class Ledger:
     def in_step(self, path: Path) -> None:
         """The worker does what the file says."""
         if owed := self.entries.pop(str(path), None):
+            self._told[str(path)] = _written(path)
             self._settle()
             self._drop(owed.former, owed.before or ABSENT)
 
@@ -112,7 +115,7 @@ class Ledger:
         """The worker has read every file."""
         if self.entries:
             copies = [name for owed in self.entries.values() for name in (owed.former, owed.before or ABSENT)]
-            self.entries = {}
+            self.entries, self._told = {}, {}
             self._settle()
             self._drop(*copies)
 
@@ -125,6 +128,10 @@ class Ledger:
     def was_read(self, path: Path, worker: Worker) -> bool:
         """Whether a worker began after the file became what it is."""
         return started_after(worker, _written(path) / 1e9)
+
+    def is_known(self, path: Path, worker: Worker) -> bool:
+        """Whether a worker has heard of the file as it is; not so where somebody else has edited it since."""
+        return self._told.get(str(path)) == _written(path) or self.was_read(path, worker)
 
     def is_untouched(self, path: Path) -> bool:
         """Whether a change that is under way has not reached the file yet."""
@@ -153,7 +160,7 @@ class Ledger:
             log.warning("%s", error)
 
     def _write(self) -> None:
-        told = {path: asdict(owed) for path, owed in self.entries.items()}
+        told = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._told}
         try:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_copy(self.path, json.dumps(told, indent=2).encode() + b"\n")

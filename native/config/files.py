@@ -103,6 +103,10 @@ class ConfigFiles:
         self.manifest.end()
         return any(completed) or bool(rest)
 
+    def checked(self, document: Document) -> list[Checked]:
+        """The files as they are, for HAProxy to be asked about."""
+        return Drafts(self, self.names(), {}).checked(document)
+
     def put(self, path: str, data: bytes) -> None:
         """Replaces one file, whatever it holds now. Raises WriteFailed."""
         self.file(MAIN if path == str(self.path) else path).draft(data, str(uuid.uuid4())).install()

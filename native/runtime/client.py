@@ -16,6 +16,7 @@ from native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
 from native.runtime import address, answers
 from native.runtime.argument import argument
 from native.runtime.capabilities import Capabilities, server_keywords
+from native.runtime.exchange import Taker
 from native.runtime.master import Master
 from native.runtime.server_state import ServerState, server_states
 from native.runtime.socket import READING, RequestTooLong, Socket
@@ -40,6 +41,7 @@ class Worker:
 class Runtime:
     """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again.
 
+    `versions` is held while a second version of a list is prepared: HAProxy forgets it when another one is committed.
     `failures` counts how often none answered (absent), and how often HAProxy said no (refused).
     """
 
@@ -47,6 +49,7 @@ class Runtime:
         self._timeout = timeout
         self._socket: Socket | None = None
         self._was_found = False
+        self.versions = asyncio.Lock()
         # HAProxy has one for all its clients: two changes of TLS files at a time would mix.
         self.transaction = asyncio.Lock()
         self.capabilities = Capabilities()
@@ -98,16 +101,11 @@ class Runtime:
 
     async def send(self, command: str, payload: str | None = None) -> str:
         """The worker's answer, whatever it says. What a master's socket cannot carry goes through a stats socket of the same worker."""
-        try:
-            return await self._through(lambda socket: socket.send(command, payload), [command])
-        except RequestTooLong:
-            if (socket := await self._larger()) is None:
-                raise
-            return await socket.send(command, payload)
+        return await self._carried(lambda socket: socket.send(command, payload), [command])
 
     async def each(self, commands: Sequence[str]) -> list[str]:
         """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`)."""
-        return await self._through(lambda socket: socket.send_each(commands), commands)
+        return await self._carried(lambda socket: socket.send_each(commands), commands)
 
     async def ask(self, command: str, payload: str | None = None) -> str:
         """Carries out a change. Raises RuntimeRefused with HAProxy's words."""
@@ -116,9 +114,12 @@ class Runtime:
             raise self._refused(said, command)
         return answer
 
-    async def read(self, command: str, head: str) -> str:
-        """A dump: nothing, or a text that begins with the expression `head`. Raises RuntimeRefused with what HAProxy says instead."""
-        answer = await self.send(command)
+    async def read(self, command: str, head: str, taker: Taker | None = None) -> str:
+        """A dump: nothing, or a text that begins with the expression `head`; its beginning only, where a `taker` takes it as it comes.
+
+        Raises RuntimeRefused with what HAProxy says instead.
+        """
+        answer = await self._through(lambda socket: socket.send(command, None, taker), [command])
         if answer and not re.match(head, answer):
             raise self._refused(answers.first_words(answer), command)
         return answer
@@ -137,6 +138,15 @@ class Runtime:
         """After a reload: chooses the socket again, the master's first, and reads anew what the worker in service can do."""
         await self._reconnect()
         return self.capabilities
+
+    async def _carried(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
+        """Through a larger socket where the one in use is too small."""
+        try:
+            return await self._through(work, commands)
+        except RequestTooLong:
+            if (socket := await self._larger()) is None:
+                raise
+            return await work(socket)
 
     async def _through(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
         """By the socket in use; by another one, or the same again, where that does not answer and nothing can be done twice."""

@@ -1,32 +1,61 @@
 """One request and everything that comes back, until the other side closes; no stream in between, since answers may be long."""
 
 import asyncio
-from typing import cast
+from typing import Protocol, cast
+
+# What is kept of an answer that somebody takes piece by piece: enough to tell a refusal.
+BEGINNING = 2000
+
+
+class Taker(Protocol):
+    """Takes an answer piece by piece while it comes; `start` for every attempt."""
+
+    def start(self) -> None: ...
+
+    def take(self, data: bytes) -> None: ...
 
 
 class Exchange(asyncio.Protocol):
     """Sends one request and collects what comes back; `closed` is done when nothing more can come.
 
-    Half-closed, since some masters (2.6, 3.0) else forget now and then to close after a long answer.
+    Half-closed, since some masters (2.6, 3.0) else forget now and then to close after a long answer. With a taker only the beginning
+    and the last two bytes of the answer are kept.
     """
 
-    def __init__(self, request: bytes, *, half_close: bool) -> None:
-        self._request, self._half_close = request, half_close
+    def __init__(self, request: bytes, *, half_close: bool, taker: Taker | None = None) -> None:
+        self._request, self._half_close, self._taker = request, half_close, taker
         self.parts: list[bytes] = []
         self.error: Exception | None = None
         self.closed = asyncio.get_running_loop().create_future()
+        if taker:
+            taker.start()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are none of asyncio's.
-        writing = cast(asyncio.WriteTransport, transport)
-        writing.write(self._request)
+        self._transport = cast(asyncio.WriteTransport, transport)
+        self._transport.write(self._request)
         if self._half_close:
-            writing.write_eof()
+            self._transport.write_eof()
 
     def data_received(self, data: bytes) -> None:
-        self.parts.append(data)
+        if self._taker is None:
+            self.parts.append(data)
+            return
+        self.parts = [self.parts[0] if self.parts else data[:BEGINNING], (b"".join(self.parts[1:]) + data)[-2:]]
+        try:
+            self._taker.take(data)
+        except Exception as error:  # noqa: BLE001 - told to who waits, whatever it is
+            self._end(error)
+            self._transport.abort()
 
     def connection_lost(self, error: Exception | None) -> None:
         self.error = error
-        if not self.closed.done():
+        self._end(None)
+
+    def _end(self, error: Exception | None) -> None:
+        if self.closed.done():
+            return
+        if error:
+            self.closed.set_exception(error)
+        else:
             self.closed.set_result(None)

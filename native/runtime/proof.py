@@ -4,7 +4,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from native.errors import RuntimeRefused
+from native.errors import RuntimeUnseen
 from native.runtime import answers
 from native.runtime.argument import argument
 from native.runtime.client import Runtime
@@ -38,7 +38,7 @@ class Limit:
 
 
 async def prove(runtime: Runtime, changes: Sequence[tuple[str, Shows | Gone | Limit]]) -> None:
-    """Raises RuntimeRefused with the command whose effect is not to be seen.
+    """Raises RuntimeUnseen with the command whose effect is not to be seen.
 
     The last word on each member counts: within one change a server may be taken out and put back.
     """
@@ -69,7 +69,7 @@ async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[s
     rows = {backend: {row.name: row for row in await runtime.servers(backend)} for backend in {key[0] for key in servers}}
     for (backend, server), expected in servers.items():
         for command, problem in _problems(f"{backend}/{server}", rows[backend].get(server), expected):
-            raise RuntimeRefused(f"HAProxy accepted it, but {problem}", command)
+            raise RuntimeUnseen(f"HAProxy accepted it, but {problem}", command)
 
 
 def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:
@@ -98,7 +98,7 @@ async def _prove_limit(runtime: Runtime, command: str, limit: Limit) -> None:
         # A frontend and a backend may have one name, and HAProxy finds but one of them by it.
         shown = await _limit(runtime, "-1", limit.proxy, row, kind)
     if shown is None or int(shown or 0) != limit.value:
-        raise RuntimeRefused(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)
+        raise RuntimeUnseen(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)
 
 
 async def _limit(runtime: Runtime, proxies: str, proxy: str, row: str, kind: int) -> str | None:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from native.runtime import address as addresses
 from native.runtime.address import Address
-from native.runtime.exchange import Exchange
+from native.runtime.exchange import Exchange, Taker
 
 _FORBIDDEN = re.compile(r"[\n\r\0]")
 _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
@@ -48,19 +48,22 @@ class Socket:
         self._is_masters, self._is_master = worker or master, master
         self._one_at_a_time = asyncio.Lock()
 
-    async def send(self, command: str, payload: str | None = None) -> str:
-        """The answer without its last line ends. A payload loses its empty lines, which would end it.
+    async def send(self, command: str, payload: str | None = None, taker: Taker | None = None) -> str:
+        """The answer without its last line ends, or its beginning where a `taker` took it.
+
+        A payload loses its empty lines, which would end it.
 
         Raises BadRequest for what is more than one command; unsent, RuntimeRefused for one of too many words and RequestTooLong;
         RuntimeAbsent with the reason, whose cause is a TimeoutError when there was no answer in time.
         """
-        return (await self._answer(self._request([command], payload), command)).strip("\n")
+        return (await self._answer(self._request([command], payload), command, taker)).strip("\n")
 
     async def send_each(self, commands: Sequence[str]) -> list[str]:
         """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above."""
         found: list[str] = []
-        for some in self._batches(commands):
-            answers = list(_divided(await self._answer(self._request(some, None), some[0])))
+        # All are made before the first is sent: nothing is sent when one of them cannot be.
+        for some, request in [(some, self._request(some, None)) for some in self._batches(commands)]:
+            answers = list(_divided(await self._answer(request, some[0])))
             if len(answers) != len(some):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
             found += answers
@@ -98,11 +101,11 @@ class Socket:
             raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))
         return request
 
-    async def _answer(self, request: bytes, command: str) -> str:
+    async def _answer(self, request: bytes, command: str, taker: Taker | None = None) -> str:
         async with self._one_at_a_time:
             try:
                 async with asyncio.timeout(self.timeout):
-                    answer, error = await self._exchange(request)
+                    answer, error = await self._exchange(request, taker)
             except TimeoutError as late:
                 raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
             except OSError as failed:
@@ -115,9 +118,9 @@ class Socket:
         self._check_whole(text, command)
         return text
 
-    async def _exchange(self, request: bytes) -> tuple[bytes, Exception | None]:
+    async def _exchange(self, request: bytes, taker: Taker | None) -> tuple[bytes, Exception | None]:
         """Everything until the other side closes, and the error it closed with, if any."""
-        transport, exchange = await self._connect(lambda: Exchange(request, half_close=not self._is_master))
+        transport, exchange = await self._connect(lambda: Exchange(request, half_close=not self._is_master, taker=taker))
         try:
             await exchange.closed
         finally:

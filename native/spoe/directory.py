@@ -84,6 +84,8 @@ class SpoeFiles:
                 await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
             finally:
                 draft.discard()
+            # What a deleted file of that name was counts no more.
+            self._open.pop(name, None)
             scheduled = around.site.reloads.schedule(reasons) if reasons else None
         return path, Outcome(self.file(name).version(), scheduled, live=not reasons, reasons=reasons)
 

@@ -6,6 +6,7 @@ HAProxy is asked whenever the configuration reads the file: about the configurat
 import asyncio
 import logging
 import uuid
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from native.apply.outcome import Reason
 from native.config import header
 from native.config.files import ConfigFiles
 from native.config.transactions import Transaction, Transactions
-from native.errors import Conflict, NoTransaction
+from native.errors import Conflict, NoTransaction, Unusable
 from native.spoe.surroundings import Surroundings
 from native.text.document import Document
 
@@ -159,5 +160,6 @@ class SpoeFile:
             with self._around.directory.used():
                 self.path.unlink(missing_ok=True)
             self._memory.path.unlink(missing_ok=True)
-            for transaction in self._transactions.list():
-                self._transactions.delete(transaction.id)
+            with suppress(Unusable):
+                for transaction in self._transactions.list():
+                    self._transactions.delete(transaction.id)

@@ -61,6 +61,7 @@ class CertificateStep:
                     raise NotLive(error.answer) from error
                 raise
             await prove(runtime, name, pem)
+        await self._join(runtime, self.names[0])
 
     async def _create(self, runtime: Runtime, pem: str) -> None:
         """Where it cannot join a list, it is not left in memory."""
@@ -68,20 +69,49 @@ class CertificateStep:
         name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
         await ssl_files.create(runtime, CERTIFICATES, name, pem)
         try:
-            for directory in self.directories:
-                await crt_lists.add(runtime, directory, name)
+            await self._join(runtime, name)
         except RuntimeRefused:
             with suppress(RuntimeRefused):
                 await ssl_files.delete(runtime, CERTIFICATES, name)
             raise
         await prove(runtime, name, pem)
 
+    async def _join(self, runtime: Runtime, name: str) -> None:
+        for directory in self.directories:
+            if not await _is_in(runtime, directory, name):
+                await crt_lists.add(runtime, directory, name)
+
     async def _delete(self, runtime: Runtime) -> None:
         for name in self.names:
             for directory in self.directories:
-                if any(entry.file == name for entry in await crt_lists.entries(runtime, directory)):
+                if await _is_in(runtime, directory, name):
                     await crt_lists.delete(runtime, directory, name)
             await ssl_files.delete(runtime, CERTIFICATES, name)
+
+
+async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
+    return any(entry.file == name for entry in await crt_lists.entries(runtime, directory))
+
+
+@dataclass(frozen=True)
+class CertificateSeen:
+    """Only looks: whether HAProxy was given the file's content before, by somebody who then stored it."""
+
+    path: Path
+    names: Sequence[str]
+
+    @property
+    def said(self) -> Sequence[str]:
+        return [f"show ssl cert {name}" for name in self.names]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises NotLive where it was not."""
+        pem = await asyncio.to_thread(served_text, self.path)
+        for name in self.names:
+            await prove(runtime, name, pem or "")
+
+    async def take_back(self, runtime: Runtime) -> None:
+        """There is nothing to take back."""
 
 
 def served_text(path: Path) -> str | None:
@@ -105,11 +135,11 @@ def key_beside(path: Path) -> bytes | None:
 
 
 async def prove(runtime: Runtime, name: str, pem: str) -> None:
-    """That HAProxy now shows what was sent. Raises NotLive."""
+    """That HAProxy shows the certificate of a text. Raises NotLive."""
     try:
         wanted = certificate.read(pem.encode("utf-8", "surrogateescape")).fingerprint
-    except BadRequest:
-        return
+    except BadRequest as error:
+        raise NotLive(error.detail) from error
     shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
     if shown.get("sha1_finger_print") != wanted:
         raise NotLive(f"HAProxy still shows another certificate for {name}")

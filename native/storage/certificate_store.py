@@ -1,14 +1,17 @@
 """Certificates with their keys; what HAProxy has loaded is replaced live, wherever it is served (lists, directories, ssl-f-use lines)."""
 
 import asyncio
+import os
 import posixpath
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
 from native.config.file_references import Reference
-from native.errors import InUse, NativeError, RuntimeFailure
+from native.errors import BadRequest, InUse, NativeError, RuntimeFailure
 from native.runtime import crt_lists, ssl_answers, ssl_files
 from native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
 from native.storage import certificate
@@ -18,6 +21,8 @@ from native.storage.list_references import listed
 from native.storage.plans import Loaded, by_reload, certificate_plan
 from native.storage.store import Store
 
+# In bytes; a chain is read as a whole.
+LARGEST = 1 << 20
 # What HAProxy reads with a certificate, at its start only.
 BESIDE = (".ocsp", ".sctl", ".issuer")
 
@@ -36,21 +41,21 @@ class CertificateStore(Store):
         return certificate.read(data), len(data)
 
     def check_content(self, path: Path, draft: Path) -> None:
+        if draft.stat().st_size > LARGEST:
+            raise BadRequest(f"a certificate file may have {LARGEST} bytes")
         certificate.accepted(draft.read_bytes(), key_beside(path))
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(site, path), self.references(site, path)
-        loaded = await self._loaded(site, path, bool(used))
+        loaded = await self._loaded(site, path, used)
         if loaded is None:
             used += await asyncio.to_thread(self._listed, site, path)
             return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
-        if beside := [f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()]:
-            return by_reload(used, wanted, f"HAProxy reads {beside[0]} at its start only")
         return certificate_plan(path, loaded, used, wanted)
 
     async def offer(self, site: Site, path: Path) -> None:
         """Keeps the memory of HAProxy in line with a file that nothing refers to, so that a list may refer to it at once."""
-        loaded = await self._loaded(site, path, False)
+        loaded = await self._loaded(site, path, ())
         if loaded is None or loaded.used or loaded.directories:
             return
         with suppress(NativeError):
@@ -75,10 +80,9 @@ class CertificateStore(Store):
         except OSError:
             return False
 
-    async def _loaded(self, site: Site, path: Path, used: bool) -> Loaded | None:
+    async def _loaded(self, site: Site, path: Path, used: Sequence[Reference]) -> Loaded | None:
         """What HAProxy has of a file; None where it does not tell, or cannot be told."""
-        runtime, directory = site.runtime, str(path.parent)
-        base = str(site.current.path.parent)
+        runtime, base = site.runtime, str(site.current.path.parent)
         try:
             known = ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES))
             if not runtime.capabilities.can("set ssl cert"):
@@ -87,7 +91,7 @@ class CertificateStore(Store):
             for name in known:
                 if means(name, path, base) or (used and name.startswith("@")):
                     told = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-                    if means(str(told.get("file", name)), path, base):
+                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias, told, path, used):
                         names.append(name)
                         is_used = is_used or told.get("status") == "Used"
             others = [row["storage_name"] for row in ssl_answers.ca_files(await ssl_files.show(runtime, CA_FILES))]
@@ -95,10 +99,24 @@ class CertificateStore(Store):
             lists = await crt_lists.names(runtime)
         except RuntimeFailure:
             return None
-        directories = [name for name in lists if posixpath.normpath(posixpath.join(base, name)) == directory]
-        return Loaded(names, is_used, directories, any(means(name, path, base) for name in others))
+        directories = [name for name in lists if means(name, path.parent, base)]
+        beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
+        return Loaded(names, is_used, directories, any(means(name, path, base) for name in others), beside)
+
+    def _is_alias(self, told: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
+        """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, if that is told, are the file's."""
+        store = f" {told['storage_name'][1:].partition('/')[0]}"
+        if not any(each.section.endswith(store) for each in used) or posixpath.basename(told.get("file", path.name)) != path.name:
+            return False
+        try:
+            return self.read(path)[0].fingerprint == told.get("sha1_finger_print")
+        except (BadRequest, OSError):
+            return False
 
 
 def means(name: str, path: Path, base: str) -> bool:
-    """Whether a name in HAProxy's memory is that of a file; relative ones begin at the configuration's directory."""
-    return posixpath.normpath(posixpath.join(base, name)) == str(path)
+    """Whether a name in HAProxy's memory is that of a file; relative ones begin at the configuration's directory, links are followed."""
+    if posixpath.basename(name) != path.name:
+        return False
+    place = posixpath.join(base, name)
+    return posixpath.normpath(place) == str(path) or os.path.realpath(place) == os.path.realpath(path)

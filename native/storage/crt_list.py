@@ -97,6 +97,14 @@ def difference(old: Sequence[Entry], new: Sequence[Entry]) -> Difference | None:
     return None if any(each.said in remaining for each in new[kept:]) else Difference(removed, new[kept:])
 
 
+def obstacle(former: str, new: str) -> str:
+    """Why one text cannot follow another without a reload; empty where it can."""
+    wanted = entries(new)
+    if not wanted:
+        return "no entry is left in the list"
+    return "" if difference(entries(former), wanted) else "entries of the list have to stand before others, and HAProxy only appends"
+
+
 def _entry(line: str, number: int) -> Entry | None:
     match = None if line.startswith("#") else _LINE.fullmatch(line.strip())
     if match is None:

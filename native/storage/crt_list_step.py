@@ -13,9 +13,6 @@ from native.storage import crt_list
 from native.storage.certificate_step import NOT_NOW, served_text
 from native.storage.crt_list import Entry
 
-# HAProxy appends and deletes; an order of its own is made by a reload.
-NOT_IN_ORDER = "entries of the list have to stand before others, and HAProxy only appends"
-
 
 @dataclass(frozen=True)
 class CrtListStep:
@@ -31,15 +28,14 @@ class CrtListStep:
 
     async def carry_out(self, runtime: Runtime) -> None:
         """Raises RuntimeRefused with the process as it was, NotLive where only a reload will do."""
-        old, new = crt_list.entries(self.former), crt_list.entries(await asyncio.to_thread(self._now))
-        difference = crt_list.difference(old, new)
+        text = await asyncio.to_thread(self._now)
+        old, new = crt_list.entries(self.former), crt_list.entries(text)
         shown = await crt_lists.entries(runtime, self.name)
         if [(each.file, each.filters) for each in shown] != [(each.file, each.filters) for each in old]:
             raise NotLive(f"HAProxy has other entries in {self.path.name} than stood there")
-        if difference is None:
-            raise NotLive(NOT_IN_ORDER)
-        if not new:
-            raise NotLive(f"{self.path.name} has no entry left")
+        difference = crt_list.difference(old, new)
+        if difference is None or not new:
+            raise NotLive(crt_list.obstacle(self.former, text))
         gone = [shown[place] for place in difference.removed]
         await self._add(runtime, difference.added)
         await self._delete(runtime, gone)

@@ -14,7 +14,7 @@ from native.storage import crt_list
 from native.storage.certificate_store import means
 from native.storage.crt_list import Entry
 from native.storage.crt_list_step import CrtListStep
-from native.storage.plans import by_reload, crt_list_plan
+from native.storage.plans import by_reload, crt_list_plan, loaded_anew
 from native.storage.store import Store
 from native.storage.upload import Upload
 
@@ -40,19 +40,20 @@ class CrtListStore(Store):
         except OSError as error:
             raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(site, path), self.references(site, path)
         if str(path) in site.stored.entries:
-            return by_reload(used, wanted, f"HAProxy has not read {path.name} since it was changed")
+            return loaded_anew(used, wanted, f"HAProxy has not read {path.name} since it was changed")
         base = str(site.current.path.parent)
         try:
             names = [name for name in await crt_lists.names(site.runtime) if means(name, path, base)]
             former = self.text(path) if names else ""
+            new = self.text(content) if names and content else former
         except (RuntimeFailure, WriteFailed) as error:
             return by_reload(used, wanted, str(error))
         if not site.runtime.capabilities.can("add ssl crt-list"):
             return by_reload(used, wanted, "HAProxy cannot be told of a certificate list live")
-        return crt_list_plan([CrtListStep(path, name, former) for name in names], used, wanted)
+        return crt_list_plan([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
         upload = super()._upload(path, check)

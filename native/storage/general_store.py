@@ -11,5 +11,5 @@ from native.storage.store import Store
 class GeneralStore(Store):
     description = created = "managed general use file"
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         return by_reload(self.used(site, path), self.references(site, path), f"HAProxy reads {path.name} at its start only")

@@ -1,12 +1,25 @@
-"""Map files (HAProxy Management Guide, section 9.3, `show map`)."""
+"""Map files, and the maps that HAProxy has made of them (HAProxy Management Guide, section 9.3, `show map`).
 
+A file whose map is loaded changes live. The worker is asked which are: a configuration alone does not tell.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from os.path import normpath
 from pathlib import Path
 
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
-from native.storage import names
-from native.storage.plans import by_reload
+from native.errors import NotFound, RuntimeFailure
+from native.runtime import maps
+from native.runtime.client import Runtime
+from native.runtime.maps import Entry, Fill, Map
+from native.storage import map_file, names
+from native.storage.plans import of_map
 from native.storage.store import Store
+
+# Beyond, a reload is quicker.
+LARGEST = 64 << 20
 
 
 class MapStore(Store):
@@ -17,5 +30,45 @@ class MapStore(Store):
         name = names.uploaded(upload)
         return name if not name or name.endswith(".map") else f"{name}.map"
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
-        return by_reload(self.used(site, path), self.references(site, path), f"HAProxy reads {path.name} at its start only")
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(site, path), self.references(site, path)
+        try:
+            found = await self.loaded(site.runtime, path)
+        except RuntimeFailure as error:
+            return of_map(used, wanted, None, f"it is not known whether HAProxy has loaded {path.name}: {error}")
+        if found is None:
+            return of_map(used, wanted, None, f"HAProxy has not loaded {path.name} as a map")
+        why = await asyncio.to_thread(_trouble, content) if content else f"HAProxy still has {path.name} loaded"
+        return of_map(used, wanted, Fill(found.name, lambda: entries_at(path)), why)
+
+    async def loaded(self, runtime: Runtime, path: Path) -> Map | None:
+        """The map that the worker has made of a file. Raises RuntimeFailure."""
+        return next((each for each in await maps.loaded(runtime) if _is(each, path)), None)
+
+    def path_of(self, name: str) -> Path:
+        """Where the file of a map is that a client names, whether or not there is one. Raises NotFound."""
+        name = self.name_of(name) if not names.is_element(name) or not self._is_ours(name) else name
+        if not name:
+            raise NotFound("no map name")
+        return self.directory / name
+
+    def manages(self, loaded: Map) -> bool:
+        """Whether the map is that of a file in this directory."""
+        return Path(loaded.name).parent == self.directory
+
+
+def _is(loaded: Map, path: Path) -> bool:
+    return normpath(loaded.name) == str(path)
+
+
+def entries_at(path: Path) -> Iterator[Entry]:
+    """What a map file holds, read while it is asked for."""
+    with path.open("rb") as file:
+        yield from map_file.from_lines(file)
+
+
+def _trouble(path: Path) -> str:
+    if path.stat().st_size > LARGEST:
+        return f"{path.stat().st_size} bytes are quicker loaded than sent"
+    with path.open("rb") as file:
+        return map_file.trouble(file)

@@ -36,19 +36,19 @@ class Store:
     mode = 0o644
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
-        self.name, self.directory, self._kept, self._state = name, directory.path, directory, state / "journals" / name
+        self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
 
     def recover(self) -> None:
         """At start: nothing in the directory is half written or left over. Raises Unusable."""
         if not self.directory.exists():
             return
         with self._kept.used() as directory:
-            self._state.mkdir(mode=0o750, parents=True, exist_ok=True)
+            self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
             for entry in os.scandir(directory):
                 if names.is_draft(entry.name):
                     with suppress(OSError):
                         remove_unlocked(Path(entry.path))
-            for journal in self._state.glob("*.journal"):
+            for journal in self.state.glob("*.journal"):
                 Journal(journal, os).replay()
 
     # -- reading
@@ -80,8 +80,8 @@ class Store:
 
     # -- changing
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
-        """How the worker gets to know what the file holds then; that of a file which is gone, where there is none. Never raises."""
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone. Never raises."""
         raise NotImplementedError
 
     def check_content(self, path: Path, draft: Path) -> None:
@@ -101,14 +101,14 @@ class Store:
     def other(self, name: str) -> Upload:
         """Other content for a file that there is. Raises NotThere, Unusable."""
         path = self.find(name)
-        return self._upload(path, lambda: self._check_there(path))
+        return self._upload(path, lambda: self.check_there(path))
 
     async def delete(self, site: Site, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True) -> Outcome:
         """Without `may_reload` no reload is scheduled, without `live` the worker is not told. Raises NotThere, InUse, WriteFailed."""
         path = self.find(name)
 
         def check() -> None:
-            self._check_there(path)
+            self.check_there(path)
             self._check_unused(site, path)
 
         change = FileChange(self, path, None, check, force_reload=force_reload, may_reload=may_reload, live=live)
@@ -117,15 +117,15 @@ class Store:
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
         self._kept.writable()
         with suppress(OSError):
-            self._state.mkdir(mode=0o750, parents=True, exist_ok=True)
-        draft = ConfigFile(path, self._state, mode=self.mode).draft(b"", str(uuid.uuid4()))
+            self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
+        draft = ConfigFile(path, self.state, mode=self.mode).draft(b"", str(uuid.uuid4()))
         return Upload(self, path, draft, check, self.check_content)
 
     def _check_free(self, path: Path) -> None:
         if os.path.lexists(path):
             raise AlreadyThere(f"file {path} already exists")
 
-    def _check_there(self, path: Path) -> None:
+    def check_there(self, path: Path) -> None:
         if not self._is_ours(path.name):
             raise NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
 

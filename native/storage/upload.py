@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from native.apply.commit import Outcome, commit
-from native.apply.file_change import FileChange, Store
+from native.apply.file_change import FileChange, Store, notice
+from native.apply.outcome import FilePlan
 from native.apply.site import Site
 from native.config.file import Draft
 from native.runtime.commands import Step
@@ -48,6 +49,14 @@ class Upload:
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
         return await commit(site, change)
+
+    async def plan(self, site: Site) -> FilePlan:
+        """What a commit would make the worker do, without one. Raises what the content is refused for."""
+        await self._flush()
+        await asyncio.to_thread(self._check_content, self.path, self._draft.path)
+        async with site.lock:
+            await notice(site)
+            return await self._store.plan(site, self.path, self._draft.path)
 
     def discard(self) -> None:
         if not self._committed:

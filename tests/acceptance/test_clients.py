@@ -247,6 +247,11 @@ def test_an_ingress_controller_that_names_the_runtime_actions_itself(sidecar: Qu
     answer = call.raw("POST", "raw", new, version=3, skip_reload="true")
     assert answer.status_code == 500
     assert answer.json()["message"].startswith("cannot execute")
+    del call.client.headers["X-Runtime-Actions"]
+    answer = call.raw("POST", "raw", new, skip_version="true", skip_reload="true")
+    assert (answer.status_code, "Reload-Id" in answer.headers) == (201, False)
+    assert "# _version=1\n" in sidecar.text()
+    assert call.version() == 1
 
 
 def test_a_gitops_operator(sidecar: Quick, call: Persona) -> None:

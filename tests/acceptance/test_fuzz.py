@@ -9,18 +9,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from urllib.parse import quote
 
 import pytest
 
 from app.operations import Operation
 from native.text.document import Document
 from tests.acceptance.bodies import Bodies, Mutant
+from tests.acceptance.targets import target
 from tests.app.client import Client, Got, settings
 
 CONFIGURATION = Path(__file__).with_name("everything.cfg").read_text()
-NAMES = ("base", "web", "app", "one", "nosuch", "a/b", "é", "two words", '"', "x" * 300, ".", "..", "%", "0", "-1")
-INDEXES = ("0", "1", "-1", "7", "99999", "x", "", "1e3", str(1 << 63))
 # There is no HAProxy here, which is no failure of the server's.
 ABSENT = b"unable to configure runtime client"
 METHODS_WITH_BODY = ("POST", "PUT")
@@ -42,16 +40,6 @@ def written(client: Client) -> list[Operation]:
     """Operations with a JSON body."""
     found = client.app.sidecar.index.operations
     return [each for each in found if each.body is not None and "application/json" in each.body.media_types]
-
-
-def target(operation: Operation, random: Random, *, sane: bool = False) -> str:
-    """A path and query for it; a sane one leads to what the configuration has."""
-    path = "/v3" + operation.path
-    for name in operation.names:
-        value = "0" if name == "index" else "one" if sane else random.choice(INDEXES if name == "index" else NAMES)
-        path = path.replace("{" + name + "}", quote(value, safe=""))
-    asked = {each.name: "one" for each in operation.parameters if each.place == "query" and each.required}
-    return path + "?" + "&".join(f"{name}={value}" for name, value in asked.items())
 
 
 def assert_sound(got: Got, what: str) -> None:

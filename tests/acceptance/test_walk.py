@@ -40,6 +40,7 @@ backend app from base
     server s1 127.0.0.1:2
 
 backend other from base
+    http-request set-header X-Map %[path,map({home}/maps_dir/loaded.map,none)]
 
 listen both from base
     stick-table type ip size 100
@@ -76,6 +77,10 @@ crt-store one
 acme one
     directory https://127.0.0.1/directory
 
+crt-store renewed
+    crt-base {home}
+    load crt renewed.pem acme one domains site.test
+
 healthcheck one
     type httpchk
 
@@ -83,9 +88,10 @@ healthcheck tcp
     type tcp-check
 """
 FILES = {
-    **dict.fromkeys(("site.pem", "other.pem", "third.pem"), "<certificate>"),
+    **dict.fromkeys(("site.pem", "other.pem", "third.pem", "renewed.pem"), "<certificate>"),
     "loaded.list": "site.pem\n",
     "blocked.acl": "192.0.2.1\n",
+    "maps_dir/loaded.map": "/a 1\n/b 2\n",
 }
 
 
@@ -93,6 +99,7 @@ FILES = {
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     """Reloads wait until the end."""
     directory = tmp_path_factory.mktemp("walk")
+    (directory / "maps_dir").mkdir()
     furnish(directory, FILES)
     text = CONFIGURATION.format(home=directory, port=free_port(), tls=free_port())
     with HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy, Quick(haproxy, delay=3_600_000) as sidecar:

@@ -57,7 +57,7 @@ def test_check_is_about_settings_and_configuration(sidecar: Sidecar) -> None:
 WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     ({"haproxy_bin": "/nowhere/haproxy"}, "haproxy", "/nowhere/haproxy is no command", "haproxy.haproxy_bin"),
     ({"haproxy_bin": "/bin/true"}, "haproxy", "tells no version", "2.6"),
-    ({"config_file": "/nowhere/haproxy.cfg"}, "configuration", "/nowhere/haproxy.cfg cannot be read", "haproxy.config_file"),
+    ({"config_file": "/nowhere/haproxy.cfg"}, "configuration", "Cannot read /nowhere/haproxy.cfg", "haproxy.config_file"),
     ({"validate_cmd": "false"}, "configuration", "exit status 1", "every change is refused"),
     ({"users": []}, "users", "nobody", "dataplaneapi.user"),
     ({"maps_dir": "/etc/passwd/maps"}, "directories", "maps_dir /etc/passwd/maps cannot be used", "remove the file"),

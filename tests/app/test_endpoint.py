@@ -1,5 +1,6 @@
 """From settings to what each listener is to be."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -90,6 +91,16 @@ def test_listeners_of_the_list_say_what_differs() -> None:
 def test_what_cannot_be_is_refused(entry: dict[str, Any], text: str) -> None:
     with pytest.raises(SettingsError, match=text):
         listed(entry)
+
+
+def test_what_the_service_manager_hands_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("tls.crt", "tls.key"):
+        (tmp_path / name).write_text("x")
+    monkeypatch.setenv("CREDENTIALS_DIRECTORY", str(tmp_path))
+    (https,) = endpoints(given(scheme=["https"], tls_port=1))
+    assert (https.certificate, https.key) == (str(tmp_path / "tls.crt"), str(tmp_path / "tls.key"))
+    (own,) = endpoints(given(scheme=["https"], tls_port=1, **TLS))
+    assert (own.certificate, own.key) == ("/c", "/k")
 
 
 def test_two_at_one_place() -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from app.call import Call
 from app.errors import status_of
-from app.runtime import ALL_NOT_THERE, asking, worded
+from app.runtime import ALL_NOT_THERE, asking, read_long, worded
 from native.errors import RuntimeAbsent, RuntimeMisused, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from native.runtime.statistics import Counters
 from tests.app.client import Client, settings
 
 REFUSED = RuntimeRefused("No such backend.", "add server a/b  1.2.3.4")
@@ -30,7 +31,7 @@ def test_a_refusal_is_worded_and_classed(kinds: object, classed: bool, status: i
     assert (str(told), status_of(told)) == (f"/run/h.sock [3]  No such backend. [add server a/b  1.2.3.4]{end}", status)
 
 
-def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path) -> None:
+def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await asyncio.Event().wait()
@@ -43,6 +44,17 @@ def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path) -> None:
         async with server, asking(call, seconds=0.1) as runtime:
             await runtime.read("show info", "Name")
 
+    async def talk_long(client: Client) -> None:
+        server = await asyncio.start_unix_server(silent, client.settings.master_runtime)
+        async with server, asking(Call(client.app.sidecar, None, {}, {}), seconds=None) as runtime:  # type: ignore[arg-type]
+            await read_long(runtime, "show stat", "", Counters({}, lambda *_: True))
+
     late = r"m\.sock: no answer within 0\.1 s; a change may have been carried out"
     with Client(settings(tmp_path, master_runtime=str(tmp_path / "m.sock"))) as client, pytest.raises(RuntimeAbsent, match=late):
         client.runner.run(talk(client))
+    monkeypatch.setattr("app.runtime.SECONDS", 0.1)
+    with (
+        Client(settings(tmp_path, master_runtime=str(tmp_path / "l.sock"))) as client,
+        pytest.raises(RuntimeAbsent, match=r"l\.sock: no ans"),
+    ):
+        client.runner.run(talk_long(client))

@@ -87,6 +87,23 @@ def test_what_cannot_be_followed_changes_nothing(wrong: dict[str, Any]) -> None:
     run(given(), story)
 
 
+def test_a_limit_that_is_lifted_lets_those_in_who_wait() -> None:
+    async def story(serving: Serving, opened: list[Listener]) -> None:
+        address = opened[0].socket.getsockname()
+        first = await asyncio.open_connection(*address)
+        assert await answered(*first) == b"/"
+        second = await asyncio.open_connection(*address)
+        waiting = asyncio.ensure_future(answered(*second))
+        await asyncio.wait([waiting], timeout=0.1)
+        assert not waiting.done()
+        await serving.change(given(listen_limit=2))
+        assert await waiting == b"/"
+        for _, writer in (first, second):
+            writer.close()
+
+    run(given(listen_limit=1, cleanup_timeout=60.0), story)
+
+
 def test_sockets_of_the_service_manager_stay() -> None:
     async def story(serving: Serving, opened: list[Listener]) -> None:
         before = serving.addresses

@@ -132,9 +132,3 @@ def test_a_wrong_variable_is_named() -> None:
 
 def test_settings_never_print_passwords() -> None:
     assert "secret" not in repr(combine({}, {}, {"dataplaneapi": {"user": [{"name": "a", "password": "secret"}]}}))
-
-
-def test_what_has_no_effect_yet_is_told() -> None:
-    found = combine({}, {}, {"dataplaneapi": {"resources": {"update_map_files": True}}})
-    assert [warning.split()[0] for warning in found.warnings] == ["--update-map-files"]
-    assert combine({}, {}, {}).warnings == ()

@@ -1,7 +1,6 @@
 """Edits by chance, one after the other, of all the files: each changes what was asked for and nothing else, and HAProxy goes along.
 
-HAProxy looks at every text that comes of one. What it took before it takes still, or it complains of the section that was edited, and the
-edit is not kept; of what it never took, it says nothing new about other lines.
+HAProxy looks at every text that comes of one; an edit of which it complains is not kept, since others may have referred to what went.
 """
 
 import random
@@ -54,11 +53,6 @@ class Chance:
         self.check_lines(kind, chosen, new)
         self.check_objects(chosen, before, new)
         complaints = self.asked(new)
-        section = self.section(new, chosen)
-        mine = {line.text.strip() for line in section.lines} if section else set()
-        others = {source for source, _ in complaints - self.complaints if source and source not in mine}
-        # What others refer to or inherit may be missed there.
-        assert not others or kind == "delete" or (section and section.kind == "defaults"), (kind, chosen, others)
         if len(complaints) > len(self.complaints):
             return
         self.document, self.complaints = new, complaints
@@ -144,4 +138,4 @@ def test_an_edit_changes_what_was_asked_for(tmp_path: Path, seed: int, rounds: i
         for _ in range(rounds):
             edits.next()
         made += edits.made
-    assert made > len(FILES) * rounds / 4
+    assert made > len(FILES) * rounds / 3

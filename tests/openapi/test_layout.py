@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from openapi import layout
@@ -11,6 +11,11 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.text()
 JSON = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=60)
 
 
+# How long an example takes says more about the machine than about the layout.
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@UNHURRIED
 @given(JSON)
 def test_it_reads_back_in_the_same_order(value: object):
     text = layout.text(value)
@@ -18,6 +23,7 @@ def test_it_reads_back_in_the_same_order(value: object):
     assert json.dumps(json.loads(text)) == json.dumps(value)
 
 
+@UNHURRIED
 @given(st.lists(st.dictionaries(st.text(alphabet="abc", max_size=9), st.integers(0, 999)), max_size=40))
 def test_lines_end_where_they_can(value: list):
     assert all(len(line) <= layout.WIDTH + 1 for line in layout.text(value).splitlines())

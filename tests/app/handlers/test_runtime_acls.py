@@ -1,13 +1,18 @@
 """ACLs of a real HAProxy, whatever their patterns hold."""
 
+import asyncio
+import base64
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from tests.app.client import exchange
 from tests.app.handlers.conftest import RUNTIME, Beside
 
+HEADERS = [(b"authorization", b"Basic " + base64.b64encode(b"admin:adminpwd")), (b"content-type", b"application/json")]
 ACLS = f"{RUNTIME}/acls"
 ODD = ["two words", "semi;colon", "back\\slash", '"quo\'tes"', "#hash", "<less", "a,b=c", "ünïcode ☃", "trailing\\", "x" * 9000]
 
@@ -108,3 +113,16 @@ def test_a_whole_list_is_replaced_or_stays(beside: Beside, ids: dict[str, str]) 
     )
     assert beside.client.put(by_number, []).json == []
     refused(beside.client.get(by_number), 404, f"cannot retrieve ACL files entries for {ids['nets']}: not found")
+
+
+def test_lists_that_are_replaced_at_the_same_time(beside: Beside, ids: dict[str, str]) -> None:
+    lists = [[{"value": f"10.{size}.{number // 256}.{number % 256}"} for number in range(size)] for size in (0, 3, 100, 2, 1)]
+    # Long enough for several requests: the others are done before it.
+    lists[0] = [{"value": f"10.200.{number // 256}.{number % 256}"} for number in range(2000)]
+
+    async def all_at_once() -> list[Any]:
+        path = f"{ACLS}/{ids['nets']}/entries"
+        return await asyncio.gather(*(exchange(beside.client.app, "PUT", path, HEADERS, json.dumps(body).encode()) for body in lists))
+
+    assert [got.status for got in beside.client.runner.run(all_at_once())] == [201] * 5
+    assert [{"value": value} for value in entries(beside, ids["nets"])] in lists

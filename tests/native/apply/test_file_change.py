@@ -53,7 +53,7 @@ class OneFile:
     process: Process
     name: str = "one"
 
-    async def plan(self, site: Site, path: Path) -> FilePlan:
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         return FilePlan([self.process], used=True)
 
 

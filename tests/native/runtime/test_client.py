@@ -1,13 +1,18 @@
 """Which socket is chosen, kept, and found again."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from native.errors import RuntimeAbsent, RuntimeRefused
 from native.runtime.client import Runtime
-from tests.haproxy.process import HAProxy
+from native.runtime.socket import RequestTooLong
+from tests.haproxy.process import SMALL, HAProxy
+
+T = TypeVar("T")
 
 
 async def connected(haproxy: HAProxy, *, master: bool = True) -> Runtime:
@@ -105,3 +110,72 @@ def test_refusals_carry_haproxys_words_and_the_command(haproxy: HAProxy) -> None
             await runtime.servers("ghost")
 
     asyncio.run(talk())
+
+
+class Scripted:
+    """A socket that takes one request after the other and does with each what its turn says: bytes to answer, or None to close at once."""
+
+    def __init__(self, path: Path, *turns: bytes | None) -> None:
+        self.path, self.turns, self.requests = path, list(turns), list[str]()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = (await reader.read()).decode().strip()
+        if not request.startswith(("show info", "help", "show cli", "add server help")):
+            self.requests.append(request)
+            answer = self.turns.pop(0)
+        else:
+            answer = b"Pid: 7\nVersion: 3.2\n\n"
+        writer.write(answer or b"")
+        writer.close()
+
+    def talk(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
+        async def run() -> T:
+            async with await asyncio.start_unix_server(self._serve, str(self.path)):
+                runtime = Runtime()
+                assert await runtime.connect(None, [str(self.path)], 0)
+                return await work(runtime)
+
+        return asyncio.run(run())
+
+
+def test_what_reads_is_asked_again_when_its_answer_was_cut_short(tmp_path: Path) -> None:
+    socket = Scripted(tmp_path / "s.sock", b"# id (file) descr", None, b"# id\n1 ()\n\n")
+    with pytest.raises(RuntimeAbsent, match="closed without an answer"):
+        socket.talk(lambda runtime: runtime.read("show acl", "# id"))
+    assert socket.talk(lambda runtime: runtime.read("show acl", "# id")) == "# id\n1 ()"
+    assert socket.requests == ["show acl"] * 3
+
+
+def test_what_changes_is_never_sent_twice(tmp_path: Path) -> None:
+    socket = Scripted(tmp_path / "s.sock", b"New ver", None, b"\n")
+    for reason in ("cut short after 7 characters", "closed without an answer"):
+        with pytest.raises(RuntimeAbsent, match=reason) as caught:
+            socket.talk(lambda runtime: runtime.ask("prepare acl #1"))
+        assert caught.value.sent
+    assert socket.talk(lambda runtime: runtime.each(["add acl #1 a"])) == [""]
+    assert socket.requests == ["prepare acl #1", "prepare acl #1", "add acl #1 a"]
+
+
+def test_a_dump_that_is_none_is_a_refusal(tmp_path: Path) -> None:
+    socket = Scripted(tmp_path / "s.sock", b"Unknown command: 'show acl', but\n  help : this\n\n", b"\n")
+    with pytest.raises(RuntimeRefused, match=r"^Unknown command: 'show acl', but \[show acl\]$"):
+        socket.talk(lambda runtime: runtime.read("show acl", "# id"))
+    assert socket.talk(lambda runtime: runtime.read("show acl", "# id")) == ""
+
+
+def test_what_a_master_cannot_carry_goes_to_its_worker(tmp_path: Path, haproxy_binaries: str) -> None:
+    (tmp_path / "a.map").touch()
+    config = SMALL.replace("global\n", "global\n  tune.bufsize 131072\n") + "  http-request set-var(txn.x) str(),map(MAP)\n"
+    value = "".join(f"word {number};\\\"'# ü " for number in range(4000))[:60_000].strip()
+
+    async def run(runtime: Runtime, stats: str) -> str:
+        assert await runtime.connect(str(haproxy.master), [str(tmp_path / "nobody.sock"), stats] if stats else [], 10)
+        assert runtime.master
+        assert await runtime.ask(f"add map {tmp_path}/a.map", payload=f"key {value}") == ""
+        assert await runtime.each([f"add map {tmp_path}/a.map k v", f"add map {tmp_path}/a.map long {'v' * 60_000}"]) == ["", ""]
+        return (await runtime.read(f"show map {tmp_path}/a.map", "0x")).partition(" key ")[2].partition("\n")[0]
+
+    with HAProxy(tmp_path, config.replace("MAP", str(tmp_path / "a.map")), binary=haproxy_binaries) as haproxy:
+        assert asyncio.run(run(Runtime(), str(haproxy.stats))) == value
+        with pytest.raises(RequestTooLong, match="a stats socket takes more"):
+            asyncio.run(run(Runtime(), ""))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from native.runtime.exchange import Exchange
+from native.runtime.exchange import BEGINNING, Exchange
 
 
 @pytest.mark.parametrize("half_close", [True, False])
@@ -49,3 +49,42 @@ def test_a_reset_is_told_and_does_not_hide_what_came_before() -> None:
     exchange = asyncio.run(talk())
     assert b"".join(exchange.parts) == b"some words"
     assert isinstance(exchange.error, ConnectionResetError)
+
+
+class Pieces:
+    def __init__(self, fails: bool = False) -> None:
+        self.fails = fails
+
+    def start(self) -> None:
+        self.taken = b""
+
+    def take(self, data: bytes) -> None:
+        if self.fails:
+            raise ValueError("cannot take it")
+        self.taken += data
+
+
+async def taken(tmp_path: Path, answer: bytes, taker: Pieces) -> bytes:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.write(answer)
+        writer.close()
+
+    path = str(tmp_path / "s.sock")
+    async with await asyncio.start_unix_server(serve, path):
+        loop = asyncio.get_running_loop()
+        _, exchange = await loop.create_unix_connection(lambda: Exchange(b"request", half_close=True, taker=taker), path)
+        await exchange.closed
+        return b"".join(exchange.parts)
+
+
+def test_a_taker_gets_all_and_the_ends_are_kept(tmp_path: Path) -> None:
+    taker, answer = Pieces(), b"# head" + b"x" * 500_000 + b"\n\n"
+    kept = asyncio.run(taken(tmp_path, answer, taker))
+    assert taker.taken == answer
+    assert (kept[:6], kept[-2:], len(kept) <= BEGINNING + 2) == (b"# head", b"\n\n", True)
+
+
+def test_a_taker_that_fails_is_heard(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="cannot take it"):
+        asyncio.run(taken(tmp_path, b"x", Pieces(fails=True)))

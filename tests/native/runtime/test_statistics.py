@@ -4,14 +4,23 @@ import json
 
 import pytest
 
-from native.runtime import statistics
+from native.runtime.statistics import Counters
 
 HEADER = "# pxname,svname,scur,status,type,addr,last_chk,new_in_9,lastsess,\n"
 NUMBERS = {"scur": True, "status": False, "addr": False, "last_chk": False, "lastsess": True}
 
 
 def rows(*lines: str) -> list[object]:
-    return [json.loads(row) for row in statistics.rows(HEADER + "\n".join(lines), NUMBERS, lambda kind, name, proxy: proxy != "out")]
+    return [json.loads(row) for row in counters(HEADER + "\n".join([*lines, "", ""])).objects]
+
+
+def counters(text: str, size: int = 1000) -> Counters:
+    """Fed in pieces of a size."""
+    found = Counters(NUMBERS, lambda kind, name, proxy: proxy != "out")
+    data = text.encode("utf-8", "surrogateescape")
+    for place in range(0, len(data), size):
+        found.take(data[place : place + size])
+    return found
 
 
 @pytest.mark.parametrize(
@@ -40,7 +49,21 @@ def test_rows_that_are_left_out() -> None:
     assert rows("web,sock-1,1,OPEN,3,,,,,", "out,FRONTEND,1,OPEN,0,,,,,", "app,s1,1,UP,2", "") == []
 
 
-def test_the_answer() -> None:
-    assert statistics.answer("/a@1", []) == b'{"runtimeAPI":"/a@1"}\n'
-    whole = statistics.answer('/"a"', ['{"name":"caf\udce9"}', "{}"])
-    assert json.loads(whole) == {"runtimeAPI": '/"a"', "stats": [{"name": "caf\udce9"}, {}]}
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 1000])
+def test_however_it_comes(size: int) -> None:
+    text = HEADER + "web,FRONTEND,3,OPEN,0,,,7,,\n" + "app,caf\udce9,1,ü,2,,,,,\n\n"
+    found = counters(text, size)
+    assert json.loads(found.answer('/"a"')) == {
+        "runtimeAPI": '/"a"',
+        "stats": [
+            {"name": "web", "type": "frontend", "stats": {"scur": 3, "status": "OPEN"}},
+            {"backend_name": "app", "name": "caf\udce9", "type": "server", "stats": {"scur": 1, "status": "ü"}},
+        ],
+    }
+    assert found.objects[1] == b'{"backend_name":"app","name":"caf\\udce9","stats":{"scur":1,"status":"\xc3\xbc"},"type":"server"}'
+    found.start()
+    assert found.answer("/a@1") == b'{"runtimeAPI":"/a@1"}\n'
+
+
+def test_a_refusal_is_no_statistics() -> None:
+    assert counters("Permission denied\n\n", 3).objects == []

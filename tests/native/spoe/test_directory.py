@@ -29,6 +29,9 @@ def test_creating_and_deleting(tmp_path: Path) -> None:
             assert files.list() == [home / "old.cfg"]
             await files.create("new.cfg", b"[z]\n")
             assert [each.id for each in files.file("new.cfg").transactions()] == [], f"{id_} was about another file"
+            await files.file("new.cfg").write(lambda document: document, version=1)
+            (home / "new.cfg").unlink()
+            assert (await files.create("new.cfg", b"[z]\n"))[1].version == 1, "somebody else deleted the former one"
             used, outcome = await files.create(READ, TEXT.encode())
             assert outcome.reload_id, "the configuration reads a file of that name already"
             assert used.exists()

@@ -7,7 +7,7 @@ import pytest
 
 from native.errors import NotLive
 from native.runtime.client import Runtime
-from native.storage.certificate_step import NOT_NOW, CertificateStep, key_beside, served_text
+from native.storage.certificate_step import NOT_NOW, CertificateSeen, CertificateStep, key_beside, served_text
 from tests.tls.pems import made
 
 ONE = made("a.example.com")
@@ -59,3 +59,10 @@ def test_refusals_of_the_file(said: str) -> None:
 def test_nothing_is_taken_back(tmp_path: Path) -> None:
     with pytest.raises(NotLive):
         asyncio.run(CertificateStep(tmp_path / "a.pem", []).take_back(Runtime()))
+    asyncio.run(CertificateSeen(tmp_path / "a.pem", []).take_back(Runtime()))
+
+
+def test_looking_is_only_looking(tmp_path: Path) -> None:
+    assert CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).said == ["show ssl cert /a.pem"]
+    with pytest.raises(NotLive, match="no CERTIFICATE block"):
+        asyncio.run(CertificateSeen(tmp_path / "a.pem", ["/a.pem"]).carry_out(Runtime()))

@@ -3,14 +3,18 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from native.apply.commit import Outcome
 from native.engine import Engine
 from native.errors import BadRequest, InUse
+from native.runtime import ssl_files
+from native.runtime.ssl_files import CERTIFICATES
 from native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
 from tests.tls.pems import Made, authority, made
 from tests.tls.site import TlsSite, tls_site
 from tests.tls.stored import storing_engine
@@ -154,6 +158,92 @@ def test_skipping_and_forcing(newest: TlsSite) -> None:
         forced = await put(engine, store, "mutual.pem", made("mutual.example.com", 22).pem, force_reload=True)
         assert forced.forced
         assert (newest.serial("FILE"), newest.serial("MUTUAL")) == (21, 22)
+
+    working(newest, work)
+
+
+def test_what_was_given_to_haproxy_before_it_is_stored_is_in_step(newest: TlsSite) -> None:
+    """So that a failed reload does not bring the former certificate back."""
+    new = made("plain.example.com", 23)
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        await ssl_files.replace(engine.site.runtime, CERTIFICATES, newest.path("plain.pem"), new.pem)
+        await put(engine, store, "plain.pem", new.pem, may_reload=False, live=False)
+        assert engine.site.stored.entries == {}
+        await put(engine, store, "plain.pem", made("plain.example.com", 24).pem, may_reload=False, live=False)
+        assert list(engine.site.stored.entries) == [newest.path("plain.pem")]
+
+    working(newest, work)
+
+
+def test_a_directory_by_another_name(newest: TlsSite) -> None:
+    """The configuration names the directory itself, the settings a link to it."""
+    link = newest.directory.parent / "link"
+    link.symlink_to(newest.directory)
+
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        assert (await put(engine, store, "plain.pem", made("plain.example.com", 25).pem)).live
+        assert newest.serial("FILE") == 25
+
+    working(TlsSite(newest.haproxy, link, newest.ports), work)
+
+
+def test_one_that_was_in_memory_before_joins_its_directory(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        new = made("new.example.com", 26)
+        await ssl_files.create(engine.site.runtime, CERTIFICATES, str(store.directory / "new.pem"), new.pem)
+        assert (await put(engine, store, "new.pem", new.pem)).live
+        assert newest.serial("DIRECTORY", "new.example.com") == 26
+
+    working(TlsSite(newest.haproxy, newest.directory / "many", newest.ports), work)
+
+
+NAMED = """
+global
+  crt-base {directory}
+crt-store shop
+  crt-base {directory}
+  load crt one.pem alias first
+crt-store more
+  crt-base {directory}
+  load crt other.pem alias other
+frontend named
+  mode http
+  bind 127.0.0.1:{port} ssl crt @shop/first crt @more/other
+backend secure
+  server s 127.0.0.1:1 ssl verify none crt client.pem
+"""
+
+
+@pytest.mark.parametrize("version", ["3.2", "3.0"])
+def test_other_names_for_a_file(tmp_path: Path, version: str) -> None:
+    """Below a base, or by an alias, of which HAProxy tells the file from 3.2 on; another of the same content stays."""
+    stored, port = tmp_path / "ssl", free_port()
+    stored.mkdir()
+    first = made("one.example.com", 100)
+    for name in ("one", "client", "other"):
+        (stored / f"{name}.pem").write_text(first.pem)
+    config = "global\n  stats socket {stats} level admin\n" + NAMED.format(directory=stored, port=port)
+    with HAProxy(tmp_path, config, binary=binaries.exactly(version)) as haproxy:
+        site = TlsSite(haproxy, stored, {"NAMED": port})
+
+        async def work(engine: Engine, store: CertificateStore) -> None:
+            assert (await put(engine, store, "client.pem", made("client.example.com", 27).pem)).live
+            assert "Serial: 1B\n" in haproxy.ask(f"show ssl cert {stored}/client.pem")
+            assert (await put(engine, store, "one.pem", made("one.example.com", 28).pem)).live
+            assert site.serial("NAMED") == 28
+            assert "Serial: 64\n" in haproxy.ask("show ssl cert @more/other")
+            for name in ("one.pem", "client.pem"):
+                with pytest.raises(InUse):
+                    await store.delete(engine.site, name, may_reload=True)
+
+        working(site, work)
+
+
+def test_what_is_too_long_for_a_certificate(newest: TlsSite) -> None:
+    async def work(engine: Engine, store: CertificateStore) -> None:
+        with pytest.raises(BadRequest, match="may have 1048576 bytes"):
+            await put(engine, store, "plain.pem", OTHER.pem + "#" * (1 << 20))
 
     working(newest, work)
 

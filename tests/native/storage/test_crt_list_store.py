@@ -117,7 +117,7 @@ WITHOUT_DEFAULT = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n"
     [
         (REORDERED, "entries of the list have to stand before others"),
         (WITHOUT_DEFAULT, "used as default certificate"),
-        ("", "no entry left"),
+        ("", "no entry is left"),
     ],
 )
 def test_what_only_a_reload_can_do(newest: TlsSite, text: str, why: str) -> None:

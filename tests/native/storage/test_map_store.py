@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from native.config.directories import Directory
+from native.engine import Engine
+from native.errors import NotTaken
+from native.runtime.maps import LONGEST_ENTRY, Map
+from native.storage.live_maps import LiveMap
 from native.storage.map_store import MapStore
+from tests.native.engines import reload
+from tests.native.storage.live import Beside, put
 
 
 @pytest.mark.parametrize(("upload", "stored"), [("hosts", "hosts.map"), ("hosts.map", "hosts.map"), ("list.txt", "list.txt.map"), ("", "")])
@@ -15,3 +21,64 @@ def test_names(tmp_path: Path, upload: str, stored: str) -> None:
     if stored:
         (tmp_path / stored).touch()
         assert store.find(upload).name == store.find(stored).name == stored
+
+
+def test_a_replaced_file_is_live(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        outcome = await put(engine, "# new\n/one eins\n/two zwei drei\n")
+        assert (outcome.live, outcome.reload_id) == (True, None)
+        assert [maps.get(key) for key in ("/one", "/two", "/three")] == ["eins", "zwei drei", "none"]
+        assert not engine.site.stored.entries
+
+    maps.with_engine(work)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("only\n", "line 1 has a key without a value"), ("long " + "x" * LONGEST_ENTRY, "line 1 is longer than")],
+)
+def test_what_cannot_be_sent_is_reloaded(maps: Beside, text: str, why: str) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        outcome = await put(engine, text)
+        assert outcome.reload_id
+        assert outcome.reasons[0].why.startswith(why)
+        assert maps.shown() == ["one 1", "two two words"]
+        assert (await reload(engine)).status == "succeeded"
+        assert maps.shown() == [text.strip() + ("" if " " in text else " ")]
+
+    maps.with_engine(work)
+
+
+def test_what_haproxy_refuses_is_not_stored(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        upload = live.store.other("ip.map")
+        await upload.append(b"192.0.2.9 y\nnonsense z\n")
+        with pytest.raises(NotTaken, match="'nonsense' is not a valid IPv4 or IPv6 address"):
+            await upload.commit(engine.site)
+        assert (maps.maps / "ip.map").read_text() == "192.0.2.1 x\n"
+        assert engine.site.stored.entries == {}
+
+    maps.with_engine(work)
+
+
+def test_a_crash_in_between_is_made_up_for(maps: Beside) -> None:
+    async def crash(engine: Engine, live: LiveMap) -> None:
+        engine.site.stored.begin(maps.file, "maps")
+        write(maps, "half way\n")
+
+    async def after(engine: Engine, live: LiveMap) -> None:
+        assert (maps.shown(), engine.site.stored.entries) == (["half way"], {})
+
+    maps.with_engine(crash)
+    maps.again(after)
+
+
+def write(maps: Beside, text: str) -> None:
+    maps.file.write_text(text)
+
+
+def test_where_maps_are(tmp_path: Path) -> None:
+    store = MapStore("maps", Directory(tmp_path, "maps_dir"), tmp_path)
+    assert [store.path_of(name).name for name in ("hosts", "hosts.map", "a.b", "../x")] == ["hosts.map", "hosts.map", "a.b.map", "x.map"]
+    assert store.manages(Map("1", f"{tmp_path}/x.map", ""))
+    assert not store.manages(Map("1", f"{tmp_path}/sub/x.map", "")) and not store.manages(Map("1", "virt@x", ""))

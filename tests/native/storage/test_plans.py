@@ -32,6 +32,7 @@ CERTIFICATES = [
     (Loaded(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
     (Loaded(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
     (Loaded(), [], [LINE], ([], [], False, True)),
+    (Loaded(["/ssl/a.pem"], True, [], False, "a.pem.ocsp"), [], [], ([], ["HAProxy reads a.pem.ocsp at its start only"], True, False)),
     (Loaded(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy verifies others with a.pem too"], True, True)),
 ]
 
@@ -45,8 +46,9 @@ def test_certificates(loaded: Loaded, used: list[Reference], wanted: list[Refere
 
 def test_lists() -> None:
     step = CrtListStep(PATH, "/ssl/l.txt", "")
-    assert crt_list_plan([step], [LINE], [LINE]) == FilePlan([step], (), True, True)
-    assert [each.why for each in crt_list_plan([], [LINE], []).reasons] == [
+    assert crt_list_plan([step], "", [LINE], [LINE]) == FilePlan([step], (), True, True)
+    assert [each.why for each in crt_list_plan([step], "why", [], []).reasons] == ["why"]
+    assert [each.why for each in crt_list_plan([], "", [LINE], []).reasons] == [
         "HAProxy has not loaded the list, though its configuration refers to it"
     ]
-    assert not crt_list_plan([], [], []).used
+    assert not crt_list_plan([], "why", [], []).used

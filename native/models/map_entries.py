@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import map_entry
+
+
+class MapEntries(RootModel[list[map_entry.MapEntry]]):
+    root: list[map_entry.MapEntry]

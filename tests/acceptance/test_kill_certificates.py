@@ -1,0 +1,117 @@
+"""The server is killed (SIGKILL) while it changes certificates and lists: then file and process agree, and nothing is torn."""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import httpx2
+import pytest
+from cryptography import x509
+
+from native.runtime import ssl_answers
+from tests.acceptance.quick import SERVICES, Quick
+from tests.haproxy import binaries
+from tests.haproxy.sidecar import USER
+from tests.tls.pems import made
+from tests.tls.site import TlsSite, tls_site
+
+CERTS, LISTS = f"{SERVICES}/storage/ssl_certificates", f"{SERVICES}/storage/ssl_crt_lists"
+TEXT = {"Content-Type": "text/plain"}
+# Made once: what differs is the serial.
+SERIES = [made("plain.example.com", serial).pem for serial in range(1000, 1008)]
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[TlsSite]:
+    with tls_site(tmp_path, binaries.exactly("3.2"), tmp_path / "ssl_certs_dir") as site:
+        (site.directory / "c.pem").write_text(made("c.example.com", 300).pem)
+        yield site
+
+
+class Changes:
+    """One change after the other, at random: of a certificate, of a list by its entries or as a whole."""
+
+    def __init__(self, sidecar: Quick, site: TlsSite, seed: int) -> None:
+        self.sidecar, self.site, self.random, self.took = sidecar, site, random.Random(seed), [0.05]
+
+    def next(self) -> None:
+        began = time.monotonic()
+        with httpx2.Client(base_url=f"http://127.0.0.1:{self.sidecar.port}", auth=USER, timeout=30) as client:
+            answer = self.random.choice([self._certificate, self._entry, self._list])(client)
+        assert answer.status_code in (200, 201, 202, 204), answer.text
+        self.took.append(time.monotonic() - began)
+
+    def _certificate(self, client: httpx2.Client) -> httpx2.Response:
+        return client.put(f"{CERTS}/plain.pem", content=self.random.choice(SERIES), headers=TEXT)
+
+    def _entry(self, client: httpx2.Client) -> httpx2.Response:
+        file = self.site.path("c.pem")
+        if file in self.text:
+            return client.delete(f"{LISTS}/list.txt/entries", params={"certificate": file, "line_number": 0})
+        return client.post(f"{LISTS}/list.txt/entries", json={"file": file, "sni_filter": ["c.example.com"]})
+
+    def _list(self, client: httpx2.Client) -> httpx2.Response:
+        lines = [line for line in self.text.splitlines() if self.site.path("c.pem") not in line]
+        lines += [f"{self.site.path('c.pem')} n{number}.example.com" for number in range(self.random.randrange(4))]
+        return client.put(f"{LISTS}/list.txt", content="".join(f"{line}\n" for line in lines), headers=TEXT)
+
+    @property
+    def text(self) -> str:
+        return (self.site.directory / "list.txt").read_text()
+
+    def next_and_kill(self) -> None:
+        def kill() -> None:
+            time.sleep(self.random.uniform(0, 1.3) * sorted(self.took)[len(self.took) // 2])
+            self.sidecar.process.kill()
+
+        killing = threading.Thread(target=kill)
+        killing.start()
+        with suppress(httpx2.TransportError):
+            self.next()
+        killing.join()
+        self.sidecar.kill()
+
+
+def eventually(holds: Callable[[], bool], what: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < deadline, what()
+        time.sleep(0.05)
+
+
+def check(changes: Changes, whole: set[str]) -> None:
+    """What was owed when the server was killed is carried out unasked."""
+    site = changes.site
+    file = (site.directory / "plain.pem").read_text()
+    assert file in whole, "torn"
+    serial = x509.load_pem_x509_certificate(file.encode()).serial_number
+    eventually(lambda: site.serial("FILE") == serial, lambda: (serial, site.serial("FILE")))
+    wanted = [line.split()[0] for line in changes.text.splitlines() if line.startswith("/")]
+    eventually(lambda: shown(site) == wanted, lambda: (wanted, shown(site)))
+    assert [path.name for path in site.directory.iterdir() if path.name.startswith(".")] == []
+
+
+def shown(site: TlsSite) -> list[str]:
+    """The certificates of the list in memory."""
+    return [entry.file for entry in ssl_answers.entries(site.haproxy.ask(f"show ssl crt-list -n {site.path('list.txt')}"))]
+
+
+@pytest.mark.parametrize(("count", "kills", "seed"), [(24, 4, 2026), pytest.param(2000, 200, 1, marks=pytest.mark.soak)])
+def test_file_and_process_agree_after_a_kill(site: TlsSite, count: int, kills: int, seed: int) -> None:
+    whole = {*SERIES, (site.directory / "plain.pem").read_text()}
+    with Quick(site.haproxy) as sidecar:
+        changes = Changes(sidecar, site, seed)
+        fatal = set(changes.random.sample(range(count), kills))
+        for number in range(count):
+            if number not in fatal:
+                changes.next()
+                continue
+            changes.next_and_kill()
+            sidecar.start()
+            check(changes, whole)
+        check(changes, whole)
+        former = sidecar.directory / "dataplane" / "engine" / "former"
+        assert not former.exists() or list(former.iterdir()) == []

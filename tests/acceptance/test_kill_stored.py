@@ -1,0 +1,178 @@
+"""The server is killed (SIGKILL) at random moments of changes of maps, certificates and servers.
+
+Each time file and process agree after its restart: on what was, or on what should become; nothing is torn or left over.
+"""
+
+import random
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from native.storage import map_file
+from tests.acceptance.quick import PLAIN, SERVICES, Quick
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+from tests.tls.pems import made
+
+CONFIG = (
+    PLAIN
+    + """\
+frontend web from plain
+    bind 127.0.0.1:{port} ssl crt {directory}/ssl_certs_dir/site.pem
+    http-request set-var(txn.a) path,map({directory}/maps_dir/hosts.map)
+    default_backend app
+
+backend app from plain
+    server one 127.0.0.1:1 weight 1
+"""
+)
+HEAD = "# by hand, and to be kept\n\n"
+STORAGE, MAP = f"{SERVICES}/storage", f"{SERVICES}/runtime/maps/hosts.map"
+# What stands in the certificate's file, by its serial number.
+PEMS = {serial: made("one.example", serial).pem for serial in (17, 18)}
+SERIAL = re.compile(r"^Serial: (\w+)$", re.MULTILINE)
+State = dict[str, Any]
+
+
+class Changes:
+    """One change after the other; `stands` is what was last seen, `asked` what the change under way wants."""
+
+    def __init__(self, sidecar: Quick, seed: int) -> None:
+        self.sidecar, self.random = sidecar, random.Random(seed)
+        self.maps, self.certificates = (sidecar.directory / name for name in ("maps_dir", "ssl_certs_dir"))
+        self.stands: State = self.seen()
+        self.took = [0.02]
+        self.found: set[bool] = set()
+
+    def seen(self) -> State:
+        """What the files say, which must be what the process does."""
+        text = (self.maps / "hosts.map").read_text()
+        assert text.startswith(HEAD)
+        entries = [(each.key, each.value) for each in map_file.read(text)]
+        shown = self.sidecar.haproxy.ask(f"show map {self.maps}/hosts.map").splitlines()
+        assert [tuple(line.split(" ", 2)[1:]) for line in shown if line] == entries
+        serial = SERIAL.search(self.sidecar.haproxy.ask(f"show ssl cert {self.certificates}/site.pem"))
+        assert serial
+        assert (self.certificates / "site.pem").read_text() == PEMS[int(serial[1], 16)]
+        weight = re.search(r"server one .* weight (\d+)", self.sidecar.haproxy.file.read_text())
+        assert weight
+        return {"entries": entries, "serial": int(serial[1], 16), "weight": int(weight[1])}
+
+    def next(self) -> None:
+        key, value = f"k{self.random.randrange(30)}", "v" * self.random.randrange(1, 30) + " x"
+        entries: list[tuple[str, str]] = self.stands["entries"]
+        there = dict(entries)
+        every = [(key, value), *((f"n{number}", str(self.random.random())) for number in range(self.random.choice([3, 2000])))]
+        text = HEAD + "".join(f"{key} {value}\n" for key, value in every)
+        other = next(serial for serial in PEMS if serial != self.stands["serial"])
+        weight = self.stands["weight"] % 255 + 1
+        wanted: list[tuple[State, Callable[[], httpx2.Response]]] = [
+            ({"entries": every}, lambda: self.sidecar.put(f"{STORAGE}/maps/hosts.map", text)),
+            ({"entries": every}, lambda: self.sidecar.put(MAP, [{"key": key, "value": value} for key, value in every], force_sync=True)),
+            ({"serial": other}, lambda: self.sidecar.put(f"{STORAGE}/ssl_certificates/site.pem", PEMS[other])),
+            ({"weight": weight}, lambda: self.sidecar.put_server("one", {"weight": weight})),
+        ]
+        if key in there:
+            left = [each for each in entries if each[0] != key]
+            changed = [(name, value if name == key else former) for name, former in entries]
+            wanted += [
+                ({"entries": left}, lambda: self.sidecar.delete(f"{MAP}/entries/{key}", force_sync=True)),
+                ({"entries": changed}, lambda: self.sidecar.put(f"{MAP}/entries/{key}", {"value": value}, force_sync=True)),
+            ]
+        else:
+            body = {"key": key, "value": value}
+            wanted.append(({"entries": [*entries, (key, value)]}, lambda: self.sidecar.post(f"{MAP}/entries", body, force_sync=True)))
+        change, send = self.random.choice(wanted)
+        self.asked = self.stands | change
+        began = time.monotonic()
+        answer = send()
+        assert answer.status_code in (200, 201, 204), answer.text
+        self.took.append(time.monotonic() - began)
+        self.stands = self.asked
+
+    def next_and_kill(self) -> None:
+        """At any moment of the change, or just when a file has changed; then what is found is what stands."""
+        moment = self.random.uniform(0, 1.2) * sorted(self.took)[len(self.took) // 2]
+        killing = threading.Thread(target=self._kill_after if self.random.random() < 0.4 else self._kill_when_changed, args=(moment,))
+        killing.start()
+        try:
+            self.next()
+        except httpx2.TransportError:
+            pass
+        finally:
+            killing.join()
+            self.sidecar.kill()
+
+    def _kill_after(self, moment: float) -> None:
+        time.sleep(moment)
+        self.sidecar.process.kill()
+
+    def _kill_when_changed(self, moment: float) -> None:
+        """And a little later, but not later than the answer could have come anyway."""
+        before, deadline = self._inodes(), time.monotonic() + 10
+        while self._inodes() == before and time.monotonic() < deadline:
+            pass
+        self._kill_after(moment / 20)
+
+    def _inodes(self) -> list[int]:
+        files = (self.maps / "hosts.map", self.certificates / "site.pem", self.sidecar.haproxy.file)
+        return [file.stat().st_ino for file in files]
+
+    def settle(self) -> None:
+        """After a restart: nothing is owed, nothing left over, and one of two states stands."""
+        self._wait_for_what_is_owed()
+        found = self.seen()
+        assert found in (self.stands, self.asked)
+        if self.stands != self.asked:
+            self.found.add(found == self.asked)
+        self.stands = found
+        state = self.sidecar.directory / "dataplane" / "engine"
+        assert [*(state / "former").glob("*"), *state.glob("journals/*/*")] == []
+        assert [path.name for directory in (self.maps, self.certificates) for path in directory.iterdir()] == ["hosts.map", "site.pem"]
+        server = self.sidecar.server("one")
+        assert server
+        assert server.uweight == found["weight"]
+
+    def _wait_for_what_is_owed(self) -> None:
+        """A weight that came no further than the file is a reload's task."""
+        deadline = time.monotonic() + 30
+        while True:
+            plan = self.sidecar.post("/v3/sidecar/plan", self.sidecar.get("raw").text).json()
+            if not plan["commands"] and not plan["reload"]:
+                break
+            assert time.monotonic() < deadline, plan
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def sidecar(tmp_path: Path) -> Iterator[Quick]:
+    for name in ("maps_dir", "ssl_certs_dir"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "maps_dir" / "hosts.map").write_text(HEAD + "k1 one\n")
+    (tmp_path / "ssl_certs_dir" / "site.pem").write_text(PEMS[17])
+    config = CONFIG.format(port=free_port(), directory=tmp_path)
+    with HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("changes", "kills", "seed"), [(40, 14, 2026), *(pytest.param(1000, 500, seed, marks=pytest.mark.soak) for seed in range(4))]
+)
+def test_file_and_process_agree_after_a_kill(sidecar: Quick, changes: int, kills: int, seed: int) -> None:
+    run = Changes(sidecar, seed)
+    fatal = set(run.random.sample(range(changes), kills))
+    for number in range(changes):
+        if number not in fatal:
+            run.next()
+            continue
+        run.next_and_kill()
+        sidecar.start()
+        run.settle()
+    assert run.seen() == run.stands
+    assert run.found == {False, True}, "some kills came too early, some too late"

@@ -1,0 +1,166 @@
+"""Maps of a running HAProxy over HTTP."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.app.client import Client, settings
+from tests.haproxy.process import SMALL, HAProxy
+
+MAPS = "/v3/services/haproxy/runtime/maps"
+ENTRIES = f"{MAPS}/hosts.map/entries"
+OWN = "# own\none 1\ntwo two words\n"
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory, haproxy_binary: str) -> Iterator[HAProxy]:
+    directory = tmp_path_factory.mktemp("maps")
+    (directory / "maps").mkdir()
+    names = ["maps/hosts.map", "maps/ip.map", "other.map"]
+    for name in names:
+        (directory / name).write_text("192.0.2.1 x\n")
+    kinds = ["str", "ip", "str"]
+    rules = [f"  http-request set-var(txn.a) path,map_{kind}({directory}/{name})\n" for kind, name in zip(kinds, names, strict=True)]
+    with HAProxy(directory, SMALL + "".join(rules), binary=haproxy_binary) as haproxy:
+        yield haproxy
+
+
+@pytest.fixture
+def client(running: HAProxy) -> Iterator[Client]:
+    """With OWN in the file and in the process."""
+    given = settings(running.directory, master_runtime=str(running.master), master_worker_mode=True)
+    with Client(given) as client:
+        got = client.put("/v3/services/haproxy/storage/maps/hosts.map", OWN.encode(), headers={"Content-Type": "text/plain"})
+        assert got.status == 200, got.body
+        yield client
+
+
+def file(client: Client) -> str:
+    return (Path(client.settings.maps_dir) / "hosts.map").read_text()
+
+
+def entries(client: Client) -> dict[str, str]:
+    shown = client.get(ENTRIES).json
+    assert all(each["id"].startswith("0x") for each in shown)
+    return {each["key"]: each["value"] for each in shown}
+
+
+def test_which_there_are(client: Client) -> None:
+    shown = client.get(MAPS).json
+    assert [each["storage_name"] for each in shown] == ["hosts.map", "ip.map"]
+    every = client.get(f"{MAPS}?include_unmanaged=true").json
+    assert [(Path(each["file"]).name, "storage_name" in each) for each in every] == [
+        ("hosts.map", True),
+        ("ip.map", True),
+        ("other.map", False),
+    ]
+    one = client.get(f"{MAPS}/hosts").json
+    assert one == {name: value for name, value in shown[0].items() if name != "storage_name"}
+
+
+def test_entries(client: Client) -> None:
+    assert entries(client) == {"one": "1", "two": "two words"}
+    odd = {"key": "with/slash", "value": "a;b \\ c"}
+    got = client.post(f"{ENTRIES}?force_sync=true", odd)
+    assert (got.status, got.json) == (201, odd)
+    got = client.get(f"{ENTRIES}/with%2Fslash")
+    assert (got.status, got.json) == (200, odd)
+    got = client.put(f"{ENTRIES}/one?force_sync=true", {"value": "1 2"})
+    assert (got.status, got.json) == (200, {"key": "one", "value": "1 2"})
+    assert client.delete(f"{ENTRIES}/two?force_sync=1").status == 204
+    assert entries(client) == {"one": "1 2", "with/slash": "a;b \\ c"}
+    assert file(client) == "# own\none 1 2\nwith/slash a;b \\ c\n"
+
+
+def test_without_sync_the_file_stays(client: Client) -> None:
+    assert client.post(ENTRIES, {"key": "x", "value": "y"}).status == 201
+    assert client.put(f"{ENTRIES}/x", {"value": "z"}).status == 200
+    assert client.delete(f"{ENTRIES}/one").status == 204
+    assert (entries(client), file(client)) == ({"two": "two words", "x": "z"}, OWN)
+
+
+def test_a_whole_map(client: Client) -> None:
+    given = [{"key": "b", "value": "2 x"}, {"key": "a", "value": "1"}]
+    got = client.put(f"{MAPS}/hosts.map?force_sync=true", given)
+    assert (got.status, got.json) == (201, given)
+    assert (entries(client), file(client)) == ({"b": "2 x", "a": "1"}, "# own\nb 2 x\na 1\n")
+    assert client.put(f"{MAPS}/hosts.map", []).status == 201
+    assert (entries(client), file(client)) == ({}, "# own\nb 2 x\na 1\n")
+    assert client.delete(f"{MAPS}/hosts.map?force_sync=true").status == 204
+    assert file(client) == "# own\n"
+    many = [{"key": f"k{number}", "value": "v" * 20} for number in range(3000)]
+    assert client.put(f"{MAPS}/hosts.map", many).status == 201
+    assert len(entries(client)) == 3000
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "said"),
+    [
+        ("GET", "none.map", None, 404, "{maps}/none.map not found"),
+        ("GET", "other.map", None, 404, "{maps}/other.map not found"),
+        (
+            "GET",
+            "none.map/entries",
+            None,
+            404,
+            "Please use #<id> or <file>. [show map {maps}/none.map] not found",
+        ),
+        ("GET", "hosts.map/entries/none", None, 404, "none not found"),
+        ("PUT", "none.map", [{"key": "a", "value": "b"}], 400, "Unknown map identifier"),
+        ("PUT", "hosts.map", [{"key": "a b", "value": "c"}], 400, "a key without blanks"),
+        ("PUT", "hosts.map", [{"key": "a", "value": "b\nc"}], 400, "0.value in body must not hold a line break"),
+        ("PUT", "hosts.map", {"key": "a"}, 422, ""),
+        ("PUT", "ip.map", [{"key": "192.0.2.2", "value": "c"}, {"key": "x", "value": "y"}], 400, "'x' is not a valid IPv4 or IPv6 address"),
+        ("DELETE", "none.map", None, 404, "Unknown map identifier"),
+        ("DELETE", "none.map?force_sync=true", None, 404, "Unknown map identifier"),
+        ("DELETE", "none.map?forceDelete=true", None, 404, "file none.map doesn't exist"),
+        ("POST", "hosts.map/entries", {"key": "one", "value": "x"}, 409, "already exists"),
+        ("POST", "hosts.map/entries?force_sync=true", {"key": "one", "value": "x"}, 409, "already exists"),
+        ("POST", "hosts.map/entries", {"key": "x"}, 400, "'add map' expects three parameters"),
+        ("POST", "hosts.map/entries", {"key": "x y", "value": "z"}, 400, "the key of a map has no blanks"),
+        ("POST", "hosts.map/entries", {"key": "x", "value": "y\nshow info"}, 400, "value in body must not hold a line break"),
+        ("POST", "hosts.map/entries?force_sync=1", {"key": "#x", "value": "y"}, 400, "cannot hold the key '#x'"),
+        ("POST", "none.map/entries", {"key": "x", "value": "y"}, 400, "Unknown map identifier"),
+        ("POST", "ip.map/entries?force_sync=true", {"key": "x", "value": "y"}, 400, "[3]  'x' is not a valid IPv4 or IPv6 address"),
+        ("PUT", "hosts.map/entries/none", {"value": "x"}, 404, "[3]  entry not found. [set map {maps}/hosts.map none x] not found"),
+        ("PUT", "hosts.map/entries/one", {}, 422, "value"),
+        ("DELETE", "hosts.map/entries/none", None, 404, "[3]  Key not found. [del map {maps}/hosts.map none] not found"),
+        ("DELETE", "hosts.map/entries/none?force_sync=true", None, 404, "Key not found."),
+    ],
+)
+def test_what_is_refused(client: Client, method: str, path: str, body: Any, status: int, said: str) -> None:
+    maps = client.settings.maps_dir
+    target, _, query = path.partition("?")
+    got = client(method, f"{MAPS}/{quote(target)}?{query}", body)
+    assert (got.status, said.format(maps=maps) in got.message) == (status, True), got.message
+    assert (entries(client), file(client)) == ({"one": "1", "two": "two words"}, OWN)
+
+
+def test_a_removed_map(client: Client) -> None:
+    assert client.delete(f"{MAPS}/hosts.map?forceDelete=true").status == 204
+    assert (entries(client), (Path(client.settings.maps_dir) / "hosts.map").exists()) == ({}, False)
+    (Path(client.settings.maps_dir) / "hosts.map").touch()
+
+
+def test_without_a_haproxy(tmp_path: Path) -> None:
+    with Client(settings(tmp_path, master_runtime=str(tmp_path / "none.sock"))) as client:
+        assert client.get(MAPS).status == 500
+        assert "retry - unable to configure runtime client" in client.get(ENTRIES).message
+
+
+def test_what_other_content_would_do(client: Client) -> None:
+    plan = "/v3/sidecar/plan"
+    text = {"Content-Type": "text/plain"}
+    got = client.post(f"{plan}/maps/hosts.map", b"a b\n", headers=text)
+    name = f"{client.settings.maps_dir}/hosts.map"
+    commands = [f"prepare map {name}", f"add map @<version> {name} <<", f"commit map @<version> {name}"]
+    assert (got.status, got.json) == (200, {"commands": commands, "reload": False, "reasons": []})
+    got = client.post(f"{plan}/maps/hosts.map", b"only\n", headers=text).json
+    assert (got["commands"], got["reload"], "without a value" in got["reasons"][0]["reason"]) == ([], True, True)
+    assert client.post(f"{plan}/maps/new.map", b"a b\n", headers=text).json == {"commands": [], "reload": False, "reasons": []}
+    assert client.post(f"{plan}/nothing/x", b"a", headers=text).status == 404
+    assert (entries(client), file(client)) == ({"one": "1", "two": "two words"}, OWN)
+    assert {path.name for path in Path(client.settings.maps_dir).iterdir()} == {"hosts.map", "ip.map"}

@@ -1,0 +1,138 @@
+"""Maps of a real HAProxy: every sign comes through, what is refused changes nothing."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from native.errors import BadValue, RuntimeAbsent, RuntimeRefused
+from native.runtime import maps
+from native.runtime.client import Runtime
+from native.runtime.commands import carry_out
+from native.runtime.maps import CHUNK, Add, Clear, Delete, Entry, Fill, Set, payloads
+from tests.haproxy import binaries
+from tests.haproxy.process import SMALL, HAProxy
+
+ODD = [
+    Entry("plain", "two words"),
+    Entry("semi;colon", "a;b"),
+    Entry("back\\slash", "c:\\x\\"),
+    Entry('quo"te', "'single' \"double\""),
+    Entry("#hash", "# no comment"),
+    Entry("ümlaut", "日本"),
+    Entry("<<", "<< %EOF%"),
+    Entry("comma,equal=", 'key="x", value="y", type="str"'),
+]
+
+
+@pytest.fixture(scope="module", params=["2.6", "3.2"])
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HAProxy]:
+    """Maps named str, ip and reg, each with one entry."""
+    directory = tmp_path_factory.mktemp("maps")
+    for kind, line in (("str", "a x\n"), ("ip", "10.0.0.0/8 x\n"), ("reg", "^/x$ y\n")):
+        (directory / f"{kind}.map").write_text(line)
+    rules = [f"http-request set-var(txn.{kind}) path,map_{kind}({directory}/{kind}.map)" for kind in ("str", "ip", "reg")]
+    config = SMALL + "".join(f"  {rule}\n" for rule in rules)
+    with HAProxy(directory, config, binary=binaries.exactly(request.param)) as haproxy:
+        yield haproxy
+
+
+def doing(haproxy: HAProxy, work) -> None:
+    async def do() -> None:
+        runtime = Runtime(timeout=10)
+        assert await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 10, 0.02)
+        await work(runtime, *(str(haproxy.directory / f"{kind}.map") for kind in ("str", "ip", "reg")))
+
+    asyncio.run(do())
+
+
+def test_every_sign_comes_through(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime, name: str, *_: str) -> None:
+        await Fill(name, lambda: ODD).carry_out(runtime)
+        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [(each.key, each.value) for each in ODD]
+        for each in ODD:
+            assert await maps.entry(runtime, name, each.key) == each
+        await Clear(name).carry_out(runtime)
+        assert await maps.entries(runtime, name) == []
+        for each in ODD:
+            await Add(name, each.key, each.value[::-1]).carry_out(runtime)
+            await Set(name, each.key, each.value).carry_out(runtime)
+        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [(each.key, each.value) for each in ODD]
+        for each in ODD[1:]:
+            await Delete(name, each.key).carry_out(runtime)
+        assert [each.key for each in await maps.entries(runtime, name)] == ["plain"]
+
+    doing(loaded, work)
+
+
+def test_many_entries_arrive_in_their_order(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime, name: str, *_: str) -> None:
+        many = [Entry(f"key{number:05}", "v" * (number % 40 + 1)) for number in range(3000)]
+        await Fill(name, lambda: many).carry_out(runtime)
+        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [(each.key, each.value) for each in many]
+
+    doing(loaded, work)
+
+
+def test_what_is_refused_changes_nothing(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime, _: str, name: str, regex: str) -> None:
+        before = await maps.entries(runtime, name)
+        many = [Entry(f"10.0.{number // 250}.{number % 250}", "x") for number in range(1000)]
+        for step in (Fill(name, lambda: [*many, Entry("nonsense", "x")]), Add(name, "nonsense", "x"), Set(name, "9.9.9.9", "x")):
+            with pytest.raises(RuntimeRefused):
+                await step.carry_out(runtime)
+            assert await maps.entries(runtime, name) == before
+        with pytest.raises(RuntimeRefused, match="Key not found"):
+            await Delete(name, "9.9.9.9").carry_out(runtime)
+        for step in (Fill("none.map", lambda: many), Clear("none.map"), Add("none.map", "a", "b")):
+            with pytest.raises(RuntimeRefused, match="Unknown map identifier"):
+                await step.carry_out(runtime)
+        with pytest.raises(RuntimeRefused, match="Unknown map identifier"):
+            await maps.entries(runtime, "none.map")
+        assert await maps.entry(runtime, regex, "^/x$") == Entry("^/x$", "y")
+        assert await maps.entry(runtime, name, "10.1.2.3") is None
+
+    doing(loaded, work)
+
+
+def test_which_there_are(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime, *names: str) -> None:
+        found = await maps.loaded(runtime)
+        assert [each.name for each in found] == list(names)
+        assert all(each.id.isdigit() and "pattern loaded from file" in each.description for each in found)
+
+    doing(loaded, work)
+
+
+def test_steps_that_were_carried_out_are_taken_back(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime, name: str, *_: str) -> None:
+        await Fill(name, lambda: [Entry("a", "x")]).carry_out(runtime)
+        refused = Delete(name, "none")
+        with pytest.raises(RuntimeRefused):
+            await carry_out(runtime, [Add(name, "b", "y"), Set(name, "a", "z", "x"), refused])
+        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [("a", "x")]
+        with pytest.raises(RuntimeAbsent, match="could not be taken back: the former entries"):
+            await carry_out(runtime, [Clear(name), refused])
+
+    doing(loaded, work)
+
+
+def test_payloads_hold_every_entry_once() -> None:
+    many = [Entry(str(number), "v" * size) for number, size in enumerate((1, CHUNK, 1, CHUNK - 4, CHUNK // 2, CHUNK // 2, 2))]
+    pieces = list(payloads(many))
+    assert "\n".join(pieces).split("\n") == [f"{each.key} {each.value}" for each in many]
+    assert all(len(piece) <= CHUNK or "\n" not in piece for piece in pieces)
+    assert list(payloads([])) == []
+
+
+@pytest.mark.parametrize(("key", "value"), [("a b", "x"), ("", "x"), ("a", ""), ("a", " "), ("a", "x\ny"), ("a\n", "x")])
+def test_what_cannot_be_a_line_of_a_payload(key: str, value: str) -> None:
+    with pytest.raises(BadValue):
+        list(payloads([Entry(key, value)]))
+
+
+def test_what_is_said(tmp_path: Path) -> None:
+    assert Fill("/x y", list).said == [r"prepare map /x\ y", r"add map @<version> /x\ y <<", r"commit map @<version> /x\ y"]
+    assert Add("/x", "a", "").said == ["add map /x a "]
+    assert (Set("/x", "a", "b").said, Delete("/x", "a").said, Clear("/x").said) == (["set map /x a b"], ["del map /x a"], ["clear map /x"])

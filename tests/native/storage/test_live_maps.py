@@ -1,0 +1,121 @@
+"""Changes of loaded maps: seen by requests at once, and in the file where that was asked for."""
+
+import pytest
+
+from native.engine import Engine
+from native.errors import AlreadyThere, BadValue, NotTaken, NotThere, RuntimeAbsent, RuntimeRefused
+from native.runtime.client import Runtime
+from native.runtime.maps import Add, Entry
+from native.storage.live_maps import LiveMap
+from tests.native.engines import reload
+from tests.native.storage.live import OWN, Beside, put
+
+
+def test_the_process_alone(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        await live.add("/three", "3 x")
+        await live.set("one", "eins")
+        await live.delete("two")
+        assert maps.shown() == ["one eins", "/three 3 x"]
+        assert maps.get("/three") == "3 x"
+        await live.fill([Entry("a", "b")])
+        assert maps.shown() == ["a b"]
+        await live.clear()
+        assert maps.shown() == []
+        assert maps.file.read_text() == OWN
+
+    maps.with_engine(work)
+
+
+def test_and_its_file(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        await live.add("/three", "3 x", sync=True)
+        assert maps.file.read_text() == OWN + "/three 3 x\n"
+        await live.set("one", "eins zwei", sync=True)
+        assert maps.file.read_text() == OWN.replace("one  1", "one  eins zwei") + "/three 3 x\n"
+        await live.delete("two", sync=True)
+        assert maps.file.read_text() == "# by hand\none  eins zwei\n\n# the second\n/three 3 x\n"
+        assert maps.shown() == ["one eins zwei", "/three 3 x"]
+        await live.fill([Entry("/three", "x"), Entry("new", "y")], sync=True)
+        assert maps.file.read_text() == "# by hand\n\n# the second\n/three x\nnew y\n"
+        await live.clear(sync=True)
+        assert (maps.file.read_text(), maps.shown()) == ("# by hand\n\n# the second\n", [])
+        assert (engine.site.stored.entries, engine.reloads.pending) == ({}, None)
+
+    maps.with_engine(work)
+
+
+def test_or_neither(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        with pytest.raises(NotTaken, match="Key not found"):
+            await live.delete("none", sync=True)
+        for sync in (False, True):
+            with pytest.raises(AlreadyThere):
+                await live.add("one", "x", sync=sync)
+            with pytest.raises(BadValue):
+                await live.add("two words", "x", sync=sync)
+        for change in (live.add("#hash", "x", sync=True), live.add("x", "line\nbreak", sync=True), live.fill([Entry("a", "")])):
+            with pytest.raises(BadValue):
+                await change
+        with pytest.raises(RuntimeRefused, match="expects three parameters"):
+            await live.add("x", "")
+        assert (maps.file.read_text(), maps.shown()) == (OWN, ["one 1", "two two words"])
+
+    maps.with_engine(work)
+
+
+def test_what_waits_to_be_read_is_not_written_over(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        await put(engine, "# pushed\nother 1\n", may_reload=False, live=False)
+        await live.add("/three", "3", sync=True)
+        assert maps.file.read_text() == "# pushed\nother 1\n/three 3\n"
+        assert maps.shown() == ["one 1", "two two words", "/three 3"]
+        assert not await live.follow()
+        assert (await reload(engine)).status == "succeeded"
+        assert maps.shown() == ["other 1", "/three 3"]
+
+    maps.with_engine(work)
+
+
+class CutOff(Add):
+    """Carried out, but nobody hears of it."""
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        await super().carry_out(runtime)
+        raise RuntimeAbsent("cut off", sent=True)
+
+
+def test_what_nobody_knows_is_not_called_done(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        with pytest.raises(RuntimeAbsent, match="cut off; the file has the change, and reload .* will make HAProxy read it"):
+            await live._change(CutOff(live.name, "/three", "3"), lambda before: [*before, Entry("/three", "3")], True)
+        assert (maps.file.read_text(), engine.site.stored.waits) == (OWN + "/three 3\n", True)
+        assert (await reload(engine)).status == "succeeded"
+        assert maps.shown() == ["one 1", "two two words", "/three 3"]
+
+    maps.with_engine(work)
+
+
+def test_the_file_follows(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        assert not await live.follow()
+        await live.add("/three", "3")
+        assert await live.follow()
+        assert maps.file.read_text() == OWN + "/three 3\n"
+        assert not await live.follow()
+
+    maps.with_engine(work)
+
+
+def test_a_removed_file(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        await live.remove()
+        assert (maps.file.exists(), maps.shown()) == (False, [])
+        with pytest.raises(NotThere):
+            await live.remove()
+        upload = live.store.new("hosts.map")
+        await upload.append(b"new 1\n")
+        assert (await upload.commit(engine.site, may_reload=False)).live
+        assert maps.shown() == ["new 1"]
+
+    maps.with_engine(work)

@@ -1,0 +1,83 @@
+"""Map files as text: read as HAProxy reads them, and edited without a word more than is meant."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from native.errors import BadValue
+from native.runtime import maps
+from native.runtime.client import Runtime
+from native.runtime.maps import LONGEST_ENTRY, Entry
+from native.storage import map_file
+from tests.haproxy.process import SMALL, HAProxy
+
+ODD = (
+    "# comment\n  #indented\n\n \t \na x\n  b   two words  \t\nc\tv\ttab\nd x\r\nonly\nonlyblank  \ne #v # c\n"
+    'f\vv w\ng v\v\na again\nh "q"\nü ü\nlast line'
+)
+
+
+def test_it_is_read_as_haproxy_reads_it(tmp_path: Path, haproxy_binary: str) -> None:
+    (tmp_path / "odd.map").write_text(ODD, newline="")
+    rule = f"  http-request set-var(txn.a) path,map({tmp_path}/odd.map)\n"
+
+    async def seen(haproxy: HAProxy) -> list[tuple[str, str]]:
+        runtime = Runtime()
+        await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 10, 0.02)
+        return [(each.key, each.value) for each in await maps.entries(runtime, f"{tmp_path}/odd.map")]
+
+    with HAProxy(tmp_path, SMALL + rule, binary=haproxy_binary) as haproxy:
+        assert [(each.key, each.value) for each in map_file.read(ODD)] == asyncio.run(seen(haproxy))
+
+
+OWN = "# head\n\none 1\n# of two\n two   2 \n\n# tail\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "entries", "after"),
+    [
+        (OWN, [("one", "1"), ("two", "2")], OWN),
+        (OWN, [("one", "1"), ("two", "two words")], OWN.replace(" two   2 ", " two   two words ")),
+        (OWN, [("one", "1"), ("two", "2"), ("three", "3 x")], "# head\n\none 1\n# of two\n two   2 \nthree 3 x\n\n# tail\n"),
+        (OWN, [("two", "2")], "# head\n\n# of two\n two   2 \n\n# tail\n"),
+        (OWN, [("one", "1")], "# head\n\none 1\n# of two\n\n# tail\n"),
+        (OWN, [("two", "2"), ("one", "1")], "# head\n\n# of two\n two   2 \none 1\n\n# tail\n"),
+        (OWN, [], "# head\n\n# of two\n\n# tail\n"),
+        ("", [("a", "b")], "a b\n"),
+        (OWN, [("new", "x")], "# head\n\nnew x\n# of two\n\n# tail\n"),
+        ("# all\n", [("a", "b")], "# all\na b\n"),
+        ("a b", [("a", "b"), ("c", "d")], "a b\nc d\n"),
+        ("a b\r\n", [("a", "b"), ("c", "d")], "a b\r\nc d\r\n"),
+        ("a 1\na 2\n", [("a", "1"), ("a", "3")], "a 1\na 3\n"),
+        ("a 1\na 2\n", [("a", "2")], "a 2\n"),
+        ("a\n", [("a", "")], "a\n"),
+        ("a\n", [("a", "b")], "a b\n"),
+    ],
+)
+def test_it_gets_exactly_these_entries(before: str, entries: list[tuple[str, str]], after: str) -> None:
+    wanted = [Entry(*each) for each in entries]
+    assert map_file.with_entries(before, wanted) == after
+    assert map_file.read(after) == wanted
+    assert map_file.with_entries(after, wanted) == after
+
+
+@pytest.mark.parametrize("entry", [Entry("a b", "x"), Entry("#a", "x"), Entry("", "x"), Entry("a", "x\ny"), Entry("a\r", "x\r")])
+def test_what_no_line_can_hold(entry: Entry) -> None:
+    with pytest.raises(BadValue):
+        map_file.with_entries("", [entry])
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"a b\n", ""),
+        (b"# a\n", ""),
+        (b"# " + b"x" * LONGEST_ENTRY, ""),
+        (b"a\n", "line 2 has a key without a value"),
+        (b"a " + b"x" * LONGEST_ENTRY, "line 2 is longer than 15000 bytes"),
+    ],
+)
+def test_what_cannot_be_sent(line: bytes, why: str) -> None:
+    assert map_file.trouble([b"k v\n", line])[: len(why)] == why
+    assert bool(map_file.trouble([b"k v\n", line])) == bool(why)
