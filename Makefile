@@ -39,7 +39,7 @@ haproxy: ## the HAProxy versions that the tests run against
 	@$(GET_HAPROXY) 3
 	@$(GET_HAPROXY) 2.6
 	@for version in 2.8 3.0 3.4; do $(GET_HAPROXY) $$version || echo "its tests are skipped" >&2; done
-	@for program in consul etcd etcdctl promtool; do tests/tools/get-program $$program || echo "its tests are skipped" >&2; done
+	@for program in consul etcd etcdctl knotd pebble promtool; do tests/tools/get-program $$program || echo "its tests are skipped" >&2; done
 
 generate: dev ## openapi/generated/, native/models/ and docs/ from the declarations
 	$(BIN)/python -m openapi.generate
@@ -68,7 +68,7 @@ container: dev ## an image, if buildah is here
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
-soak: dev haproxy ## what takes hours: 1,200 kills, odd files edited 3,900 times, and an hour of mixed work, or SOAK_MINUTES of it
+soak: dev haproxy ## what takes hours: 3,200 kills, odd files edited 3,900 times, and an hour of mixed work, or SOAK_MINUTES of it
 	$(BIN)/python -m pytest -m soak -s
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C

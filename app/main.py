@@ -5,6 +5,7 @@ import os
 from fastapi import FastAPI
 
 from app import errors, traces
+from app.acme import acme
 from app.directories import directories
 from app.engine import own_directory
 from app.guidance import Guide
@@ -48,6 +49,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         model=model,
         traces=traces.from_environment(os.environ),
         directories=named,
+        acme=acme(engine, editor, named["ssl_certs_dir"]),
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),

@@ -3,13 +3,18 @@
 The optional extra `metrics` brings prometheus-client, which is imported when somebody first asks.
 """
 
+import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.errors import ApiError
 from app.tally import SECONDS, Durations
 from app.version import VERSION
-from native.errors import RuntimeFailure
+from native.errors import BadRequest, RuntimeFailure, Unusable
+from native.storage import certificate
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -27,7 +32,8 @@ async def exposition(sidecar: "Sidecar") -> bytes:
     except ModuleNotFoundError:
         raise ApiError(501, MISSING) from None
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Collected([*_counted(sidecar), *_standing(sidecar, await _is_up(sidecar))]))
+    expiries = await asyncio.to_thread(_expiries, sidecar)
+    registry.register(_Collected([*_counted(sidecar), *_standing(sidecar, await _is_up(sidecar)), expiries]))
     return generate_latest(registry)
 
 
@@ -62,6 +68,25 @@ def _standing(sidecar: "Sidecar", up: bool) -> Iterator["Metric"]:
     yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)
     yield _gauge("start_time_seconds", "When the server was started, in Unix time.", sidecar.started)
     yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
+
+
+def _expiries(sidecar: "Sidecar") -> "Metric":
+    """A file that goes away or breaks while it is looked at is left out."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    text = "When the first certificate of a stored file expires, in Unix time."
+    family = GaugeMetricFamily("dataplane_certificate_expiry_timestamp_seconds", text, labels=["name"])
+    with suppress(Unusable):
+        for path in sidecar.engine.stores["ssl_certificates"].files():
+            with suppress(OSError, BadRequest):
+                about = path.stat()
+                family.add_metric([path.name], _expiry(path, about.st_mtime_ns, about.st_size))
+    return family
+
+
+@lru_cache(maxsize=10_000)
+def _expiry(path: Path, written: int, size: int) -> float:
+    return certificate.read(path.read_bytes()).expires.timestamp()
 
 
 async def _is_up(sidecar: "Sidecar") -> bool:

@@ -16,6 +16,7 @@ from app import debug_socket, listeners, log, notify, settings_file
 from app.endpoint import OF_LISTENERS, endpoints
 from app.engine import look_for_sockets, open_engine
 from app.main import create_app
+from app.migration import migrate
 from app.process import drop_privileges, write_pid_file
 from app.serving import Serving
 from app.settings import Settings, SettingsError, table
@@ -80,11 +81,12 @@ class Program:
         try:
             async with open_engine(self.settings) as self.engine:
                 self.app = create_app(self.settings, self.engine)
+                migrate(self.settings, self.app.sidecar.discovery)
                 self._take_signals()
                 self._start(self._tell_refusal())
                 gc.freeze()
                 gc.enable()
-                async with self.app.sidecar.discovery:
+                async with self.app.sidecar.discovery, self.app.sidecar.acme:
                     await self._serve(opened)
         finally:
             for each in opened:

@@ -119,6 +119,7 @@ class Settings:
     users: list[dict[str, Any]] = field(default_factory=list)
     advertised: dict[str, Any] = field(default_factory=dict)
     log_targets: list[dict[str, Any]] = field(default_factory=list)
+    service_discovery: dict[str, Any] = field(default_factory=dict)
     file: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -172,6 +173,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         users=_maps(data, "dataplaneapi.user"),
         advertised=dict(at(data, "dataplaneapi.advertised") or {}),
         log_targets=_maps(data, "log_targets"),
+        service_discovery=dict(at(data, "service_discovery") or {}),
         file=file,
         warnings=tuple(warnings),
     )

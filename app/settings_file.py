@@ -106,6 +106,15 @@ def write_back(settings: Settings) -> bool:
     return True
 
 
+def remove(file: str, path: str) -> None:
+    """Without one of its parts. OSError when it cannot be written."""
+    target, data = Path(os.path.realpath(file)), read(file) or {}
+    if path in data:
+        del data[path]
+        new = _edited(target.read_bytes().decode(), {path: None})
+        _replace(target, new if _loaded(new) == data else _dumped(data))
+
+
 def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
     """What must become different, by path; None is to go."""
     if "log_targets" in data and not data["log_targets"]:

@@ -12,6 +12,7 @@ from app.shape import Schemas
 from app.tally import Tally
 from app.traces import Traces
 from app.users import Users
+from native.acme.agent import Acme
 from native.config.directories import Directory
 from native.config.editor import Editor
 from native.discovery.discovery import Discovery
@@ -35,6 +36,7 @@ class Sidecar:
     model: Callable[[str], Any]
     directories: Mapping[str, Directory]
     discovery: Discovery
+    acme: Acme
     spoe: SpoeFiles
     scope_editor: ScopeEditor
     traces: Traces | None = None

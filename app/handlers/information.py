@@ -12,7 +12,7 @@ from app.answer import Answer, json_answer
 from app.call import Call
 from app.settings import Settings
 from app.version import BUILD_DATE, COMMIT, VERSION
-from native.child import Child
+from native.child import PIPE, Child, read
 from native.grammar.load import BUNDLE
 
 SWAGGER = BUNDLE.with_name("swagger.json")
@@ -51,15 +51,20 @@ async def _state(command: list[str]) -> str:
     if not command:
         return "unknown"
     try:
-        child = Child(command)
+        child = Child(command, stdout=PIPE)
     except OSError:
         return "down"
+    assert child.stdout
     try:
         async with asyncio.timeout(STATUS_SECONDS):
-            return "up" if await child.wait() == 0 else "down"
+            said, code = await asyncio.gather(read(child.stdout, 100), child.wait())
     except TimeoutError:
         await child.kill()
         return "down"
+    finally:
+        child.close()
+    # s6-svstat says it in a word, and ends well either way.
+    return "up" if code == 0 and said.strip() != "false" else "down"
 
 
 def machine() -> dict[str, Any]:

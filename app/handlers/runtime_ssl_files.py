@@ -27,7 +27,9 @@ async def certificates(call: Call) -> Answer:
 
 
 async def certificate(call: Call) -> Answer:
-    return json_answer(200, ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name"))))
+    """By the name it was asked for; the file behind an alias is told by the configuration."""
+    told = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
+    return json_answer(200, {name: value for name, value in told.items() if name != "file"})
 
 
 async def create_certificate(call: Sent) -> Answer:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from native.discovery.services import Definition
-from native.errors import BadRequest
+from native.errors import BadRequest, BadValue
 
 FEWEST_SLOTS = LEAST_INCREMENT = 10
 # Told by the server about a definition, never part of it: clients send back what they were shown.
@@ -13,6 +13,12 @@ REQUIRED = {
     "consuls": ("address", "port", "enabled", "retry_timeout"),
     "aws_regions": ("name", "region", "enabled", "retry_timeout", "ipv4_address"),
 }
+
+
+def check_required(definition: Mapping[str, Any], member: str) -> None:
+    """Of `consuls` or `aws_regions`. Raises BadValue."""
+    if missing := [name for name in REQUIRED[member] if name not in definition]:
+        raise BadValue(f"a definition has no {missing[0]}")
 
 
 def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:

@@ -12,7 +12,7 @@ from native.config.directories import Directory
 from native.config.editor import Editor
 from native.discovery.aws import Aws
 from native.discovery.consul import Consul
-from native.discovery.definitions import STATUS, completed
+from native.discovery.definitions import STATUS, check_required, completed
 from native.discovery.poller import Poller, Source
 from native.discovery.reconciler import Reconciler
 from native.discovery.services import Definition
@@ -58,6 +58,19 @@ class Definitions:
         self._keep({**known, definition["id"]: definition})
         self._poll(definition)
         return definition
+
+    @property
+    def place(self) -> Path:
+        """The file that they are kept in."""
+        return self._store.path
+
+    def adopt(self, body: Mapping[str, Any]) -> None:
+        """One from elsewhere, under its own id if it has one. Raises BadRequest and BadValue."""
+        check_required(body, self._store.member)
+        known = self._all()
+        definition = completed(body, str(body.get("id") or uuid.uuid4()), consul=self.kind == "consul")
+        self._keep({**known, definition["id"]: definition})
+        self._poll(definition)
 
     async def replace(self, identity: str, body: Mapping[str, Any]) -> Definition:
         """Raises NotFound and BadRequest."""

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from native.config.copies import write_copy
 from native.config.directories import Directory
-from native.discovery.definitions import REQUIRED
+from native.discovery.definitions import check_required
 from native.discovery.services import Definition
-from native.errors import Unreadable
+from native.errors import BadValue, Unreadable
 
 DIRECTORY = "service_discovery"
 
@@ -19,19 +20,24 @@ class Store:
     def __init__(self, directory: Directory, file: str, member: str) -> None:
         self.directory, self.file, self.member = directory, file, member
 
+    @property
+    def path(self) -> Path:
+        return self.directory.path / DIRECTORY / self.file
+
     def read(self) -> list[Definition]:
         """None are in a file that is empty or missing. Raises Unusable, and Unreadable rather than lose what is there."""
-        path = self.directory.readable() / DIRECTORY / self.file
+        self.directory.readable()
+        path = self.path
         try:
             text = path.read_text() if path.exists() else ""
             told = json.loads(text)[self.member] if text.strip() else []
             definitions = [dict(each) for each in told or []]
-            if missing := [name for each in definitions for name in REQUIRED[self.member] if name not in each]:
-                raise ValueError(f"a definition has no {missing[0]}")
+            for each in definitions:
+                check_required(each, self.member)
             return definitions
         except OSError as error:
             raise self.directory.unusable(error) from error
-        except (KeyError, TypeError, ValueError) as error:
+        except (BadValue, KeyError, TypeError, ValueError) as error:
             raise Unreadable(f"{path} holds no {self.member}: {type(error).__name__} {error}; mend it or remove it") from error
 
     def write(self, definitions: Iterable[Definition]) -> None:
@@ -39,4 +45,4 @@ class Store:
         told: dict[str, Any] = {self.member: [dict(sorted(each.items())) for each in definitions]}
         with self.directory.used() as directory:
             (directory / DIRECTORY).mkdir(mode=0o750, exist_ok=True)
-            write_copy(directory / DIRECTORY / self.file, json.dumps(told, indent=2, ensure_ascii=False).encode())
+            write_copy(self.path, json.dumps(told, indent=2, ensure_ascii=False).encode())

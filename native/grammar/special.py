@@ -166,8 +166,11 @@ class ClientSource:
         return ["usesrc"]
 
 
+_SEPARATING_COMMA = re.compile(r"(?<!\\),")
+
+
 class Assignments:
-    """`"name=value,name=value"` in one quoted word. Reason: an object whose members have names of the client's own."""
+    """`"name=value,name=value"` in one quoted word, `\\,` for a comma in a value. Reason: members have names of the client's own."""
 
     examples: tuple[str, ...] = ('"account=team,key=sample"',)
 
@@ -178,18 +181,22 @@ class Assignments:
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        pairs = [pair.partition("=") for pair in unquoted(words[at]).split(",") if pair]
-        return at + 1, {self.member: {name.strip(): value for name, _, value in pairs}}
+        pairs = [pair.partition("=") for pair in _SEPARATING_COMMA.split(unquoted(words[at])) if pair]
+        return at + 1, {self.member: {name.strip(): value.replace("\\,", ",") for name, _, value in pairs}}
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
             raise Missing(self.member)
         pairs = values[self.member].items()
         for name, value in pairs:
-            if "," in f"{name}{value}" or "=" in name:
-                member = f"{self.member}.{name}"
-                raise BadValue(f"{member} holds a comma, or = in its name, which separate", place=Place(member=member))
-        return [quoted(",".join(f"{name}={value}" for name, value in pairs))]
+            member = f"{self.member}.{name}"
+            if "," in name or "=" in name:
+                raise BadValue(f"{member} holds a comma or = in its name, which separate", place=Place(member=member))
+            if "\\," in value or value.endswith("\\"):
+                raise BadValue(f"{member} holds a backslash before a comma or at its end, which escapes", place=Place(member=member))
+        text = quoted(",".join(f"{name}={value}".replace(",", "\\,") for name, value in pairs))
+        # HAProxy leaves a backslash before a comma alone.
+        return [text.replace("\\\\,", "\\,")]
 
     def starts(self) -> list[str] | None:
         return None

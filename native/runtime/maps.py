@@ -19,7 +19,6 @@ CHUNK = 8_000
 LONGEST_ENTRY = 15_000
 ENTRIES_HEAD = "0x[0-9a-f]+ "
 _ROW = re.compile(r"(-?\d+) \((.*?)\)(?: (.*))?$")
-_ENTRY = re.compile(r"(0x[0-9a-f]+) ([^ ]+) ?(.*)")
 _LOOKED_UP = re.compile(r"type=(\w+), case=\w+, found=(?:no|yes, idx=\w+, )")
 _VERSION = re.compile(r"New version created: (\d+)")
 _BREAK = re.compile(r"[\n\r\0]")
@@ -47,9 +46,13 @@ async def loaded(runtime: Runtime) -> list[Map]:
 
 async def entries(runtime: Runtime, name: str) -> list[Entry]:
     """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
-    text = await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)
-    rows = map(_ENTRY.match, text.split("\n"))
-    return [Entry(row[2], row[3], row[1]) for row in rows if row]
+    found = []
+    for line in (await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
+        id_, _, rest = line.partition(" ")
+        key, _, value = rest.partition(" ")
+        if key:
+            found.append(Entry(key, value, id_))
+    return found
 
 
 async def entry(runtime: Runtime, name: str, key: str) -> Entry | None:

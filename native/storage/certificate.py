@@ -40,13 +40,17 @@ class CertificateFile:
         return next((each for each in self._ends if _has_name(each) and each.subject not in issuers), None)
 
     @property
+    def expires(self) -> datetime:
+        return min(each.not_valid_after_utc for each in self.certificates)
+
+    @property
     def _ends(self) -> list["Certificate"]:
         return [each for each in self.certificates if not _is_authority(each)]
 
     def described(self) -> dict[str, Any]:
         """The members of the API's ssl_certificate that come from the file's content; lists in a stable order, times in UTC."""
         told: dict[str, Any] = {
-            "not_after": _time(min(each.not_valid_after_utc for each in self.certificates)),
+            "not_after": _time(self.expires),
             "not_before": _time(max(each.not_valid_before_utc for each in self.certificates)),
             "issuers": _joined(name for each in self.certificates for name in _common_names(each.issuer)),
             "domains": _joined(name for each in self._ends for name in (*_common_names(each.subject), *_names(each, "DNSName"))),

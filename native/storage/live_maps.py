@@ -4,16 +4,17 @@ Without `sync` only the process changes, until its next reload. With it the file
 then has, and keeps its order and its comments; what a file holds that the process has yet to read is left in it.
 """
 
+import asyncio
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from native.apply.commit import commit
+from native.apply.commit import Outcome, commit
 from native.apply.file_change import FileChange
 from native.apply.site import Site
 from native.config.file import ConfigFile, Draft
-from native.errors import AlreadyThere, BadValue, NotFound
+from native.errors import AlreadyThere, BadValue, NotFound, RuntimeAbsent
 from native.runtime import maps
 from native.runtime.commands import Step
 from native.runtime.maps import Add, Clear, Delete, Entry, Fill, Set
@@ -68,17 +69,22 @@ class LiveMap:
         change = FileChange(
             self.store, self.path, check=lambda: self.store.check_there(self.path), steps=[Clear(self.name)], may_reload=False
         )
-        await commit(self.site, change)
+        _check_live(await commit(self.site, change))
 
     async def follow(self) -> bool:
         """The file gets what the process has, unless it waits to be read itself; whether it was changed."""
         if self.name in self.site.stored.entries:
             return False
-        before = self._text()
-        if map_file.with_entries(before, await self.entries()) == before:
+        entries = await self.entries()
+        if await asyncio.to_thread(self._says, entries):
             return False
         await commit(self.site, FileChange(self.store, self.path, compose=lambda: self._composed((), list, whole=False), may_reload=False))
         return True
+
+    def _says(self, entries: Sequence[Entry]) -> bool:
+        """Whether the file has just these."""
+        text = self._text()
+        return map_file.with_entries(text, entries) == text
 
     async def _change(self, step: Step, edit: Edit, sync: bool, *, whole: bool = False, new: str = "") -> None:
         """`new`: a key that must not be there yet."""
@@ -88,7 +94,7 @@ class LiveMap:
             return await self._composed([step], edit, whole=whole)
 
         if sync:
-            await commit(self.site, FileChange(self.store, self.path, compose=composed, may_reload=False))
+            _check_live(await commit(self.site, FileChange(self.store, self.path, compose=composed, may_reload=False)))
             return
         async with self.site.lock:
             await self._refuse_taken(new)
@@ -100,11 +106,15 @@ class LiveMap:
 
     async def _composed(self, steps: Sequence[Step], edit: Edit, *, whole: bool) -> FileChange:
         """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""
-        text = self._text()
         unread = self.name in self.site.stored.entries and not whole
-        before = map_file.read(text) if unread else await self.entries()
-        draft = self._draft(map_file.with_entries(text, edit(before)))
+        before = None if unread else await self.entries()
+        draft = await asyncio.to_thread(self._edited, before, edit)
         return FileChange(self.store, self.path, draft, steps=steps, may_reload=False, partial=not whole)
+
+    def _edited(self, before: Sequence[Entry] | None, edit: Edit) -> Draft:
+        """`before`: what the process has, None where only the file counts."""
+        text = self._text()
+        return self._draft(map_file.with_entries(text, edit(map_file.read(text) if before is None else before)))
 
     def _text(self) -> str:
         try:
@@ -115,6 +125,13 @@ class LiveMap:
     def _draft(self, text: str) -> Draft:
         file = ConfigFile(self.path, self.store.state, mode=self.store.mode)
         return file.draft(text.encode("utf-8", "surrogateescape"), str(uuid.uuid4()))
+
+
+def _check_live(outcome: Outcome) -> None:
+    """Of an operation that has no answer for a reload to come."""
+    if not outcome.live:
+        why = "; ".join(reason.why for reason in outcome.reasons)
+        raise RuntimeAbsent(f"{why}; the file has the change, and reload {outcome.reload_id} will make HAProxy read it", sent=True)
 
 
 def _check_key(key: str) -> None:

@@ -12,6 +12,7 @@ from native.errors import BadValue
 from native.runtime.maps import LONGEST_ENTRY, Entry
 
 _LINE = re.compile(r"([ \t]*)([^ \t]+)([ \t]*)(.*?)([ \t]*)$", re.DOTALL)
+_AT_BLANK = re.compile(r"[ \t]")
 _BLANKS = " \t\r\n"
 
 
@@ -31,10 +32,13 @@ def read(text: str) -> list[Entry]:
 
 def entry_of(line: str) -> Entry | None:
     """That of one line, without its line end or with it; None for comments and blank lines."""
-    if line.startswith("#") or not (bare := line.rstrip("\r\n")).strip(_BLANKS):
+    bare = line.strip(_BLANKS)
+    if not bare or line[0] == "#":
         return None
-    found = _LINE.match(bare)
-    return Entry(found[2], found[4]) if found else None
+    key, _, value = bare.partition(" ")
+    if "\t" in bare:
+        key, value = _AT_BLANK.split(bare, maxsplit=1) if _AT_BLANK.search(bare) else (bare, "")
+    return Entry(key, value.lstrip(" \t"))
 
 
 def trouble(lines: Iterable[bytes]) -> str:
@@ -51,10 +55,12 @@ def trouble(lines: Iterable[bytes]) -> str:
 def with_entries(text: str, entries: Sequence[Entry]) -> str:
     """The text for exactly these entries in this order. Raises BadValue for one that no line can hold."""
     wanted = [Entry(each.key, each.value.strip(" \t")) for each in entries]
-    if read(text) == wanted:
-        return text
-    head, blocks, tail = _blocks(text)
     end = "\r\n" if "\r\n" in text else "\n"
+    there = read(text)
+    if wanted[: len(there)] == there and (wanted == there or entry_of(text.rstrip("\n").rpartition("\n")[2])):
+        more = [_new(entry) + end for entry in wanted[len(there) :]]
+        return text + (end if more and not text.endswith("\n") else "") + "".join(more)
+    head, blocks, tail = _blocks(text)
     kept = _matched(blocks, wanted)
     gone = {id(block) for block in blocks} - {id(block) for block in kept if block}
     _pass_on(blocks, gone, tail)

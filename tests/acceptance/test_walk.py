@@ -77,6 +77,10 @@ crt-store one
 acme one
     directory https://127.0.0.1/directory
 
+crt-store renewed
+    crt-base {home}
+    load crt renewed.pem acme one domains site.test
+
 healthcheck one
     type httpchk
 
@@ -84,7 +88,7 @@ healthcheck tcp
     type tcp-check
 """
 FILES = {
-    **dict.fromkeys(("site.pem", "other.pem", "third.pem"), "<certificate>"),
+    **dict.fromkeys(("site.pem", "other.pem", "third.pem", "renewed.pem"), "<certificate>"),
     "loaded.list": "site.pem\n",
     "blocked.acl": "192.0.2.1\n",
     "maps_dir/loaded.map": "/a 1\n/b 2\n",

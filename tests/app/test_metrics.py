@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.app.client import CONFIG, Client, serving
 from tests.haproxy.binaries import program
+from tests.tls.pems import made
 
 Samples = dict[str, float]
 
@@ -82,3 +84,14 @@ def test_calls_that_nobody_answered_are_counted(client: Client) -> None:
     before = samples(client).get("dataplane_runtime_errors_total{kind=absent}", 0)
     client.get("/v3/services/haproxy/runtime/info")
     assert samples(client)["dataplane_runtime_errors_total{kind=absent}"] > before
+
+
+def test_when_stored_certificates_expire(tmp_path: Path) -> None:
+    certificates = tmp_path / "certificates"
+    certificates.mkdir()
+    (certificates / "site.pem").write_text(made("www.example.com", 12).pem)
+    with serving(tmp_path, ssl_certs_dir=str(certificates)) as client:
+        when = datetime(2044, 5, 1, 8, tzinfo=UTC).timestamp()
+        assert samples(client)["dataplane_certificate_expiry_timestamp_seconds{name=site.pem}"] == when
+        (certificates / "site.pem").write_text("broken")
+        assert "dataplane_certificate_expiry_timestamp_seconds{name=site.pem}" not in samples(client)

@@ -8,12 +8,13 @@ BUNDLE = {
         "/things/{id}": {
             "parameters": [{"$ref": "#/components/parameters/id"}],
             "put": {
+                "operationId": "replaceThing",
                 "x-operation": {"resource": "things", "parent": "boxes", "action": "replace"},
                 "parameters": [{"name": "version", "in": "query", "schema": {"type": "integer"}}],
                 "requestBody": {"required": True, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/thing"}}}},
                 "responses": {"200": {"description": "", "content": {"text/plain": {}}}, "404": {"$ref": "#/components/responses/error"}},
             },
-            "get": {"x-operation": {"handler": "things.read"}, "responses": {}},
+            "get": {"operationId": "getThing", "x-operation": {"handler": "things.read"}, "responses": {}},
         }
     },
     "components": {
@@ -25,6 +26,7 @@ BUNDLE = {
 
 def test_what_an_operation_knows() -> None:
     read, replace = operations(BUNDLE)
+    assert (read.id, replace.id) == ("getThing", "replaceThing")
     assert (read.method, read.handler_name, read.resource, read.body) == ("GET", "things.read", None, None)
     assert (replace.method, replace.resource, replace.parent, replace.action, replace.names) == (
         "PUT",

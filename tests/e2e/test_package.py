@@ -57,16 +57,19 @@ def test_it_changes_haproxy(machine: Machine) -> None:
 def test_reload_by_systemctl_needs_its_rule(machine: Machine) -> None:
     machine.run(f"cp {SETTINGS} /root/settings && sed -i 's/master_worker_mode: true/master_worker_mode: false/' {SETTINGS}")
     machine.run(f"sed -i 's/reload_strategy: custom/reload_strategy: custom\\n    reload_cmd: systemctl reload haproxy/' {SETTINGS}")
-    machine.run("systemctl restart dataplaneapi")
+    machine.restart()
     refused = ask(machine, "configuration/backends?version=2&force_reload=true", "-d", '\'{"name": "refused"}\'')
     assert "authentication required" in refused
     assert "backend refused" not in machine.run("cat /etc/haproxy/haproxy.cfg")
-    machine.run("cp /usr/share/doc/dataplaneapi/examples/haproxy-reload.rules /etc/polkit-1/rules.d/60-dataplaneapi.rules; sleep 1")
+    machine.run(
+        "cp /usr/share/doc/dataplaneapi/examples/haproxy-reload.rules /etc/polkit-1/rules.d/60-dataplaneapi.rules; systemctl restart polkit"
+    )
     version = ask(machine, "configuration/version").split()[0]
     answer = ask(machine, f"configuration/backends?version={version}&force_reload=true", "-d", '\'{"name": "allowed"}\'')
     assert answer.endswith("201"), answer
     assert "backend allowed" in machine.run("cat /etc/haproxy/haproxy.cfg")
-    machine.run(f"cat /root/settings > {SETTINGS}; systemctl restart dataplaneapi")
+    machine.run(f"cat /root/settings > {SETTINGS}")
+    machine.restart()
 
 
 @pytest.mark.parametrize(
@@ -78,7 +81,8 @@ def test_reload_by_systemctl_needs_its_rule(machine: Machine) -> None:
     ids=["a key at the wrong level", "a misspelt key"],
 )
 def test_a_mistake_in_the_settings_is_told(machine: Machine, mistake: str, said: str) -> None:
-    machine.run(mistake.replace("FILE", SETTINGS) + "; systemctl restart dataplaneapi")
+    machine.run(mistake.replace("FILE", SETTINGS))
+    machine.restart()
     assert said in since_last_start(machine)
     assert ask(machine, "configuration/version").endswith("200")
     machine.run(f"cat /root/settings > {SETTINGS}")
@@ -86,13 +90,15 @@ def test_a_mistake_in_the_settings_is_told(machine: Machine, mistake: str, said:
 
 def test_directories_of_somebody_else(machine: Machine) -> None:
     """What is kept in them is out of service, and told; all else works."""
-    machine.run("chown -R root:root /etc/haproxy/maps /etc/haproxy/dataplane && systemctl restart dataplaneapi")
+    machine.run("chown -R root:root /etc/haproxy/maps /etc/haproxy/dataplane")
+    machine.restart()
     journal = since_last_start(machine)
     for name in ("maps", "dataplane"):
         assert f"/etc/haproxy/{name} belongs to root:root, mode 0750, and this process runs as dataplaneapi" in journal
     assert ask(machine, "configuration/version").endswith("200")
     assert "belongs to root:root" in ask(machine, "storage/maps")
-    machine.run("chown -R dataplaneapi:dataplaneapi /etc/haproxy/maps /etc/haproxy/dataplane && systemctl restart dataplaneapi")
+    machine.run("chown -R dataplaneapi:dataplaneapi /etc/haproxy/maps /etc/haproxy/dataplane")
+    machine.restart()
     assert ask(machine, "storage/maps") == "[]\n200"
 
 
@@ -100,7 +106,7 @@ def test_the_settings_given_as_the_configuration(machine: Machine) -> None:
     unit = f"[Service]\\nExecStart=\\nExecStart=dataplaneapi --config-file {SETTINGS}"
     directory = "/etc/systemd/system/dataplaneapi.service.d"
     machine.run(f"mkdir -p {directory} && printf '{unit}\\n' > {directory}/mistake.conf && systemctl daemon-reload")
-    machine.run("systemctl restart dataplaneapi")
+    machine.restart()
     assert f"is used as -f {SETTINGS}" in since_last_start(machine)
     assert ask(machine, "configuration/version").endswith("200")
     machine.run(f"rm -r {directory} && systemctl daemon-reload")
@@ -112,7 +118,7 @@ def test_sockets_of_systemd_instead(machine: Machine) -> None:
     assert "handed over" not in since_last_start(machine)
     local = "/etc/systemd/system/dataplaneapi.service.d"
     machine.run(f"install -Dm644 /usr/share/doc/dataplaneapi/examples/local-only.conf {local}/local-only.conf && systemctl daemon-reload")
-    machine.run("systemctl restart dataplaneapi")
+    machine.restart()
     assert ask(machine, "configuration/version").endswith("200"), "also without a network"
 
 

@@ -66,7 +66,6 @@ def playbook(machine: Machine, wheels: Path, tmp_path_factory: pytest.TempPathFa
         dataplaneapi_listen_tls=["127.0.0.1:5556"],
         dataplaneapi_tls_certificate="/etc/ssl/private/api.pem",
         dataplaneapi_tls_key="/etc/ssl/private/api.key",
-        dataplaneapi_unit="[Service]\nWatchdogSec=3",
     )
 
 
@@ -200,7 +199,8 @@ class Asked:
 def test_a_restart_refuses_no_request(machine: Machine, api: Api) -> None:
     asked, pids = Asked(machine, api.authorization), {main_pid(machine)}
     for _ in range(3):
-        machine.run("systemctl restart dataplaneapi; sleep 0.5")
+        machine.restart()
+        machine.run("sleep 0.5")
         pids.add(main_pid(machine))
     found = asked.answers()
     assert len(pids) == 4
@@ -217,10 +217,15 @@ def test_a_reload_of_the_unit_takes_over_and_drops_nothing(machine: Machine, api
 
 
 def test_one_that_hangs_is_started_anew(machine: Machine, api: Api) -> None:
+    drop_in = "/etc/systemd/system/dataplaneapi.service.d/watchdog.conf"
+    machine.write(drop_in, "[Service]\nWatchdogSec=3\n")
+    machine.restart()
     pid = main_pid(machine)
     machine.run(f"kill -STOP {pid}")
     machine.until(f'test "$(systemctl show --value --property MainPID dataplaneapi)" -gt {pid} && systemctl is-active dataplaneapi')
     assert "Watchdog timeout" in machine.run("journalctl --no-pager -u dataplaneapi")
+    machine.run(f"rm {drop_in}")
+    machine.restart()
     assert api.ask("GET", "configuration/version").status_code == 200
 
 

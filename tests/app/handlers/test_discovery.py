@@ -20,6 +20,11 @@ def test_what_has_a_name_in_its_path_is_no_child(client: Client) -> None:
     assert not any("{" in url for url in urls)
 
 
+def test_the_stores(client: Client) -> None:
+    names = sorted(row["url"].rpartition("/")[2] for row in client.get("/v3/services/haproxy/storage").json)
+    assert names == ["general", "maps", "ssl_certificates", "ssl_crt_lists"]
+
+
 @pytest.mark.parametrize("target", ["/v3/services/", "/v3/services?x=1"])
 def test_neither_slash_nor_query_matter(client: Client, target: str) -> None:
     assert client.get(target).json == client.get("/v3/services").json != []

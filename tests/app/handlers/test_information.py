@@ -31,9 +31,11 @@ def test_facts() -> None:
     assert told["os_string"].startswith("Linux ")
 
 
-@pytest.mark.parametrize(
-    ("command", "state"), [("", "unknown"), ("true", "up"), ("false", "down"), ("/no/such/program", "down"), ("sh -c 'exit 3'", "down")]
-)
+STATES = {"": "unknown", "true": "up", "false": "down", "/no/such/program": "down", "sh -c 'exit 3'": "down"}
+STATES |= {"echo true": "up", "echo false": "down"}
+
+
+@pytest.mark.parametrize(("command", "state"), STATES.items())
 def test_health(tmp_path: Path, command: str, state: str) -> None:
     with serving(tmp_path, status_cmd=command) as client:
         assert client.get("/v3/health").json == {"haproxy": state}

@@ -115,7 +115,7 @@ def test_a_whole_map(client: Client) -> None:
         ("PUT", "hosts.map", {"key": "a"}, 422, ""),
         ("PUT", "ip.map", [{"key": "192.0.2.2", "value": "c"}, {"key": "x", "value": "y"}], 400, "'x' is not a valid IPv4 or IPv6 address"),
         ("DELETE", "none.map", None, 404, "Unknown map identifier"),
-        ("DELETE", "none.map?force_sync=true", None, 404, "file none.map doesn't exist"),
+        ("DELETE", "none.map?force_sync=true", None, 404, "Unknown map identifier"),
         ("DELETE", "none.map?forceDelete=true", None, 404, "file none.map doesn't exist"),
         ("POST", "hosts.map/entries", {"key": "one", "value": "x"}, 409, "already exists"),
         ("POST", "hosts.map/entries?force_sync=true", {"key": "one", "value": "x"}, 409, "already exists"),

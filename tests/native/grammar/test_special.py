@@ -24,6 +24,7 @@ BOTH_WAYS = [
     ("payload", "return_content_format", 'string "two words"', {"return_content_format": "string", "return_content": '"two words"'}),
     ("payload", "return_content_format", "errorfiles pages", {"return_content_format": "errorfiles", "return_content": "pages"}),
     ("assignments", "vars", '"a=1,b=2"', {"vars": {"a": "1", "b": "2"}}),
+    ("assignments", "vars", r'"a=1\,2,b=\\d"', {"vars": {"a": "1,2", "b": r"\d"}}),
 ]
 
 
@@ -55,7 +56,8 @@ def test_leaves_what_is_not_its_own(codec: str, member: str, line: str) -> None:
     ("codec", "member", "values", "said"),
     [
         ("payload", "return_content_format", {"return_content_format": "string", "return_content": "two words"}, "must be quoted"),
-        ("assignments", "vars", {"vars": {"a": "1,2"}}, "vars.a"),
+        ("assignments", "vars", {"vars": {"a,b": "1"}}, "vars.a,b"),
+        ("assignments", "vars", {"vars": {"a": "1\\"}}, "vars.a"),
     ],
 )
 def test_refuses_what_a_line_cannot_carry(codec: str, member: str, values: dict[str, object], said: str) -> None:

@@ -3,8 +3,9 @@
 import pytest
 
 from native.engine import Engine
-from native.errors import AlreadyThere, BadValue, NotTaken, NotThere, RuntimeRefused
-from native.runtime.maps import Entry
+from native.errors import AlreadyThere, BadValue, NotTaken, NotThere, RuntimeAbsent, RuntimeRefused
+from native.runtime.client import Runtime
+from native.runtime.maps import Add, Entry
 from native.storage.live_maps import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
@@ -72,6 +73,25 @@ def test_what_waits_to_be_read_is_not_written_over(maps: Beside) -> None:
         assert not await live.follow()
         assert (await reload(engine)).status == "succeeded"
         assert maps.shown() == ["other 1", "/three 3"]
+
+    maps.with_engine(work)
+
+
+class CutOff(Add):
+    """Carried out, but nobody hears of it."""
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        await super().carry_out(runtime)
+        raise RuntimeAbsent("cut off", sent=True)
+
+
+def test_what_nobody_knows_is_not_called_done(maps: Beside) -> None:
+    async def work(engine: Engine, live: LiveMap) -> None:
+        with pytest.raises(RuntimeAbsent, match="cut off; the file has the change, and reload .* will make HAProxy read it"):
+            await live._change(CutOff(live.name, "/three", "3"), lambda before: [*before, Entry("/three", "3")], True)
+        assert (maps.file.read_text(), engine.site.stored.waits) == (OWN + "/three 3\n", True)
+        assert (await reload(engine)).status == "succeeded"
+        assert maps.shown() == ["one 1", "two two words", "/three 3"]
 
     maps.with_engine(work)
 

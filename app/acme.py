@@ -1,0 +1,39 @@
+"""From the environment to what looks after ACME certificates."""
+
+import os
+import re
+from pathlib import Path
+
+from native.acme.agent import Acme
+from native.acme.keeper import Keeper
+from native.acme.solver import Patience, Solver
+from native.acme.zones import Zones
+from native.config.directories import Directory
+from native.config.editor import Editor
+from native.engine import Engine
+from native.errors import NotThere
+
+_IN_STORE = re.compile(r"@([^/]*)/")
+
+
+def acme(engine: Engine, editor: Editor, certificates: Directory) -> Acme:
+    runtime = engine.runtime
+    keeper = Keeper(runtime, certificates, lambda name: base(engine, editor, name))
+    return Acme(runtime, keeper, Solver(runtime, Patience.of(os.environ), Zones()))
+
+
+def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
+    """The directory that names in the certificate's crt-store are relative to; None outside of one, or where only HAProxy knows."""
+    match = _IN_STORE.match(certificate)
+    if not match:
+        return None
+    for resource, name, path in (("crt_stores", match[1], ("crt_base",)), ("global", "", ("ssl_options", "crt_base"))):
+        try:
+            found = editor.get_object(engine.document, editor.resources[resource], None, name)
+        except NotThere:
+            continue
+        for member in path:
+            found = found.get(member) or {}
+        if found:
+            return Path(str(found))
+    return None

@@ -1,0 +1,61 @@
+"""A challenge that HAProxy asks to have deployed, as its event tells it. Pure."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+TTL = 60
+_QUOTED = re.compile(r'^([a-z0-9-]+) "((?:[^"\\]|\\.)*)"\s*$')
+_VARIABLE = re.compile(r"((?:[^,\\]|\\.)*)(?:,|$)")
+
+
+@dataclass(frozen=True)
+class Challenge:
+    """`variables` are those of the provider, without `ttl` (seconds)."""
+
+    certificate: str
+    domain: str
+    provider: str
+    variables: Mapping[str, str]
+    value: str
+    ttl: int = TTL
+
+    @property
+    def name(self) -> str:
+        """Of the TXT record, whole; that of a wildcard is its domain's."""
+        return f"_acme-challenge.{self.domain.removeprefix('*.')}"
+
+
+def challenge(text: str) -> Challenge:
+    """Of `acme deploy ...`. Raises ValueError with what is missing."""
+    head, brace, rest = text.partition("\n{")
+    first, *lines = head.split("\n")
+    words = first.split()
+    told: dict[str, str] = {}
+    variables: dict[str, str] = {}
+    for match in filter(None, map(_QUOTED.match, lines)):
+        name = match[1].replace("-", "_")
+        if name == "acme_vars":
+            variables |= pairs(_plain(match[2]))
+        else:
+            told[name] = _plain(match[2])
+    if len(words) < 3 or not brace:
+        raise ValueError("no certificate, or no authorization")
+    if missing := [name for name in ("provider_name", "dns_01_record") if not told.get(name)]:
+        raise ValueError(f"no {missing[0].replace('_', '-')}")
+    domain = json.loads("{" + rest)["identifier"]["value"]
+    ttl = variables.pop("ttl", "")
+    return Challenge(
+        words[2], str(domain), told["provider_name"], variables, told["dns_01_record"], int(ttl) if ttl.isdecimal() and int(ttl) else TTL
+    )
+
+
+def pairs(text: str) -> dict[str, str]:
+    """`k=v,k2=v2`; a comma in a value is `\\,`."""
+    found = (_plain(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
+    return {name.strip(): value for name, sign, value in found if sign}
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\\([\\\",])", r"\1", text) if '"' in text or "\\" in text else text

@@ -1,0 +1,91 @@
+"""What the domain name system says: which zone a name is in, and whether its own servers show a record yet."""
+
+import asyncio
+from typing import Any
+
+PUBLIC = ("8.8.8.8", "8.8.4.4", "1.1.1.1", "1.0.0.1")
+SECONDS = 10.0
+
+
+class Unresolved(Exception):
+    """The text is for the operator."""
+
+
+def last_labels(name: str) -> str:
+    """The zone, where nobody is asked."""
+    return ".".join(name.rstrip(".").split(".")[-2:])
+
+
+class Zones:
+    """Asks the system's resolvers, or those given; `port` is that of the zones' own servers."""
+
+    def __init__(self, resolver: Any = None, port: int = 53) -> None:
+        self._resolver, self.port = resolver, port
+
+    async def of(self, name: str) -> str:
+        """The nearest zone upwards that has a start of authority. Raises Unresolved."""
+        import dns.asyncresolver
+        import dns.exception
+
+        try:
+            found = await dns.asyncresolver.zone_for_name(name, resolver=self._opened())
+        except (dns.exception.DNSException, OSError) as error:
+            raise Unresolved(f"no zone found for {name}: {error}") from error
+        return str(found).rstrip(".")
+
+    async def shows(self, zone: str, name: str, value: str) -> bool:
+        """Whether one of the zone's servers has the TXT record, perhaps behind one alias. Raises Unresolved."""
+        import dns.exception
+        import dns.name
+        import dns.rdatatype
+
+        target = dns.name.from_text(name)
+        try:
+            servers = [address for server in await self._opened().resolve(zone, "NS") for address in await self._addresses(server.target)]
+            answers = await asyncio.gather(*(self._ask(target, server) for server in servers))
+        except (dns.exception.DNSException, OSError) as error:
+            raise Unresolved(f"{zone}: {error}") from error
+        for answer in filter(None, answers):
+            texts = [text for rows in answer.answer if rows.rdtype == dns.rdatatype.TXT for row in rows for text in [b"".join(row.strings)]]
+            if value.encode() in texts:
+                return True
+            if alias := next((rows[0].target for rows in answer.answer if rows.rdtype == dns.rdatatype.CNAME), None):
+                return value.encode() in await self._texts(alias)
+        return False
+
+    async def _addresses(self, server: Any) -> list[str]:
+        return list((await self._opened().resolve_name(server)).addresses())
+
+    async def _ask(self, name: Any, server: str) -> Any:
+        import dns.asyncquery
+        import dns.exception
+        import dns.message
+
+        try:
+            answer, _ = await dns.asyncquery.udp_with_fallback(dns.message.make_query(name, "TXT"), server, timeout=SECONDS, port=self.port)
+        except (dns.exception.DNSException, OSError):
+            return None
+        return answer
+
+    async def _texts(self, name: Any) -> list[bytes]:
+        import dns.exception
+
+        try:
+            return [b"".join(row.strings) for row in await self._opened().resolve(name, "TXT")]
+        except dns.exception.DNSException:
+            return []
+
+    def _opened(self) -> Any:
+        """Raises Unresolved where dnspython is missing."""
+        try:
+            import dns.asyncresolver
+            import dns.resolver
+        except ImportError:
+            raise Unresolved("dnspython is not installed; install this server with its extra `acme`") from None
+        if self._resolver is None:
+            try:
+                self._resolver = dns.asyncresolver.Resolver()
+            except dns.resolver.NoResolverConfiguration:
+                self._resolver = dns.asyncresolver.Resolver(configure=False)
+                self._resolver.nameservers = list(PUBLIC)
+        return self._resolver

@@ -1,0 +1,123 @@
+"""An ACME authority (Pebble) and a name server that takes updates (Knot DNS), for HAProxy to get certificates from by dns-01."""
+
+import base64
+import json
+import os
+import secrets
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from demo.children import start, stop
+from tests.haproxy import binaries
+from tests.haproxy.process import free_port
+
+ZONE = "example.test"
+KNOT = """\
+server:
+  rundir: {directory}
+  listen: 127.0.0.1@{port}
+log:
+  - target: stderr
+    any: warning
+database:
+  storage: {directory}
+key:
+  - id: tsig
+    algorithm: hmac-sha256
+    secret: {key}
+acl:
+  - id: updates
+    key: tsig
+    action: update
+zone:
+  - domain: {zone}
+    storage: {directory}
+    file: zone
+    acl: updates
+    zonefile-sync: -1
+    journal-content: none
+"""
+RECORDS = f"""\
+$ORIGIN {ZONE}.
+$TTL 60
+@ SOA ns root 1 60 60 600 1
+@ NS ns
+ns A 127.0.0.1
+sub.alias CNAME elsewhere
+elsewhere TXT "there"
+"""
+
+
+class Started:
+    """A child that is there when `answers`, and ends with the test."""
+
+    def __init__(self, command: list[str], directory: Path, answers: Callable[[], bool]) -> None:
+        self.log = directory / "log"
+        self.process = start(command, self.log)
+        deadline = time.monotonic() + 60
+        while not answers():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline, self.log.read_text()
+            time.sleep(0.02)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        stop(self.process)
+
+
+class NameServer(Started):
+    """Of one zone, on `port` of 127.0.0.1; whoever signs with `key` (hmac-sha256, named tsig) may change it."""
+
+    def __init__(self, directory: Path) -> None:
+        binary = binaries.program("knotd")
+        directory.mkdir()
+        self.port, self.key = free_port(), base64.b64encode(secrets.token_bytes(32)).decode()
+        (directory / "zone").write_text(RECORDS)
+        (directory / "knot.conf").write_text(KNOT.format(directory=directory, port=self.port, key=self.key, zone=ZONE))
+        super().__init__([binary, "-c", str(directory / "knot.conf")], directory, lambda: listens(self.port))
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Of the provider rfc2136."""
+        return {"server": f"127.0.0.1:{self.port}", "key_name": "tsig", "key_alg": "hmac-sha256", "key": self.key}
+
+
+class Authority(Started):
+    """Whose `directory_url` HAProxy is pointed at; it asks one name server."""
+
+    def __init__(self, directory: Path, name_server: NameServer) -> None:
+        binary = binaries.program("pebble")
+        directory.mkdir()
+        port, key = free_port(), directory / "own.key"
+        self.directory_url = f"https://127.0.0.1:{port}/dir"
+        self_signed(key, directory / "own.pem", "127.0.0.1")
+        told = {"listenAddress": f"127.0.0.1:{port}", "managementListenAddress": f"127.0.0.1:{free_port()}", "httpPort": 1, "tlsPort": 1}
+        told |= {"certificate": str(directory / "own.pem"), "privateKey": str(key)}
+        (directory / "pebble.json").write_text(json.dumps({"pebble": told}))
+        command = [binary, "-config", str(directory / "pebble.json"), "-dnsserver", f"127.0.0.1:{name_server.port}"]
+        environment = [f"{name}={value}" for name, value in (("PEBBLE_VA_NOSLEEP", "1"), ("PEBBLE_WFE_NONCEREJECT", "0"))]
+        super().__init__(["env", *environment, *command], directory, lambda: listens(port))
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as connection:
+        return connection.connect_ex(("127.0.0.1", port)) == 0
+
+
+def self_signed(key: Path, certificate: Path, name: str) -> None:
+    subject = ["-subj", f"/CN={name}", "-addext", f"subjectAltName={'IP' if name[0].isdigit() else 'DNS'}:{name}"]
+    new = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2"]
+    subprocess.run([*new, "-keyout", str(key), "-out", str(certificate), *subject], check=True, capture_output=True, env=os.environ)
+
+
+def served(port: int) -> str:
+    """The certificate that a listener shows now, PEM."""
+    return ssl.get_server_certificate(("127.0.0.1", port))

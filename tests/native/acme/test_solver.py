@@ -1,0 +1,73 @@
+"""How long one waits for a name server, and that no record stays."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+from native.acme.challenge import Challenge
+from native.acme.solver import Patience, Solver
+from native.acme.zones import Zones
+from native.runtime.client import Runtime
+from tests.haproxy.acme import ZONE, NameServer
+
+
+@pytest.mark.parametrize(
+    ("environ", "patience"),
+    [
+        ({}, Patience(delay=0, timeout=3600)),
+        ({"DPAPI_ACME_PROPAGDELAY_SEC": "7", "DPAPI_ACME_PROPAGTIMEOUT_SEC": "30"}, Patience(delay=7, timeout=30)),
+        ({"DPAPI_ACME_PROPAGTIMEOUT_SEC": "-1"}, Patience(timeout=None)),
+        ({"DPAPI_ACME_PROPAGDELAY_SEC": "soon", "DPAPI_ACME_PROPAGTIMEOUT_SEC": ""}, Patience()),
+    ],
+)
+def test_patience_is_told_by_the_environment(environ: dict, patience: Patience) -> None:
+    assert Patience.of(environ) == patience
+
+
+def solved(name_server: NameServer, zones: Zones, patience: Patience, **changed) -> None:
+    told = {"certificate": "c", "domain": f"solver.{ZONE}", "provider": "rfc2136", "variables": name_server.variables, "value": "v"}
+    asyncio.run(Solver(Runtime(), patience, zones).solve(Challenge(**{**told, **changed})))
+
+
+def shown(zones: Zones) -> bool:
+    return asyncio.run(zones.shows(ZONE, f"_acme-challenge.solver.{ZONE}", "v"))
+
+
+@pytest.mark.parametrize("timeout", [None, 30.0])
+def test_the_record_is_set_seen_and_taken_away(
+    name_server: NameServer, resolver, timeout: float | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    zones = Zones(resolver, name_server.port)
+    with caplog.at_level(logging.INFO):
+        solved(name_server, zones, Patience(timeout=timeout, interval=0.01, kept=0))
+    assert "challenge for solver.example.test of c is deployed" in caplog.text
+    assert not shown(zones)
+
+
+def test_a_record_that_nobody_shows_is_taken_away(
+    name_server: NameServer, resolver, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    hook = tmp_path / "hook"
+    hook.write_text(f'#!/bin/sh\necho "$ACTION" >> {tmp_path}/told\n')
+    hook.chmod(0o755)
+    patience = Patience(timeout=0.05, interval=0.01, kept_after_failure=0)
+    solved(name_server, Zones(resolver, name_server.port), patience, provider="exec", variables={"command": str(hook)})
+    assert "do not show the record" in caplog.text
+    assert (tmp_path / "told").read_text() == "set\ndelete\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"provider": "zork"}, "invalid DNS provider name: 'zork'"),
+        ({"domain": "nowhere.invalid"}, "no zone found"),
+        ({"variables": {}}, "server"),
+    ],
+)
+def test_what_cannot_be_solved_is_told(
+    name_server: NameServer, resolver, changed: dict, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    solved(name_server, Zones(resolver, name_server.port), Patience(), **changed)
+    assert told in caplog.text
