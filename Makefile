@@ -50,7 +50,7 @@ check: dev ## ruff and mypy
 	$(BIN)/mypy
 
 test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -rs
+	$(BIN)/python -m pytest -n $(WORKERS) -rs
 
 e2e: dev ## role and packages on a booted machine: needs root and namespaces of its own
 	$(BIN)/python -m pytest -rs -v --durations=0 tests/e2e

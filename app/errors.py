@@ -40,6 +40,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeAbsent: 503,
     native.RuntimeUnconfigured: 500,
     native.RuntimeRefused: 500,
+    native.NotLive: 500,
     native.RuntimeNotThere: 404,
     native.RuntimeTaken: 409,
     native.RuntimeMisused: 400,

@@ -39,7 +39,10 @@ class Operation:
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
         self.handler: Handler | None = None
-        self.id: str = declared["operationId"]
+
+    @property
+    def id(self) -> str:
+        return str(self.declared["operationId"])
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import Sidecar
 
+# Each a machine, and what happens on it one after the other.
+STORIES = "tests/e2e/"
 CONFIG = """\
 global
     stats socket {{stats}} level admin
@@ -28,6 +32,21 @@ backend app from http
     server one 127.0.0.1:{one} weight 10   # the first
     server two 127.0.0.1:{two} weight 20
 """
+
+
+class StoriesTogether(LoadScopeScheduling):
+    """The tests of a story go to one worker, in their order; all others to whoever is free.
+
+    pytest-xdist's own marks for that (`xdist_group`) do nothing with pytest 9.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return STORIES if nodeid.startswith(STORIES) else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> StoriesTogether:
+    return StoriesTogether(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,11 @@ from app.errors import ApiError
 from app.runtime import asking
 from native.apply.added_server import added
 from native.apply.live import Unsayable
-from native.errors import BadRequest, BadValue, NotFound, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from native.runtime import commands
 from native.runtime.client import Runtime
 from native.runtime.commands import Command
+from native.runtime.proof import Shows, holds
 from native.runtime.server_state import ServerState
 
 REFUSALS = (("No such backend", RuntimeNotThere), ("Already exists", RuntimeTaken))
@@ -59,6 +60,8 @@ async def replace(call: Written) -> Answer:
         await commands.apply(runtime, changes)
         after = await _server(runtime, backend, name)
         _drifts(call, backend, name, before, after)
+        if any(isinstance(each.check, Shows) and not holds(after, each.check) for each in _changes(after, call.body)):
+            raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one knows nothing of the change")
     return json_answer(200, as_dict(call, after))
 
 

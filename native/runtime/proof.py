@@ -84,6 +84,11 @@ def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str,
             yield command, f"{member} of {name} is {found}, not {value}"
 
 
+def holds(row: ServerState, check: Shows) -> bool:
+    """Whether a server that was read shows it."""
+    return all(_same(value, getattr(row, member)) for member, value in check.members)
+
+
 def _same(expected: object, shown: object) -> bool:
     """HAProxy may write an address differently from who asked for it."""
     if isinstance(expected, ipaddress.IPv4Address | ipaddress.IPv6Address):

@@ -43,7 +43,7 @@ def test_a_reload_record_names_the_requests_that_asked_for_it(client: Client) ->
 def test_lines_of_a_request_tell_which(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     from app.log import Layout
 
-    layout, lines = Layout("%r", as_json=False), []
+    layout, lines = Layout("%r"), []
 
     class Written(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:

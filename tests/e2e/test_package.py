@@ -8,7 +8,6 @@ import pytest
 
 from tests.e2e.machine import Machine
 
-pytestmark = pytest.mark.xdist_group("e2e")
 SETTINGS = "/etc/haproxy/dataplaneapi.yaml"
 BASE = "http://127.0.0.1:5555/v3/services/haproxy"
 

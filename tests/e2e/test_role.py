@@ -13,7 +13,6 @@ from tests.e2e.conftest import NEWER
 from tests.e2e.machine import Machine
 from tests.e2e.play import Playbook
 
-pytestmark = pytest.mark.xdist_group("e2e")
 URL = "http://127.0.0.1:5555/v3/services/haproxy/configuration/version"
 HASH = "$5$e2e$W8HNtMmF3/z3eOc3YgqugD/R2OLdC2pXwpdJjc3YZO1"
 # What the machine serves: pages of its own, and the very API that manages it.
