@@ -1,4 +1,4 @@
-"""Instances as EC2 tells them, to whom signs right: a local server of its query protocol, which computes every signature anew."""
+"""Instances as EC2 and Auto Scaling tell them, to whom signs right: a local server of their protocol, which computes signatures anew."""
 
 import asyncio
 import hashlib
@@ -27,10 +27,11 @@ def instance(identity: str, name: str = "web", port: str = "80", *, state: str =
 
 
 class Ec2(ThreadingHTTPServer):
-    """`instances`, of which a page has two, and `failing`: filters that are answered 503."""
+    """`instances`, of which a page has two, `members` of groups with their states, and `failing`: what is answered 503, or 403."""
 
     instances: tuple[dict, ...] = ()
-    failing = ""
+    members: tuple[tuple[str, str, str], ...] = ()
+    failing = denied = ""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -43,6 +44,10 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(403, "<Response><Errors><Error><Code>SignatureDoesNotMatch</Code><Message>no</Message></Error></Errors></Response>")
         elif self.server.failing and self.server.failing in body.decode():
             self.answer(503, "<Response><Errors><Error><Code>Unavailable</Code><Message>later</Message></Error></Errors></Response>")
+        elif form["Action"] == self.server.denied:
+            self.answer(403, "<ErrorResponse><Error><Code>AccessDenied</Code><Message>not you</Message></Error></ErrorResponse>")
+        elif form["Action"] == "DescribeAutoScalingInstances":
+            self.answer(200, groups(self.server.members, {value for name, value in form.items() if name.startswith("InstanceIds.")}))
         else:
             assert form["Action"] == "DescribeInstances"
             self.answer(200, page(self.server.instances, form))
@@ -62,6 +67,16 @@ def page(instances: tuple[dict, ...], form: dict[str, str]) -> str:
     start = int(form.get("NextToken", 0))
     more = f"<nextToken>{start + PAGE}</nextToken>" if start + PAGE < len(found) else ""
     return f"<R><reservationSet>{''.join(map(xml, found[start : start + PAGE]))}</reservationSet>{more}</R>"
+
+
+def groups(members: tuple[tuple[str, str, str], ...], named: set[str]) -> str:
+    rows = "".join(
+        f"<member><InstanceId>{identity}</InstanceId><LifecycleState>{state}</LifecycleState><HealthStatus>{health}</HealthStatus></member>"
+        for identity, state, health in members
+        if identity in named
+    )
+    outer = "DescribeAutoScalingInstances"
+    return f"<{outer}Response><{outer}Result><AutoScalingInstances>{rows}</AutoScalingInstances></{outer}Result></{outer}Response>"
 
 
 def filters(form: dict[str, str]) -> Iterator[tuple[str, set[str]]]:
@@ -95,7 +110,7 @@ def signed(headers, body: bytes) -> bool:
     key = b"AWS4" + SECRET.encode()
     for part in scope.split("/"):
         key = hmac.digest(key, part.encode(), "sha256")
-    assert scope.split("/")[1:] == [REGION, "ec2", "aws4_request"]
+    assert scope.split("/")[1] == REGION and scope.split("/")[2] in ("ec2", "autoscaling") and scope.split("/")[3] == "aws4_request"
     return hmac.digest(key, text.encode(), "sha256").hex() == match[4]
 
 
@@ -111,9 +126,9 @@ def running() -> Iterator[Ec2]:
 
 @pytest.fixture
 def ec2(running: Ec2, monkeypatch: pytest.MonkeyPatch) -> Ec2:
-    monkeypatch.setenv("AWS_ENDPOINT_URL_EC2", f"http://127.0.0.1:{running.server_port}")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{running.server_port}")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    running.failing = ""
+    running.failing = running.denied = ""
     return running
 
 
@@ -155,8 +170,31 @@ def test_lists(ec2: Ec2) -> None:
     assert look(allowlist=[stage]).services == {"web-80": (Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 80))}
     assert look(allowlist=[stage], denylist=[old]).services == {"web-80": (Endpoint("10.0.0.1", 80),)}
     ec2.failing = "Old"
-    with pytest.raises(SourceFailed, match=f"EC2 in {REGION}: ClientError: .*later"):
+    with pytest.raises(SourceFailed, match=f"AWS in {REGION}: ClientError: .*later"):
         look(allowlist=[stage], denylist=[old])
+
+
+GROUPED = {"aws_autoscaling_groupName": "g"}
+MEMBERS = (("i-1", "InService", "HEALTHY"), ("i-2", "Terminating:Wait", "HEALTHY"), ("i-3", "InService", "UNHEALTHY"))
+
+
+def test_a_member_of_a_group_counts_while_it_is_in_service(ec2: Ec2) -> None:
+    ec2.instances = (*(instance(identity, **GROUPED) for identity in ("i-1", "i-2", "i-3")), instance("i-4"))
+    ec2.members = MEMBERS
+    assert look().services == {"web-80": (Endpoint("10.0.0.1", 80), Endpoint("10.0.0.4", 80))}
+    ec2.failing = "DescribeAutoScalingInstances"
+    with pytest.raises(SourceFailed, match="later"):
+        look()
+
+
+def test_who_may_not_ask_for_groups_takes_all_that_run(ec2: Ec2, caplog: pytest.LogCaptureFixture) -> None:
+    ec2.instances, ec2.members, ec2.denied = (
+        (instance("i-1", **GROUPED), instance("i-2", **GROUPED)),
+        MEMBERS,
+        "DescribeAutoScalingInstances",
+    )
+    assert look().services == {"web-80": (Endpoint("10.0.0.1", 80), Endpoint("10.0.0.2", 80))}
+    assert "AccessDenied" in caplog.text
 
 
 @pytest.mark.parametrize(
