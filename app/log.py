@@ -6,17 +6,20 @@ writes them in its own format. Secrets never reach a logger.
 
 import json
 import logging
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from app import access
 from native.origin import origin
 
 ACCESS = "access"
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+# As syslog and the journal number them (RFC 5424, section 6.2.1).
+SEVERITY = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
 _NAMES = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error", logging.CRITICAL: "fatal"}
 IMPLICIT = {"log_to": "stdout", "log_level": "warning", "log_types": ["app", "access"]}
 
@@ -114,10 +117,27 @@ def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) ->
         return kind(), [each for each in kinds if each != ACCESS]
 
 
+class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
+    """Each line begins with its priority, by which the journal sorts it (sd-daemon(3))."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        priority = f"<{SEVERITY.get(record.levelno, 5)}>"
+        return "\n".join(priority + line for line in super().format(record).splitlines())
+
+
+def _is_the_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether systemd connected this very stream to the journal (systemd.exec(5), JOURNAL_STREAM)."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return False
+    return environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+
+
 def _output(target: Mapping[str, Any]) -> logging.Handler:
     where = target.get("log_to")
     if where == "stdout":
-        return logging.StreamHandler(sys.stdout)
+        return (ToJournal if _is_the_journal(sys.stdout, os.environ) else logging.StreamHandler)(sys.stdout)
     if where == "syslog":
         from app import syslog
 

@@ -17,13 +17,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from app.log import SEVERITY
+
 FACILITIES = (
     "kern user mail daemon auth syslog lpr news uucp cron authpriv ftp ntp security console clock "
     "local0 local1 local2 local3 local4 local5 local6 local7"
 ).split()
 SEVERITIES = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
 _SHORT = {"emerg": "emergency", "panic": "emergency", "crit": "critical", "err": "error", "warn": "warning"}
-_OF_LEVEL = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
 _FAMILIES = {"": socket.AF_UNSPEC, "4": socket.AF_INET, "6": socket.AF_INET6}
 _PROTOCOL = re.compile(r"(?P<kind>tcp|udp)(?P<family>[46]?)|unix|unixgram")
 _ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:]*)(?::(?P<port>\d+))?")
@@ -122,7 +123,7 @@ class Syslog(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        severity = _OF_LEVEL.get(record.levelno, 5)
+        severity = SEVERITY.get(record.levelno, 5)
         if severity > self._threshold:
             return
         try:

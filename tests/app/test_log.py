@@ -2,7 +2,9 @@
 
 import json
 import logging
+import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -135,3 +137,30 @@ def test_exceptions_keep_their_trace(tmp_path: Path) -> None:
     (only,) = path.read_text().splitlines()
     assert "Traceback" in only
     assert "ValueError: oops" in only
+
+
+def test_the_journal_is_told_priorities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with (tmp_path / "journal").open("w") as stream:
+        about = os.fstat(stream.fileno())
+        monkeypatch.setattr("sys.stdout", stream)
+        monkeypatch.setenv("JOURNAL_STREAM", f"{about.st_dev}:{about.st_ino}")
+        log.setup([{"log_to": "stdout", "log_level": "debug"}])
+        say()
+        logging.getLogger("app.anything").error("first\nsecond")
+        monkeypatch.setenv("JOURNAL_STREAM", "0:0")
+        log.setup([{"log_to": "stdout", "log_level": "debug"}])
+        logging.getLogger("app.anything").error("plain")
+    lines = (tmp_path / "journal").read_text().splitlines()
+    assert [line[:3] for line in lines] == ["<7>", "<6>", "<4>", "<3>", "tim"]
+
+
+def test_a_traceback_is_of_one_priority(tmp_path: Path) -> None:
+    with (tmp_path / "journal").open("w") as stream:
+        handler = log.ToJournal(stream)
+        try:
+            raise ValueError("oops")
+        except ValueError:
+            handler.emit(logging.LogRecord("app", logging.ERROR, "", 0, "failed", None, sys.exc_info()))
+    lines = (tmp_path / "journal").read_text().splitlines()
+    assert len(lines) > 2
+    assert {line[:3] for line in lines} == {"<3>"}
