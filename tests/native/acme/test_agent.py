@@ -69,7 +69,7 @@ def test_a_renewed_certificate_reaches_the_disk(
                 runtime = Runtime()
                 await runtime.connect(str(haproxy.master), [], 5, 0.02)
                 keeper = Keeper(runtime, Directory(tmp_path / "ssl", "ssl_certs_dir"), lambda name: tmp_path)
-                solver = Solver(runtime, Patience(interval=0.05, kept=0), Zones(resolver, name_server.port))
+                solver = Solver(runtime, Patience(interval=0.05), Zones(resolver, name_server.port))
                 async with Acme(runtime, keeper, solver, longest_pause=0.2, silence=0.5):
                     # The next worker is another one to hear.
                     await asyncio.to_thread(haproxy.ask_master, "reload")

@@ -40,6 +40,9 @@ def test_the_outcome_of_a_reload_by_signal(haproxy: HAProxy) -> None:
         return await master.outcome(before, 20)
 
     assert asyncio.run(by_signal()) is True
+    if haproxy.version >= (3, 1):
+        # There a worker is listed while it still reads the file, and nobody has to guess: the socket tells the outcome.
+        return
     haproxy.file.write_text(haproxy.file.read_text() + "  nonsense\n")
     assert asyncio.run(by_signal()) is False
 
