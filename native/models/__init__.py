@@ -3,9 +3,9 @@
 All of them at once cost 0.4 s and 14 MB; a request needs few. Members carry their JSON names, unknown ones are ignored.
 """
 
+import functools
 import importlib
 import re
-from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -31,13 +31,18 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="ignore", validate_by_alias=True, validate_by_name=False, protected_namespaces=())
 
 
-@cache
+@functools.cache
 def model(schema: str) -> type[BaseModel]:
     """The model of a schema of the document, such as `server` or `acls`; KeyError when there is none."""
     module = _HUMP.sub("_", schema).lower()
     name = "".join(part[:1].upper() + part[1:] for part in schema.split("_"))
+    path = f"{__name__}.{module}"
     try:
-        found = getattr(importlib.import_module(f"{__name__}.{module}"), name)
-    except (ImportError, AttributeError):
-        raise KeyError(schema) from None
+        found = getattr(importlib.import_module(path), name, None)
+    except ModuleNotFoundError as missing:
+        if missing.name != path:
+            raise
+        found = None
+    if found is None:
+        raise KeyError(schema)
     return found  # type: ignore[no-any-return]

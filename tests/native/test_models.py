@@ -12,6 +12,7 @@ from native.models import model
 
 DOCUMENT = json.loads((Path(__file__).parents[2] / "openapi/generated/dataplane.json").read_text())
 SCHEMAS = DOCUMENT["components"]["schemas"]
+MODELS = Path(__file__).parents[2] / "native/models"
 
 
 def properties(schema: dict) -> dict:
@@ -77,3 +78,10 @@ def test_one_model_does_not_load_the_others():
     code = "import sys; from native.models import model; model('acl'); print(sum(m.startswith('native.models.') for m in sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     assert run.stdout == "1\n"
+
+
+def test_the_package_itself_has_no_name_that_would_hide_a_schema():
+    """`from . import cache` in a module takes the package's own `cache` when nobody loaded that module before."""
+    code = "import native.models; print(*vars(native.models))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    assert {path.stem for path in MODELS.glob("*.py")} & set(run.stdout.split()) == set()
