@@ -5,7 +5,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Effort:
-    """Numbers of runs; `clients` read for `seconds`, `rest` are those that a server has to come to rest, `batch` changes go into one transaction, `pushed` weights into one raw push."""
+    """Numbers of runs. A server has `rest` seconds to come to rest; `clients` read for `seconds`; `batch` changes go into one transaction.
+
+    `pushed` weights go into one raw push.
+    """
+
 
     starts: int
     reads: int
