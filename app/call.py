@@ -69,6 +69,7 @@ async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     value = body.decode(data)
     check_outermost(value, declared.schema, sidecar.schemas)
     _check_force(call)
+    _check_parent(call)
     # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
     unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
     call.body = validated(value, declared.schema, sidecar.schemas, unwritable=unwritable)
@@ -78,6 +79,15 @@ async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
 def _check_force(call: Call) -> None:
     if call.get("force_reload") and call.get("transaction_id"):
         raise ApiError(400, "Both force_reload and transaction specified, specify only one")
+
+
+def _check_parent(call: Call) -> None:
+    """Where the absence of a parent is told in a way of its own, it is so before the body and the version are looked at."""
+    operation, editor = call.operation, call.sidecar.editor
+    resource = editor.resources.by_name.get(operation.resource or "")
+    if operation.action == "create" and operation.parent and resource and "orphan_create" in resource.messages:
+        parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter, ""))
+        editor.check_parent(call.sidecar.engine.read(call.get("transaction_id")), resource, parent)
 
 
 # How the call of a handler that changes something comes to be; its annotation names it.

@@ -15,34 +15,9 @@ from native.acme.zones import Zones
 from native.config.directories import Directory
 from native.runtime.client import Runtime
 from tests.haproxy import binaries
-from tests.haproxy.acme import ZONE, Authority, NameServer, self_signed, served
+from tests.haproxy.acme import ZONE, Authority, NameServer, configuration, served
 from tests.haproxy.process import HAProxy, free_port
 
-CONFIG = """\
-global
-  stats socket {{stats}} level admin
-  expose-experimental-directives
-  httpclient.ssl.verify none
-defaults
-  mode http
-  timeout client 5s
-  timeout connect 5s
-  timeout server 5s
-acme authority
-  directory {directory_url}
-  account-key {directory}/account.key
-  contact someone@example.test
-  challenge dns-01
-  keytype ECDSA
-  curves P-256
-  provider-name rfc2136
-  acme-vars "{variables}"
-crt-store sites
-  crt-base {directory}
-  load crt site.pem acme authority domains site.{zone}
-frontend site
-  bind 127.0.0.1:{port} ssl crt @sites/site.pem
-"""
 END = "-----END CERTIFICATE-----\n"
 
 
@@ -57,12 +32,9 @@ def test_a_renewed_certificate_reaches_the_disk(
     tmp_path: Path, name_server: NameServer, resolver, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    self_signed(tmp_path / "key", tmp_path / "crt", f"site.{ZONE}")
     path, port = tmp_path / "site.pem", free_port()
-    path.write_bytes((tmp_path / "crt").read_bytes() + (tmp_path / "key").read_bytes())
-    variables = ",".join(f"{name}={value}" for name, value in name_server.variables.items())
     with Authority(tmp_path / "pebble", name_server) as authority:
-        config = CONFIG.format(directory_url=authority.directory_url, directory=tmp_path, variables=variables, zone=ZONE, port=port)
+        config = configuration(tmp_path, port, f"site.{ZONE}", authority.directory_url, name_server.challenge)
         with HAProxy(tmp_path, config, binary=binaries.exactly("3.4")) as haproxy:
 
             async def work() -> None:
