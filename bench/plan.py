@@ -10,7 +10,6 @@ class Effort:
     `pushed` weights go into one raw push.
     """
 
-
     starts: int
     reads: int
     large_reads: int
