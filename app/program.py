@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import uvloop
@@ -131,7 +132,10 @@ class Program:
             signal.SIGUSR2: self.reread_configuration,
         }
         for number, action in actions.items():
-            loop.add_signal_handler(number, lambda action=action: self._start(self._survive(action)))
+            loop.add_signal_handler(number, partial(self._obey, action))
+
+    def _obey(self, action: Callable[[], Awaitable[None]]) -> None:
+        self._start(self._survive(action))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
