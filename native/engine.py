@@ -328,7 +328,7 @@ class Engine:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             touched = self.site.current.touched()
-            if touched is None:
+            if touched is None and self.site.current.settled:
                 continue
             await asyncio.sleep(SETTLING_SECONDS)
             if self.site.current.touched() == touched:
