@@ -44,7 +44,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         schemas=Schemas(document["components"]["schemas"]),
         traces=traces.from_environment(os.environ),
         directories=named,
-        acme=acme(engine, editor, named["ssl_certs_dir"]),
+        acme=acme(engine, editor),
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
