@@ -51,6 +51,8 @@ class Grammar:
             families = [self._family((), properties, family) for family in note.get("families", ())]
             claimed = {member for family in families for member in family.shape.members}
             directives = [*self._directives((), inner, claimed), *families]
+            if note.get("by_keyword"):
+                directives.sort(key=_keyword)
             self._sections[name] = SectionShape(
                 note["header"].split()[0],
                 header,
@@ -88,8 +90,14 @@ class Grammar:
             together=note.get("together", ()),
             exclusive=note.get("exclusive", ()),
             implied=note.get("implied", {}),
-            unsaid={name: found["unsaid"] for name, each in properties.items() if "unsaid" in (found := self.schemas.note(each))},
+            unsaid=self._noted("unsaid", properties),
+            absent=self._noted("absent", properties),
         )
+
+    def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
+        """What the notes of the members say under a word, by member."""
+        notes = {name: self.schemas.note(each) for name, each in properties.items()}
+        return {name: note[word] for name, note in notes.items() if word in note}
 
     @staticmethod
     def _fixed(key: str | None, chosen_by: tuple[str, ...], properties: Mapping[str, Schema]) -> dict[str, Any]:
@@ -225,6 +233,11 @@ def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
     for member, word in zip(chosen_by, (key or "").split(), strict=False):
         text = text.replace(f"<{member}>", word)
     return text
+
+
+def _keyword(directive: Directive) -> str:
+    """The first words of its line as HAProxy's own lists are sorted: dashes do not count."""
+    return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
 
 
 @functools.cache
