@@ -22,6 +22,7 @@ from native.apply.preview import Preview, difference
 from native.apply.running import Running
 from native.apply.site import Loaded, Planner, Site
 from native.apply.stored import Ledger
+from native.background import Background
 from native.config import header, patches
 from native.config.backups import Backups
 from native.config.check import CheckSettings
@@ -100,7 +101,7 @@ class Engine:
         )
         self.stores = Stores(settings.directories, settings.storage)
         self._loaded: Loaded | None = None
-        self._watching: list[asyncio.Task[None]] = []
+        self._watching = Background("watching the files")
 
     async def start(self) -> None:
         """Finishes what a crash cut off and reads everything. Raises Unreadable."""
@@ -119,16 +120,14 @@ class Engine:
         await file_change.resume(self.site, self.stores)
         self._resume()
         if self.settings.watch:
-            self._watching.append(asyncio.create_task(self._watch()))
+            self._watching.begin(self._watch())
         if self.settings.map_sync and isinstance(maps := self.stores.get("maps"), MapStore):
-            self._watching.append(asyncio.create_task(MapSync(self.site, maps, self.settings.map_sync).run()))
+            self._watching.begin(MapSync(self.site, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
         """What is pending is carried out first."""
         await self.reloads.close()
-        for task in self._watching:
-            task.cancel()
-        await asyncio.gather(*self._watching, return_exceptions=True)
+        await self._watching.stop()
 
     # -- reading
 
@@ -329,7 +328,7 @@ class Engine:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             touched = self.site.current.touched()
-            if touched is None:
+            if touched is None and self.site.current.settled:
                 continue
             await asyncio.sleep(SETTLING_SECONDS)
             if self.site.current.touched() == touched:

@@ -20,7 +20,9 @@ class Validated:
 
 @dataclass(frozen=True)
 class Committed:
-    """live, scheduled, reloaded (forced), or written where nothing was to reach the process; failed with an error's name."""
+    """A change of the configuration, a stored file or a SPOE file: live, scheduled, reloaded (forced), written where nothing was to
+    reach the process, or failed.
+    """
 
     outcome: str
     seconds: float

@@ -1,16 +1,14 @@
 """`Acme`: hears what HAProxy tells of its certificates, keeps those that are new and has challenges solved, each in its own task."""
 
-import asyncio
 import logging
-from collections.abc import Coroutine
-from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from native.acme.challenge import Challenge, challenge
 from native.acme.keeper import Keeper
 from native.acme.solver import Solver
 from native.acme.status import HEAD, certificates
+from native.background import Background
 from native.errors import RuntimeFailure
 from native.runtime.client import Runtime
 from native.runtime.events import LONGEST_PAUSE, SILENCE, Event, EventListener
@@ -27,7 +25,7 @@ class Acme:
     ) -> None:
         self.runtime, self.keeper, self.solver = runtime, keeper, solver
         self._listener = EventListener(runtime, self.hear, longest_pause=longest_pause, silence=silence)
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background("what a certificate needed")
 
     async def __aenter__(self) -> Self:
         self._listener.start()
@@ -35,10 +33,7 @@ class Acme:
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._listener.stop()
-        for task in list(self._tasks):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await self._background.stop()
 
     def hear(self, event: Event) -> None:
         """Of other categories, and of words that are not known, nothing."""
@@ -46,11 +41,11 @@ class Acme:
         if event.category != "acme" or len(words) < 3:
             return
         if words[1] == "newcert":
-            self._do(self.keeper.keep(words[2]))
+            self._background.begin(self.keeper.keep(words[2], event.at))
         elif words[1] == "deploy":
             try:
                 # `acme` stands before what a challenge is read from.
-                self._do(self._solve(challenge(event.text)))
+                self._background.begin(self._solve(challenge(event.text)))
             except (ValueError, KeyError, TypeError) as error:
                 log.error("an ACME challenge cannot be understood: %s", error)
 
@@ -63,13 +58,3 @@ class Acme:
             return
         if any(row["certificate"] == asked.certificate and row["state"] == AT_WORK for row in rows):
             await self.solver.solve(asked)
-
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            log.error("what a certificate needed failed unexpectedly", exc_info=error)

@@ -82,7 +82,12 @@ class Outcome:
 async def commit(site: Site, change: Change | FileChange) -> Outcome:
     """Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, what the edit or the check raises, and after the commit
     ReloadFailed or RuntimeFailure."""
-    return await to_the_end(_told(site, change))
+    return await counted(site, _commit(site, change))
+
+
+async def counted(site: Site, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+    """A commit to its end, and what became of it as an event; raises what it raises."""
+    return await to_the_end(_told(site, work))
 
 
 async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
@@ -92,10 +97,10 @@ async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
     return await asyncio.shield(task)
 
 
-async def _told(site: Site, change: Change | FileChange) -> Outcome:
+async def _told(site: Site, work: Coroutine[Any, Any, Outcome]) -> Outcome:
     began, kind = time.monotonic(), "failed"
     try:
-        outcome = await _commit(site, change)
+        outcome = await work
         kind = outcome.kind
         return outcome
     finally:

@@ -58,6 +58,11 @@ class Current:
         self._take(document, max(self.version, header.version_of(document)) + 1, data, seen)
         return True
 
+    @property
+    def settled(self) -> bool:
+        """Whether another write would have to look otherwise; one that follows another at once need not."""
+        return self._settled
+
     def touched(self) -> Seen | SeenAll | None:
         """How the file looks, where it does not look as we know it."""
         seen = self.file.seen()

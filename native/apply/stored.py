@@ -32,7 +32,8 @@ _PIECE = 1 << 20
 @dataclass(frozen=True)
 class Owed:
     """`former` names the copy of what the worker has; `state` says what becomes of the file: a scheduled reload will read it, or
-    any will. While a change is under way `before` names the copy of what the file held when it began. `since`: nanoseconds.
+    any will. While a change is under way `before` names the copy of what the file held when it began, and `along` the file that is changed
+    next, where both are one change. `since`: nanoseconds.
     """
 
     store: str
@@ -40,6 +41,7 @@ class Owed:
     state: str = ""
     before: str | None = None
     since: int = 0
+    along: str = ""
 
 
 class Ledger:
@@ -69,11 +71,11 @@ class Ledger:
         """Whether a reload was promised for some file."""
         return any(owed.state == WAITING for owed in self.entries.values())
 
-    def begin(self, path: Path, store: str) -> None:
-        """The file is about to change."""
+    def begin(self, path: Path, store: str, along: str = "") -> None:
+        """The file is about to change, and then the one `along` which it is read, if any."""
         before = self._copy(path)
         owed = self.entries.get(str(path)) or Owed(store, before)
-        self._enter(path, replace(owed, before=before))
+        self._enter(path, replace(owed, before=before, along=along))
 
     def in_step(self, path: Path) -> None:
         """The worker does what the file says."""

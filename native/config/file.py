@@ -21,6 +21,8 @@ from native.errors import Conflict, Unreadable, WriteFailed
 
 _CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
 _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL)
+# Some file systems keep whole seconds, FAT every other one: what has such a time may have been written until the next.
+_SECOND, _COARSE = 1_000_000_000, 2_000_000_000
 _NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -28,7 +30,7 @@ _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 class Seen(NamedTuple):
     """What tells one state of a file from another without reading it.
 
-    `written`: since when it can be what it is. A rename and a copy keep the time of the last write.
+    `written`: since when, at the latest, it is what it is. A rename and a copy keep the time of the last write.
     """
 
     written: int
@@ -67,7 +69,7 @@ class ConfigFile:
             found, link = os.stat(self.path), os.lstat(self.path)
         except OSError:
             return None
-        return Seen(max(found.st_mtime_ns, found.st_ctime_ns, link.st_ctime_ns), found.st_size, found.st_ino)
+        return Seen(latest(max(found.st_mtime_ns, found.st_ctime_ns, link.st_ctime_ns)), found.st_size, found.st_ino)
 
     def recover(self) -> bool:
         """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
@@ -216,6 +218,11 @@ class Draft:
             value = os.getxattr(target, name)
             if mine.get(name) != value:
                 self._system.setxattr(self._handle, name, value)
+
+
+def latest(moment: int) -> int:
+    """When at the latest something happened that a file system dates so, in nanoseconds."""
+    return moment if moment % _SECOND else moment + _COARSE
 
 
 def remove_unlocked(draft: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from native.config.check import Checked
-from native.config.file import ConfigFile, Draft, Seen
+from native.config.file import ConfigFile, Draft, Seen, latest
 from native.config.manifest import Entry, Manifest
 from native.errors import Conflict, NativeError, NotFound, Unreadable, WriteFailed
 from native.text import parts
@@ -91,7 +91,7 @@ class ConfigFiles:
         each = tuple((name, self.file(name).seen()) for name in names)
         moments = [seen.written for _, seen in each if seen]
         for directory in filter(os.path.isdir, (*self._before, *self._after)):
-            moments.append(os.stat(directory).st_mtime_ns)
+            moments.append(latest(os.stat(directory).st_mtime_ns))
         return SeenAll(each, max(moments))
 
     def recover(self) -> bool:

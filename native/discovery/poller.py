@@ -5,11 +5,11 @@ import logging
 import re
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from native.background import Background
 from native.discovery.services import Found, SourceFailed
 from native.errors import NativeError
 
@@ -47,17 +47,14 @@ class Poller:
         self.name, self.interval, self.source, self._apply = name, interval, source, apply
         self._told: dict[str, Any] = {}
         self._next = 0.0
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background(name)
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._run())
+        self._background.begin(self._run())
 
     async def stop(self) -> None:
         """What is being written is finished."""
-        if self._task:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await self._background.stop()
         await self.source.close()
 
     @property

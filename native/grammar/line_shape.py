@@ -84,12 +84,14 @@ class LineShape:
         exclusive: Sequence[Sequence[str]] = (),
         unsaid: Mapping[str, Any] | None = None,
         implied: Mapping[str, int] | None = None,
+        absent: Mapping[str, Any] | None = None,
     ) -> None:
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
         self.needed = tuple(name for name in needed if name in self.order)
         self.together = tuple(tuple(each) for each in together)
         self.exclusive, self.unsaid, self.implied = tuple(tuple(each) for each in exclusive), unsaid or {}, implied or {}
+        self.absent = absent or {}
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         self._flags = frozenset(node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True])
@@ -152,7 +154,7 @@ class LineShape:
         if self.metadata and line is not None and (found := read_metadata(line.comment)):
             values[METADATA] = found
         nested = unflattened(values)
-        return {name: nested[name] for name in self.order if name in nested}
+        return {name: nested[name] for name in self.order if name in nested and self.absent.get(name) != nested[name]}
 
     # -- writing
 

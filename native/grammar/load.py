@@ -88,8 +88,14 @@ class Grammar:
             together=note.get("together", ()),
             exclusive=note.get("exclusive", ()),
             implied=note.get("implied", {}),
-            unsaid={name: found["unsaid"] for name, each in properties.items() if "unsaid" in (found := self.schemas.note(each))},
+            unsaid=self._noted("unsaid", properties),
+            absent=self._noted("absent", properties),
         )
+
+    def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
+        """What the notes of the members say under a word, by member."""
+        notes = {name: self.schemas.note(each) for name, each in properties.items()}
+        return {name: note[word] for name, note in notes.items() if word in note}
 
     @staticmethod
     def _fixed(key: str | None, chosen_by: tuple[str, ...], properties: Mapping[str, Schema]) -> dict[str, Any]:

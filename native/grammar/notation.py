@@ -147,7 +147,8 @@ class Compiler:
 
     def _place(self, name: str) -> Placeholder:
         schema = self.property(name)
-        return Placeholder(name, type_of(schema, self.schemas.note(schema), self.time_suffix))
+        note = self.schemas.note(schema)
+        return Placeholder(name, type_of(schema, note, self.time_suffix), note.get("absent"))
 
     def _rest(self, member: str, schema: Schema, *, stops: bool) -> Rest:
         item = None

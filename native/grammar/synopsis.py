@@ -79,13 +79,15 @@ class Toggle:
 
 @dataclass
 class Placeholder:
-    """One word of a type."""
+    """One word of a type; `absent` is the value that stands where none is given."""
 
     member: str
     type: ValueType
+    absent: Any = None
 
     def __post_init__(self) -> None:
         self.members: tuple[str, ...] = (self.member,)
+        self.needs: tuple[str, ...] = self.members if self.absent is None else ()
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
@@ -98,10 +100,11 @@ class Placeholder:
             return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        if self.member not in values:
+        value = values.get(self.member, self.absent)
+        if value is None:
             raise Missing(self.member)
         try:
-            return [self.type.write(values[self.member])]
+            return [self.type.write(value)]
         except ValueError as error:
             raise BadValue(f"{self.member} in body: {error}", place=Place(member=self.member)) from None
 
@@ -119,6 +122,7 @@ class Glued:
 
     def __post_init__(self) -> None:
         self.members: tuple[str, ...] = tuple(place.member for place in self.places)
+        self.needs: tuple[str, ...] = tuple(member for place in self.places for member in place.needs)
         inner = "".join("(.+?)" + re.escape(literal) for literal in self.literals[1:])
         self.pattern = re.compile(re.escape(self.literals[0]) + inner, re.DOTALL)
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
+from native.background import Background
 from native.runtime.client import Runtime
 
 log = logging.getLogger(__name__)
@@ -47,16 +48,13 @@ class EventListener:
         self.runtime, self._hear, self._longest, self._silence = runtime, hear, longest_pause, silence
         self._last: datetime | None = None
         self._was_there = False
-        self._task: asyncio.Task[None] | None = None
+        self._background = Background("hearing HAProxy's events")
 
     def start(self) -> None:
-        self._task = asyncio.create_task(self._run())
+        self._background.begin(self._run())
 
     async def stop(self) -> None:
-        if self._task:
-            self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._task
+        await self._background.stop()
 
     async def _run(self) -> None:
         pause, told = 0.0, False

@@ -7,7 +7,7 @@ from asyncio import to_thread
 from contextlib import suppress
 from pathlib import Path
 
-from native.apply.commit import Outcome, to_the_end
+from native.apply.commit import Outcome, counted
 from native.config.file import ConfigFile
 from native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unreadable, Unusable
 from native.spoe.file import SpoeFile
@@ -65,11 +65,11 @@ class SpoeFiles:
         if not _NAME.fullmatch(name) or len(os.fsencode(name)) > _LONGEST_NAME:
             rule = f'no dot in front, none of <>*;$#&{{}}", {_LONGEST_NAME} bytes at most'
             raise BadValue(f"'{name}' is not the name of a SPOE file: {rule}")
-        return await to_the_end(self._create(name, data if b"# _version=" in data else FIRST_LINE + data))
+        path = self._around.directory.writable() / name
+        return path, await counted(self._around.site, self._create(path, data if b"# _version=" in data else FIRST_LINE + data))
 
-    async def _create(self, name: str, data: bytes) -> tuple[Path, Outcome]:
+    async def _create(self, path: Path, data: bytes) -> Outcome:
         around = self._around
-        path = around.directory.writable() / name
 
         def is_free() -> bool:
             return not os.path.lexists(path)
@@ -85,9 +85,9 @@ class SpoeFiles:
             finally:
                 draft.discard()
             # What a deleted file of that name was counts no more.
-            self._open.pop(name, None)
+            self._open.pop(path.name, None)
             scheduled = around.site.reloads.schedule(reasons) if reasons else None
-        return path, Outcome(self.file(name).version(), scheduled, live=not reasons, reasons=reasons)
+        return Outcome(self.file(path.name).version(), scheduled, live=not reasons, reasons=reasons)
 
     async def delete(self, name: str) -> None:
         """One that is not there is deleted already. Raises InUse, NotThere for what is no name, and Unusable."""

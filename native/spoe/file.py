@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from native.apply.commit import Change, Edit, Outcome, to_the_end
+from native.apply.commit import Change, Edit, Outcome, counted
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.outcome import Reason
@@ -74,11 +74,11 @@ class SpoeFile:
             return Outcome(self.version(transaction_id))
         change = Change(edit, version)
         change.compare(self._current.version)
-        return await to_the_end(self._commit(change))
+        return await counted(self._around.site, self._commit(change))
 
     async def remove(self) -> None:
         """With its transactions. Raises InUse and Unusable."""
-        await to_the_end(self._remove())
+        await counted(self._around.site, self._remove())
 
     # -- transactions
 
@@ -103,7 +103,8 @@ class SpoeFile:
         transaction.closed = True
         edit = lambda before: self._changed_by(id_, before)  # noqa: E731
         try:
-            outcome = await to_the_end(self._commit(Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)))
+            change = Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)
+            outcome = await counted(self._around.site, self._commit(change))
         except Conflict:
             transaction.closed = False
             self._transactions.delete(id_)
@@ -129,6 +130,7 @@ class SpoeFile:
                 return replace(outcome, live=False, reload_id=site.reloads.schedule(outcome.reasons))
         if outcome.reasons:
             await site.reloads.force(outcome.reasons)
+            return replace(outcome, forced=True)
         return outcome
 
     async def _replaced(self, change: Change) -> Outcome:
@@ -154,7 +156,7 @@ class SpoeFile:
             reasons = reasons or [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
         return Outcome(stamped.version, live=True, reasons=reasons)
 
-    async def _remove(self) -> None:
+    async def _remove(self) -> Outcome:
         async with self._around.site.lock:
             self._around.refuse_in_use(self.path)
             with self._around.directory.used():
@@ -163,3 +165,4 @@ class SpoeFile:
             with suppress(Unusable):
                 for transaction in self._transactions.list():
                     self._transactions.delete(transaction.id)
+        return Outcome(0, live=True)

@@ -13,6 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
 from demo.children import start, stop
 from tests.haproxy import binaries
 from tests.haproxy.process import free_port
@@ -43,6 +46,34 @@ zone:
     zonefile-sync: -1
     journal-content: none
 """
+CONFIG = """\
+global
+  stats socket {{stats}} level admin
+  expose-experimental-directives
+  httpclient.ssl.verify none
+defaults
+  mode http
+  timeout client 5s
+  timeout connect 5s
+  timeout server 5s
+acme authority
+  directory {authority}
+  account-key {directory}/account.key
+  contact someone@example.test
+{challenge}\
+crt-store sites
+  crt-base {directory}
+  load crt site.pem acme authority domains {domain}
+frontend site
+  bind 127.0.0.1:{port} ssl crt @sites/site.pem
+"""
+CHALLENGE = """\
+  challenge dns-01
+  keytype ECDSA
+  curves P-256
+  provider-name rfc2136
+  acme-vars "{variables}"
+"""
 RECORDS = f"""\
 $ORIGIN {ZONE}.
 $TTL 60
@@ -52,6 +83,24 @@ ns A 127.0.0.1
 sub.alias CNAME elsewhere
 elsewhere TXT "there"
 """
+
+
+def configuration(directory: Path, port: int, domain: str, authority: str = "https://127.0.0.1:1/dir", challenge: str = "") -> str:
+    """A site on a port whose certificate, site.pem of the directory, is renewed at an authority; that one by default is not there."""
+    path = directory / "site.pem"
+    self_signed(directory / "key", path, domain)
+    path.write_bytes(path.read_bytes() + (directory / "key").read_bytes())
+    (directory / "account.key").write_text(account_key())
+    return CONFIG.format(directory=directory, port=port, domain=domain, authority=authority, challenge=challenge)
+
+
+def account_key() -> str:
+    """One that HAProxy 3.4 can use: it leaves out the leading zeros of a coordinate, and then no authority takes the key."""
+    while True:
+        key = ec.generate_private_key(ec.SECP256R1())
+        numbers = key.public_key().public_numbers()
+        if min(numbers.x, numbers.y).bit_length() > 248:
+            return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 class Started:
@@ -88,6 +137,11 @@ class NameServer(Started):
     def variables(self) -> dict[str, str]:
         """Of the provider rfc2136."""
         return {"server": f"127.0.0.1:{self.port}", "key_name": "tsig", "key_alg": "hmac-sha256", "key": self.key}
+
+    @property
+    def challenge(self) -> str:
+        """What an `acme` section says, so that its challenges are solved here."""
+        return CHALLENGE.format(variables=",".join(f"{name}={value}" for name, value in self.variables.items()))
 
 
 class Authority(Started):

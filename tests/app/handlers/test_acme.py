@@ -7,38 +7,14 @@ import pytest
 from tests.app.client import serving
 from tests.app.handlers.conftest import RUNTIME
 from tests.haproxy import binaries
-from tests.haproxy.acme import self_signed
+from tests.haproxy.acme import configuration
 from tests.haproxy.process import SMALL, HAProxy, free_port
-
-CONFIG = """\
-global
-  stats socket {{stats}} level admin
-  expose-experimental-directives
-  httpclient.ssl.verify none
-defaults
-  mode http
-  timeout client 5s
-  timeout connect 5s
-  timeout server 5s
-acme authority
-  directory https://127.0.0.1:1/dir
-  account-key {directory}/account.key
-  contact someone@example.test
-crt-store sites
-  crt-base {directory}
-  load crt site.pem acme authority domains site.test
-frontend site
-  bind 127.0.0.1:{port} ssl crt @sites/site.pem
-"""
 
 
 @pytest.mark.parametrize("version", ["3.2", "3.4"])
 def test_state_and_renewal(tmp_path: Path, version: str) -> None:
-    self_signed(tmp_path / "key", tmp_path / "crt", "site.test")
-    (tmp_path / "site.pem").write_bytes((tmp_path / "crt").read_bytes() + (tmp_path / "key").read_bytes())
-    config = CONFIG.format(directory=tmp_path, port=free_port())
     with (
-        HAProxy(tmp_path, config, binary=binaries.exactly(version)) as haproxy,
+        HAProxy(tmp_path, configuration(tmp_path, free_port(), "site.test"), binary=binaries.exactly(version)) as haproxy,
         serving(tmp_path, master_runtime=str(haproxy.master)) as client,
     ):
         (told,) = client.get(f"{RUNTIME}/acme").json

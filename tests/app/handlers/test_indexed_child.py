@@ -31,6 +31,15 @@ def test_inserting(client: Client, index: int, order: list[str]) -> None:
     assert names(client) == order
 
 
+@pytest.mark.parametrize("sent", [{}, {"sc_id": 0, "sc_idx": 0}])
+def test_the_first_sticky_counter_is_the_one_that_need_not_be_named(client: Client, sent: dict[str, int]) -> None:
+    path, rule = f"{CONFIG}/frontends/web/http_request_rules", {"type": "sc-add-gpc", "sc_int": 0}
+    assert client.post(f"{path}/0?version=1", rule | sent).json == rule
+    assert client.get(f"{path}/0").json == rule
+    assert client.put(f"{path}/0?version=2", rule | {"sc_idx": 2}).status == 202
+    assert b"  http-request sc-add-gpc(2,0) 0\n" in client.get(f"{CONFIG}/raw").body
+
+
 def test_replacing_and_deleting(client: Client) -> None:
     client.put(f"{ACLS}?version=1", [acl("a"), acl("b")])
     assert client.put(f"{ACLS}/1?version=2", acl("c") | {"index": "7"}).json == acl("c")

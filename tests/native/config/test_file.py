@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from native.config.file import ConfigFile
+from native.config.file import ConfigFile, latest
 from native.errors import NativeError, Unreadable, WriteFailed
 from tests.native.config.failing import FailingSystem, fail_with, kill
 
@@ -302,3 +302,10 @@ def test_seen_changes_with_the_file(path: Path) -> None:
     assert file.seen() == before
     write(file)
     assert file.seen() != before
+
+
+@pytest.mark.parametrize(
+    ("dated", "at_the_latest"), [(5_000_000_001, 5_000_000_001), (5_999_999_999, 5_999_999_999), (5_000_000_000, 7_000_000_000)]
+)
+def test_a_file_dated_in_whole_seconds_may_be_younger(dated: int, at_the_latest: int) -> None:
+    assert latest(dated) == at_the_latest

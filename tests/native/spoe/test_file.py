@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from native.engine import Engine
-from native.errors import Conflict, InUse, NoTransaction, Refused
+from native.errors import Conflict, InUse, NoTransaction, NotThere, Refused
+from native.events import Committed, Event
 from native.spoe.directory import SpoeFiles
 from tests.haproxy.process import HAProxy
 from tests.native.engines import reload, run, substituting
@@ -78,6 +79,26 @@ def test_a_transaction_survives_a_restart_and_is_committed(home: Path, tmp_path:
             assert outcome.reload_id, "a transaction asks for a reload, whoever reads the file"
             with pytest.raises(NoTransaction):
                 await file.commit_transaction(id_)
+            await reload(engine)
+
+    run(work())
+
+
+def test_every_commit_is_told_as_an_event(home: Path, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, engine):
+            told: list[Event] = []
+            engine.site.events.listen(told.append)
+            await files.create("new.cfg", b"[one]\n")
+            file = files.file("new.cfg")
+            await file.write(adding("m2"), transaction_id=(id_ := file.start_transaction(1).id))
+            await file.commit_transaction(id_)
+            with pytest.raises(Conflict):
+                await files.file(FREE).write(lambda _: file.read(), version=2)
+            with pytest.raises(NotThere):
+                await file.write(lambda document: EDITOR.delete_scope(document, "[two]"))
+            await files.delete("new.cfg")
+            assert [each.outcome for each in told if isinstance(each, Committed)] == ["live", "scheduled", "failed", "live"]
             await reload(engine)
 
     run(work())

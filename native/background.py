@@ -1,0 +1,34 @@
+"""Work that goes on beside whoever began it, until it is done or stopped. What goes wrong in it unexpectedly is told in the log."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+log = logging.getLogger(__name__)
+
+
+class Background:
+    """`begin` any number, `stop` at the end; `what` names the work in the log."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    async def stop(self) -> None:
+        """Cancels what is under way, and waits until it has cleaned up."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.error("%s failed unexpectedly", self._what, exc_info=error)
