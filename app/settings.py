@@ -152,7 +152,7 @@ def _number(text: str) -> int:
         raise ValueError(f"{text!r} is not a number") from None
 
 
-_PARSERS = {"text": str, "number": _number, "duration": duration, "size": size}
+_PARSERS: dict[str, Callable[[str], Any]] = {"text": str, "number": _number, "duration": duration, "size": size}
 
 
 def parse(kind: str, text: str) -> Any:

@@ -28,7 +28,9 @@ class Users:
 
     def __init__(self, settings: Settings, document: Callable[[], Any]) -> None:
         self._settings, self._document = settings, document
-        self._follows, self._seen, self._section = False, None, None
+        self._follows = False
+        self._seen: Any = None
+        self._section: Any = None
         self._by_name: dict[str, User] = {}
         self.generation = 0
         self.read(settings)

@@ -16,7 +16,7 @@ from native.runtime.proof import Limit, Shows
 from native.text.words import unquoted
 
 Values = Mapping[str, Any]
-_PLACE = re.compile(r"<([^<>:]+)(?::(ip|name))?>")
+_PLACE = re.compile(r"<([^<>:]+)(?::(ip|name|positive))?>")
 LIMIT = "limit"
 
 
@@ -99,11 +99,16 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
         if member not in new:
             raise Unsayable(member)
         word = plain(new[member])
-        if kind and not all((ip_of(plain(side[member])) is not None) == (kind == "ip") for side in (old, new) if member in side):
+        if kind and not _fits(kind, word, [plain(side[member]) for side in (old, new) if member in side]):
             raise Unsayable(member)
         return argument(str(ip_of(word)) if kind == "ip" else word)
 
     return _PLACE.sub(fill, template)
+
+
+def _fits(kind: str, word: str, both: Sequence[str]) -> bool:
+    """Whether a word is of a placeholder's kind; an address and a name cannot follow each other."""
+    return int(word) > 0 if kind == "positive" else all((ip_of(each) is not None) == (kind == "ip") for each in both)
 
 
 def plain(value: Any) -> str:

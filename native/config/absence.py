@@ -49,7 +49,7 @@ def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | in
 
 
 def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> NativeError:
-    """`situation` is orphan_list or orphan_create where the reference tells it in a way of its own."""
+    """`situation` is orphan_list, orphan_one or orphan_create where the reference tells it in a way of its own."""
     default = f"{word_of(parent[0])} {parent[1]} does not exist"
     return _error(NoParent, resource, (situation, "orphan"), default, parent=parent[1])
 

@@ -76,9 +76,11 @@ async def check(
     if code == 0:
         return said
     alerts = [message for message in said if message.level == "alert"]
-    if not alerts and (code in _NOT_RUN or code in _KILLED):
-        raise CheckImpossible(f"exit status {code}: {stderr[-1000:].strip() or words[0]}", reason=_NOT_RUN.get(code, "killed"))
-    text = f"exit status {code}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
+    ended = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
+    # HAProxy may find a mistake, tell it, and crash over it.
+    if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
+        raise CheckImpossible(f"{ended}: {stderr[-1000:].strip() or words[0]}", reason=_NOT_RUN.get(code, "killed"))
+    text = f"{ended}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
     text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
     raise Refused(text.removesuffix("\n") + explained(alerts), alerts=alerts)
 
@@ -108,8 +110,6 @@ async def _run(words: list[str], settings: CheckSettings, variables: dict[str, s
         if not child.ended:
             await child.kill()
         child.close()
-    if code < 0:
-        raise CheckImpossible(f"signal: {_signal_name(-code)}: {stderr[-1000:].strip() or words[0]}", reason="killed")
     return code, stderr, stdout
 
 

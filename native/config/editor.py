@@ -202,6 +202,10 @@ class Editor:
             raise absent_parent(resource, parent, situation)
         return section
 
+    def check_parent(self, document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
+        """Raises what the creation of a child there would."""
+        self._parent(document, resource, parent, "orphan_create")
+
     def check_there(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
         """Raises what an edit (absent_replace, absent_delete) of an object that does not exist would."""
         if parent is not None:
@@ -218,8 +222,8 @@ class Editor:
             index = int(key) if section and 0 <= int(key) < len(objects) else None
         else:
             index = _index_of([each and each.get(resource.key) for each in objects], key)
-        if section is None and resource.kind == "indexed":
-            self._parent(document, resource, parent)
+        if section is None and (resource.kind == "indexed" or "orphan_one" in resource.messages):
+            raise absent_parent(resource, parent, "orphan_one")
         if section is None or index is None:
             raise absent_child(resource, parent, key, situation)
         return section, index

@@ -10,7 +10,8 @@ from native.grammar.load import bundle
 
 @dataclass(frozen=True)
 class Resource:
-    """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it.
+    """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it, `parent_parameter`
+    the parameter that names where it stands.
 
     `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
     body. `fallback`: the member of a frontend that names the backend
@@ -27,6 +28,7 @@ class Resource:
     list_schema: str = ""
     parents: tuple[str, ...] = ()
     member: str | Mapping[str, str] = ""
+    parent_parameter: str = ""
     full_section: bool = False
     silent: bool = False
     fallback: str = ""
@@ -62,7 +64,10 @@ class Resources:
 def _resource(name: str, row: Mapping[str, Any]) -> Resource:
     known = {
         key: row[key]
-        for key in ("kind", "schema", "title", "file", "section", "key", "member", "full_section", "silent", "fallback", "messages")
+        for key in (
+            *("kind", "schema", "title", "file", "section", "key", "member", "parent_parameter"),
+            *("full_section", "silent", "fallback", "messages"),
+        )
         if key in row
     }
     return Resource(name=name, list_schema=row.get("list", ""), parents=tuple(row.get("parents", ())), **known)

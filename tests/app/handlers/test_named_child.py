@@ -23,3 +23,10 @@ def test_other_parents(client: Client) -> None:
     assert [each["name"] for each in client.get(f"{CONFIG}/frontends/web/binds").json] == ["main"]
     got = client.post(f"{CONFIG}/frontends/none/binds?version=1", {"name": "b", "address": "*", "port": 1})
     assert (got.status, got.message) == (400, "missing parent: frontend none does not exist")
+
+
+def test_a_user_of_no_userlist_is_refused_before_its_body_and_version(client: Client) -> None:
+    got = client.post(f"{CONFIG}/users?userlist=none&version=99", {})
+    assert (got.status, got.message) == (400, "userlist not found")
+    client.post(f"{CONFIG}/userlists?version=1", {"name": "people"})
+    assert client.post(f"{CONFIG}/users?userlist=people&version=99", {}).status == 422

@@ -51,6 +51,11 @@ def test_limits_are_shown_elsewhere() -> None:
     assert [(each.text, each.check) for each in said] == [("set maxconn server b/s 7", Limit("b", "s", 7))]
 
 
+def test_no_limit_cannot_be_said_of_a_frontend() -> None:
+    """HAProxy takes the 0 of its file for the global limit, but that of a command for no connection at all."""
+    assert live("frontends").commands("", "f", {"maxconn": 1}, {"maxconn": 0}, ["maxconn"]) == ([], ["maxconn"])
+
+
 def test_a_member_that_is_taken_away() -> None:
     server = live("servers")
     old, new = {**server.initially, **OLD}, {**server.initially, "name": "s", "address": "192.0.2.1", "port": 80}

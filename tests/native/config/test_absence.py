@@ -58,6 +58,7 @@ def deleted(resource: str, parent: tuple[str, str] | None) -> Any:
         (lambda: listed("groups", "userlists"), NotFound, "not found"),
         (lambda: created("captures", "frontends", {"type": "request", "length": 1}), NotFound, "not found"),
         (lambda: created("users", "userlists", {"username": "u"}), BadRequest, "userlist not found"),
+        (lambda: deleted("users", ("userlists", "none")), NotThere, "missing object: userlist none does not exist"),
         (lambda: created("groups", "userlists", {"name": "g"}), NotThere, "missing object: userlist none does not exist"),
         (lambda: created("servers", "backends", {"name": "s"}), NoParent, "missing parent: backend none does not exist"),
         (lambda: replaced("groups", ("userlists", "people"), {"name": "g"}), NotFound, "not found"),

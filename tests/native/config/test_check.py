@@ -108,11 +108,12 @@ def test_a_file_without_listener_tells_why(tmp_path: Path) -> None:
         run(tmp_path, CheckSettings(path))
 
 
-def test_the_command_refuses(tmp_path: Path) -> None:
-    path = script(tmp_path, '#!/bin/sh\necho "[NOTICE] (1) : no" >&2\necho "[ALERT] (1) : config : the word is forbidden" >&2\nexit 3\n')
+@pytest.mark.parametrize(("end", "ended"), [("exit 3", "exit status 3"), ("kill -SEGV $$", "signal: segmentation fault")])
+def test_the_command_refuses(tmp_path: Path, end: str, ended: str) -> None:
+    said = 'echo "[NOTICE] (1) : no" >&2\necho "[ALERT] (1) : config : the word is forbidden" >&2'
     with pytest.raises(Refused) as caught:
-        run(tmp_path, CheckSettings(command=path))
-    assert str(caught.value) == f'validation error: exit status 3: err transactionId={ID} \nmsg="config the word is forbidden"'
+        run(tmp_path, CheckSettings(command=script(tmp_path, f"#!/bin/sh\n{said}\n{end}\n")))
+    assert str(caught.value) == f'validation error: {ended}: err transactionId={ID} \nmsg="config the word is forbidden"'
 
 
 def test_a_command_that_refuses_in_its_own_words(tmp_path: Path) -> None:
