@@ -8,17 +8,18 @@ from native.acme.agent import Acme
 from native.acme.keeper import Keeper
 from native.acme.solver import Patience, Solver
 from native.acme.zones import Zones
-from native.config.directories import Directory
 from native.config.editor import Editor
 from native.engine import Engine
 from native.errors import NotThere
+from native.storage.certificate_store import CertificateStore
 
 _IN_STORE = re.compile(r"@([^/]*)/")
 
 
-def acme(engine: Engine, editor: Editor, certificates: Directory) -> Acme:
-    runtime = engine.runtime
-    keeper = Keeper(runtime, certificates, lambda name: base(engine, editor, name))
+def acme(engine: Engine, editor: Editor) -> Acme:
+    runtime, store = engine.runtime, engine.stores["ssl_certificates"]
+    assert isinstance(store, CertificateStore)
+    keeper = Keeper(engine.site, store, lambda name: base(engine, editor, name))
     return Acme(runtime, keeper, Solver(runtime, Patience.of(os.environ), Zones()))
 
 

@@ -10,8 +10,6 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
-from starlette.responses import Response
-
 
 class HeaderName(bytes):
     """A header name that keeps its capitals: uvicorn lowers every name it sends, and scripts grep for `Reload-Id:`."""
@@ -32,8 +30,8 @@ Header = tuple[bytes, bytes]
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Answer(Response):
-    """A response that starlette sends as it is, and that the read path sends without starlette.
+class Answer:
+    """What is to be sent, whoever sends it.
 
     `lasting`: it would be the same as long as the configuration is; one that is kept knows what `operation` it answers.
     """
@@ -42,7 +40,7 @@ class Answer(Response):
     operation: Any = None
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
-        self.status_code, self.background = status, None
+        self.status_code = status
         self.body = body or b""
         self.raw_headers = list(headers)
         if body is not None:

@@ -1,11 +1,10 @@
 """One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Depends, Request
-from starlette.types import Scope
+from starlette.types import Receive, Scope
 
 from app import body, connection, parameters
 from app.errors import ApiError
@@ -48,15 +47,15 @@ def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], s
     return Call(sidecar, operation, values, query)
 
 
-async def _written(request: Request) -> Call:
-    scope, sidecar = request.scope, request.app.state.sidecar
+async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
+    """A call whose body, where it has one, is read and in order, too."""
     call = reading(sidecar, scope["operation"], scope["path_params"], scope)
     declared = call.operation.body
     if declared is None:
         _check_force(call)
         return call
     patience = connection.of(scope).endpoint.read_timeout
-    data = await body.read(request.receive, scope["headers"], sidecar.settings.max_body_size, patience)
+    data = await body.read(receive, scope["headers"], sidecar.settings.max_body_size, patience)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")
@@ -73,7 +72,7 @@ async def _written(request: Request) -> Call:
     _check_parent(call)
     # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
     unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
-    call.body = validated(value, declared.schema, sidecar.schemas, sidecar.model, unwritable=unwritable)
+    call.body = validated(value, declared.schema, sidecar.schemas, unwritable=unwritable)
     return call
 
 
@@ -91,5 +90,6 @@ def _check_parent(call: Call) -> None:
         editor.check_parent(call.sidecar.engine.read(call.get("transaction_id")), resource, parent)
 
 
-# What a handler that changes something takes: the call with its body.
-Written = Annotated[Call, Depends(_written)]
+# How the call of a handler that changes something comes to be; its annotation names it.
+Source = Callable[["Sidecar", Scope, Receive], Awaitable[Call]]
+Written = Annotated[Call, written]

@@ -7,11 +7,6 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-
 from app.answer import Answer, Header, json_answer
 from native import errors as native
 
@@ -85,28 +80,6 @@ def _places(error: native.NativeError) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return (
-        {name: each for name, each in dataclasses.asdict(value).items() if each is not None} if dataclasses.is_dataclass(value) else value
-    )
-
-
-def install(app: FastAPI) -> None:
-    """Makes FastAPI answer every failure in our shape; it passes unexpected ones on, and the pipeline logs them."""
-    for kind in (ApiError, native.NativeError, Exception):
-        app.add_exception_handler(kind, _known)
-    app.add_exception_handler(HTTPException, _of_starlette)
-    app.add_exception_handler(RequestValidationError, _of_fastapi)
-
-
-async def _known(request: Request, error: Exception) -> Answer:
-    return answer_to(error)
-
-
-async def _of_starlette(request: Request, error: Exception) -> Answer:
-    assert isinstance(error, HTTPException)
-    return error_answer(error.status_code, str(error.detail))
-
-
-async def _of_fastapi(request: Request, error: Exception) -> Answer:
-    assert isinstance(error, RequestValidationError)
-    return error_answer(422, "\n".join(f"{each['loc'][-1]} in {each['loc'][0]}: {each['msg']}" for each in error.errors()))
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    return {name: each for name, each in dataclasses.asdict(value).items() if each is not None}

@@ -2,18 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from fastapi import Depends, Request
 from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import parse_options_header
-from starlette.types import Receive
+from starlette.types import Receive, Scope
 
 from app.body import too_large
 from app.call import Call, header, reading
 from app.errors import ApiError
 from app.negotiation import check_content_encoding, check_content_type
+
+if TYPE_CHECKING:
+    from app.sidecar import Sidecar
 
 PART = b"file_upload"
 MULTIPART = "multipart/form-data"
@@ -132,21 +134,21 @@ class Form(File):
         self._ended = True
 
 
-async def _sent(request: Request) -> Call:
-    scope, sidecar = request.scope, request.app.state.sidecar
+async def sent(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
+    """A call whose body is a File."""
     call = reading(sidecar, scope["operation"], scope["path_params"], scope)
     declared, settings = call.operation.body, sidecar.settings
     assert declared is not None
     length, kind = (header(scope["headers"], name) for name in (b"content-length", b"content-type"))
     if length.isdigit() and settings.max_body_size and int(length) > settings.max_body_size:
         raise too_large(settings.max_body_size)
-    call.body = file = File(request.receive, settings.max_body_size, settings.read_timeout)
+    call.body = file = File(receive, settings.max_body_size, settings.read_timeout)
     if declared.required:
         await file.begin()
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(kind, declared.media_types)
     if MULTIPART in declared.media_types:
-        call.body = Form(request.receive, settings.max_body_size, settings.read_timeout, _boundary(kind))
+        call.body = Form(receive, settings.max_body_size, settings.read_timeout, _boundary(kind))
         await call.body.begin()
     return call
 
@@ -158,5 +160,5 @@ def _boundary(kind: str) -> bytes:
     raise ApiError(400, "no multipart boundary param in Content-Type")
 
 
-# What a handler that stores a file takes: a call whose body is a File.
-Sent = Annotated[Call, Depends(_sent)]
+# What a handler that stores a file takes.
+Sent = Annotated[Call, sent]

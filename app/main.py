@@ -2,9 +2,7 @@
 
 import os
 
-from fastapi import FastAPI
-
-from app import errors, traces
+from app import traces
 from app.acme import acme
 from app.directories import directories
 from app.engine import own_directory
@@ -12,7 +10,7 @@ from app.guidance import Guide
 from app.handlers.docs import page
 from app.operations import operations
 from app.pipeline import Pipeline
-from app.routes import RouteIndex, attach_handlers
+from app.routes import RouteIndex
 from app.security import Gate
 from app.settings import Settings
 from app.shape import Schemas
@@ -23,15 +21,13 @@ from native.config.editor import Editor
 from native.discovery.discovery import Discovery
 from native.engine import Engine
 from native.grammar.load import Grammar, bundle, grammar
-from native.models import model
 from native.spoe.editor import ScopeEditor
 
 
 def create_app(settings: Settings, engine: Engine) -> Pipeline:
-    """The whole application; MissingHandler when the document declares an operation that nobody serves."""
+    """The whole application."""
     document = bundle()
     declared = tuple(operations(document))
-    attach_handlers(declared, document["x-resources"])
     users = Users(settings, lambda: engine.read(None))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
@@ -46,10 +42,9 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"]),
-        model=model,
         traces=traces.from_environment(os.environ),
         directories=named,
-        acme=acme(engine, editor, named["ssl_certs_dir"]),
+        acme=acme(engine, editor),
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
@@ -57,8 +52,4 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
     engine.site.events.listen(sidecar.tally.heard)
     if sidecar.traces:
         engine.site.events.listen(sidecar.traces.heard)
-    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
-    app.router.routes[:] = [sidecar.index]
-    app.state.sidecar = sidecar
-    errors.install(app)
-    return Pipeline(app, sidecar, page)
+    return Pipeline(sidecar, page)

@@ -1,11 +1,12 @@
 """The operations of the API as the bundled document declares them; each knows its handler.
 
-What only some requests need (parameters, body, media types) is worked out when it is first asked for.
+What only some requests need (the handler's module, parameters, body, media types) is worked out when it is first asked for.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from app.answer import Answer
@@ -16,6 +17,14 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Call"], Awaitable[Answer]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+# A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
+KINDS = {"section": "section", "view": "section", "named": "named_child", "indexed": "indexed_child", "singleton": "singleton"}
+# Sections of other files than the configuration have a module of their own.
+FILES = {"spoe": "spoe_objects"}
+
+
+class MissingHandler(Exception):
+    """An operation of the document that nobody serves."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +47,22 @@ class Operation:
         self.resource: str | None = about.get("resource")
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
-        self.handler: Handler | None = None
+
+    @cached_property
+    def handler(self) -> Handler:
+        """Raises MissingHandler."""
+        if self.handler_name:
+            module, _, name = self.handler_name.partition(".")
+            table = vars(_module(module))
+        else:
+            about = self.bundle.get("x-resources", {}).get(self.resource or "")
+            module = FILES.get(about.get("file", ""), KINDS.get(about["kind"], "")) if about else ""
+            name = self.action or ""
+            table = vars(_module(module)).get("ACTIONS", {}) if module else {}
+        if name not in table:
+            raise MissingHandler(f"no handler for {self.method} {self.path}")
+        found: Handler = table[name]
+        return found
 
     @property
     def id(self) -> str:
@@ -79,6 +103,15 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"Operation({self.method} {self.path})"
+
+
+def _module(name: str) -> Any:
+    try:
+        return import_module(f"app.handlers.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"app.handlers.{name}":
+            raise
+        return object
 
 
 def operations(bundle: Mapping[str, Any]) -> Iterator[Operation]:

@@ -8,6 +8,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -29,12 +30,23 @@ access_logger = logging.getLogger(ACCESS)
 
 
 class Pipeline:
-    """An ASGI application around the FastAPI one."""
+    """The ASGI application; FastAPI, inside it, gets what is no read."""
 
-    def __init__(self, app: ASGIApp, sidecar: Sidecar, public: Callable[[Scope], Answer | None]) -> None:
-        self.app, self.sidecar, self.public = app, sidecar, public
+    def __init__(self, sidecar: Sidecar, public: Callable[[Scope], Answer | None]) -> None:
+        self.sidecar, self.public = sidecar, public
         self._kept = AnswerCache()
         self._prefix, self._numbers = os.urandom(4).hex(), itertools.count(1)
+
+    @cached_property
+    def app(self) -> ASGIApp:
+        from app.changes import application
+
+        return application(self.sidecar)
+
+    def complete(self) -> None:
+        """Imports what requests would have to wait for, and what an upgrade might take away under a running process."""
+        served = [(self.app, operation.handler) for operation in self.sidecar.index.operations]
+        logger.debug("%d operations are ready", len(served))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -94,7 +106,6 @@ class Pipeline:
             scope["operation"] = kept.operation
             return kept
         operation, values = self.sidecar.index.find(scope)
-        assert operation.handler is not None
         scope["operation"] = operation
         answer = await operation.handler(reading(self.sidecar, operation, values, scope))
         if answer.lasting:
@@ -124,7 +135,8 @@ class Exchange:
         self.began = time.perf_counter()
         # Of a header that is sent twice the first counts, as with the reference.
         self.headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
-        self.status, self.size = 0, 0
+        self.status: int = 0
+        self.size: int = 0
         self.sent_headers: list[Header] = []
 
     async def send(self, message: Message) -> None:

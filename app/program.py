@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import uvloop
@@ -25,6 +26,7 @@ from app.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 from native.errors import NativeError, RuntimeFailure
 
 logger = logging.getLogger(__name__)
+SECONDS_FOR_FIRST_ANSWERS = 1.0
 Reread = Callable[[], Settings]
 # What SIGHUP changes in a running process beside its listeners; all else belongs to its engine.
 TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd"))
@@ -42,8 +44,9 @@ def serve(settings: Settings, reread: Reread) -> int:
             return runner.run(Program(settings, reread).run())
     except (SettingsError, NoUsers, NativeError, OSError) as error:
         # A fatal error is told even where no log target takes it.
-        logger.error("%s", error)
-        print(f"dataplaneapi: {error}", file=sys.stderr)
+        text = f"Error initiating users: {error}" if isinstance(error, NoUsers) else str(error)
+        logger.error("%s", text)
+        print(f"dataplaneapi: {text}", file=sys.stderr)
         return 1
 
 
@@ -109,6 +112,7 @@ class Program:
         self._serving = Serving(self.app, self.settings, opened, kept=bool(self._handed_over))
         self._manager.ready(self._status())
         self._start(self._manager.keep_watch())
+        self._start(self._complete())
         commands = debug_socket.Commands(self.engine, lambda: self.settings)
         async with debug_socket.opened(self.settings.debug_socket_path, commands):
             await self._stopping.wait()
@@ -129,12 +133,20 @@ class Program:
             signal.SIGUSR2: self.reread_configuration,
         }
         for number, action in actions.items():
-            loop.add_signal_handler(number, lambda action=action: self._start(self._survive(action)))
+            loop.add_signal_handler(number, partial(self._obey, action))
+
+    def _obey(self, action: Callable[[], Awaitable[None]]) -> None:
+        self._start(self._survive(action))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _complete(self) -> None:
+        await asyncio.sleep(SECONDS_FOR_FIRST_ANSWERS)
+        await asyncio.to_thread(self.app.complete)
+        gc.freeze()
 
     async def _tell_refusal(self) -> None:
         """The server starts on any file; what keeps HAProxy from taking it keeps every change from being made, so it is said at once."""

@@ -1,7 +1,7 @@
 """The parts of a running server that its handlers use."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,6 @@ class Sidecar:
     bundle: Mapping[str, Any]
     index: RouteIndex
     schemas: Schemas
-    model: Callable[[str], Any]
     directories: Mapping[str, Directory]
     discovery: Discovery
     acme: Acme

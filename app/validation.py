@@ -6,10 +6,9 @@ All violations are told at once, one a line, members in alphabetical order; of a
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pydantic import ValidationError
-
 from app.errors import ApiError
 from app.guidance import nearest
+from app.parameters import matches
 from app.shape import Schemas, Shaped, schema_name
 
 Location = tuple[Any, ...]
@@ -25,12 +24,16 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, model: Callable[[str], Any], *, unwritable: int = 422) -> Any:
-    """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest."""
+def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, *, unwritable: int = 422) -> Any:
+    """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest.
+
+    An object that has no name of its own in the document is checked as a whole: its types are a matter of 422, too.
+    """
     shaped = schemas.shape(value, schema)
+    nameless = "properties" in schema
     if shaped.mistyped:
-        raise ApiError(400, "failed to decode request body: " + "; ".join(shaped.mistyped))
-    texts = [*violations(shaped, schema, schemas, model), *shaped.misnamed]
+        raise ApiError(422 if nameless else 400, "failed to decode request body: " + "; ".join(shaped.mistyped))
+    texts = [*(_of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)), *shaped.misnamed]
     if texts or shaped.unwritable:
         raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
     return shaped.value
@@ -45,7 +48,16 @@ def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> 
         raise ApiError(422, f"value must be {'an array' if kind == 'array' else 'an object'}, not {str(value)[:80]!r}")
 
 
-def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, model: Callable[[str], Any]) -> Iterable[str]:
+def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
+    for name, declared in schema["properties"].items():
+        value, pattern = shaped.value.get(name), declared.get("pattern")
+        if value is None and name in schema.get("required", ()):
+            yield f'Error at "/{name}": property "{name}" is missing'
+        elif value is not None and pattern and not matches(pattern, value):
+            yield f'Error at "/{name}": string doesn\'t match the regular expression "{pattern}"'
+
+
+def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas) -> Iterable[str]:
     """One text for each violation of the model."""
     whole = schemas.resolve(schema)
     listed = schemas.kind(schema) == "array"
@@ -55,17 +67,20 @@ def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas, mode
     for place, value in enumerate(shaped.value) if listed else [(None, shaped.value)]:
         prefix = () if place is None else (place,)
         texts = [
-            _text(prefix + tuple(each["loc"]), each, schema, schemas, shaped)
-            for each in _errors(model(name), value, schema, schemas, prefix)
+            _text(prefix + tuple(each["loc"]), each, schema, schemas, shaped) for each in _errors(name, value, schema, schemas, prefix)
         ]
         yield from texts
         if listed and texts:
             return
 
 
-def _errors(model: Any, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+    from pydantic import ValidationError
+
+    from native.models import model
+
     try:
-        model.model_validate(value, strict=True)
+        model(name).model_validate(value, strict=True)
     except ValidationError as error:
         return _first_of_each_collection(error.errors(include_url=False, include_input=False), schema, schemas, prefix)
     return []

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Effort:
-    """Numbers of runs; `clients` read for `seconds`, `batch` changes go into one transaction, `pushed` weights into one raw push."""
+    """Numbers of runs. A server has `rest` seconds to come to rest; `clients` read for `seconds`; `batch` changes go into one transaction.
+
+    `pushed` weights go into one raw push.
+    """
 
     starts: int
     reads: int
@@ -17,11 +20,12 @@ class Effort:
     transactions: int
     clients: int = 16
     seconds: float = 3.0
+    rest: float = 5.0
 
 
 def effort(size: int, *, transactions: int, quick: bool = False) -> Effort:
     if quick:
-        return Effort(starts=1, reads=5, large_reads=1, changes=2, pushes=1, batch=10, pushed=10, transactions=5, seconds=0.2)
+        return Effort(starts=1, reads=5, large_reads=1, changes=2, pushes=1, batch=10, pushed=10, transactions=5, seconds=0.2, rest=0)
     if size > 1000:
         return Effort(starts=3, reads=500, large_reads=5, changes=7, pushes=5, batch=1000, pushed=100, transactions=transactions)
     return Effort(starts=5, reads=1000, large_reads=30, changes=20, pushes=10, batch=1000, pushed=100, transactions=transactions)

@@ -1,5 +1,6 @@
 """What is measured of each server: a row is a name and a median, in seconds, MiB or answers a second."""
 
+import time
 from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
@@ -21,6 +22,7 @@ class Run:
 
     def all(self) -> Iterator[tuple[str, float]]:
         yield "start", self.subject.seconds_to_start
+        time.sleep(self.effort.rest)
         yield "memory at rest", self.subject.memory()
         yield "read one server", self.median(self.effort.reads, self.read_one)
         yield "read all backends", self.median(self.effort.large_reads, self.read_all)

@@ -127,8 +127,8 @@ async def change(
     outcome = await call.sidecar.engine.write(
         remembering, version=version or None, transaction_id=transaction_id, force_reload=bool(call.get("force_reload", False))
     )
-    scheduled = not outcome.live and outcome.reload_id
-    told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())] if scheduled else []
+    scheduled = "" if outcome.live else outcome.reload_id
+    told: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
     status = 202 if scheduled or (transaction_id and not silent) else done
     if stored is None or (silent and scheduled):
         return empty(status, told)

@@ -41,7 +41,7 @@ class Acme:
         if event.category != "acme" or len(words) < 3:
             return
         if words[1] == "newcert":
-            self._background.begin(self.keeper.keep(words[2]))
+            self._background.begin(self.keeper.keep(words[2], event.at))
         elif words[1] == "deploy":
             try:
                 # `acme` stands before what a challenge is read from.

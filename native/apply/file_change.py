@@ -6,15 +6,16 @@ How the worker learns of it is asked of the file's store. What HAProxy refuses l
 import asyncio
 import logging
 import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
 from native.apply.outcome import FilePlan, Reason
 from native.apply.site import Site
 from native.apply.stored import SKIPPED, WAITING
+from native.config import ownership
 from native.config.file import Draft
 from native.config.journal import sync_directory
 from native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
@@ -43,7 +44,8 @@ class FileChange:
     `check` is called under the lock, before anything happens, and raises what speaks against the change. `compose`, where it can only
     then be told what the change is, gives it. `steps`, where the caller knows better than the store what to tell the worker; they are
     `partial` when they tell of this change only, not of all that the file holds. `may_reload`: no reload is scheduled otherwise.
-    Without `live` the worker is told by a reload only.
+    Without `live` the worker is told by a reload only. `along` are drafts of files that are read along with it, such as a key in a file
+    of its own: they are installed before it, and undone with it.
     """
 
     store: Store
@@ -56,6 +58,17 @@ class FileChange:
     live: bool = True
     partial: bool = False
     compose: "Callable[[], Awaitable[FileChange]] | None" = None
+    along: Mapping[Path, Draft] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        return [*self.along, self.path]
+
+    @property
+    def drafts(self) -> Iterator[Draft]:
+        yield from self.along.values()
+        if self.draft:
+            yield self.draft
 
 
 @dataclass(frozen=True)
@@ -75,8 +88,8 @@ async def change_locked(site: Site, change: FileChange) -> Told:
             change = await change.compose()
         return await _carried_out(site, change)
     finally:
-        if change.draft:
-            change.draft.discard()
+        for draft in change.drafts:
+            draft.discard()
 
 
 async def _carried_out(site: Site, change: FileChange) -> Told:
@@ -84,12 +97,12 @@ async def _carried_out(site: Site, change: FileChange) -> Told:
     if not plan.used and not plan.steps:
         await asyncio.to_thread(_install, change)
         return Told([ASKED] if change.force_reload else [], plan.awaited)
-    await asyncio.to_thread(site.stored.begin, change.path, change.store.name)
     try:
+        await asyncio.to_thread(_begin, site, change)
         await asyncio.to_thread(_install, change)
     except NativeError:
         with suppress(WriteFailed):
-            await asyncio.to_thread(site.stored.undo, change.path)
+            await asyncio.to_thread(_undo, site, change)
         raise
     return await _tell(site, change, plan)
 
@@ -117,31 +130,47 @@ async def _tell(site: Site, change: FileChange, plan: FilePlan) -> Told:
             await commands.carry_out(site.runtime, plan.steps)
             reasons = ()
         except RuntimeRefused as error:
-            await asyncio.to_thread(site.stored.undo, change.path)
+            await asyncio.to_thread(_undo, site, change)
             raise NotTaken(error.answer) from error
         except NotLive as error:
             reasons = [Reason("", 0, "", error.detail)]
         except RuntimeFailure as error:
             reasons, may_reload = [Reason("", 0, "", f"it is not known whether HAProxy took {change.path.name}: {error}")], True
     if not reasons:
-        state = site.stored.entries[str(change.path)].state if change.partial else ""
-        if state:
-            site.stored.owe(change.path, state)
-        else:
-            site.stored.in_step(change.path)
+        _settle(site, change, site.stored.entries[str(change.path)].state if change.partial else "")
         return Told((), plan.awaited)
-    site.stored.owe(change.path, WAITING if may_reload or site.pending else SKIPPED)
+    _settle(site, change, WAITING if may_reload or site.pending else SKIPPED)
     return Told(reasons if may_reload else (), plan.awaited)
 
 
+def _settle(site: Site, change: FileChange, state: str) -> None:
+    for path in change.paths:
+        if state:
+            site.stored.owe(path, state)
+        else:
+            site.stored.in_step(path)
+
+
+def _begin(site: Site, change: FileChange) -> None:
+    for path in change.paths:
+        site.stored.begin(path, change.store.name, "" if path == change.path else str(change.path))
+
+
+def _undo(site: Site, change: FileChange) -> None:
+    for path in reversed(change.paths):
+        if str(path) in site.stored.interrupted:
+            site.stored.undo(path)
+
+
 def _install(change: FileChange) -> None:
-    if change.draft is not None:
-        change.draft.install()
+    for draft in change.drafts:
+        draft.install()
+    if change.draft:
         return
     try:
         change.path.unlink()
     except OSError as error:
-        raise WriteFailed(f"cannot delete {change.path}: {error.strerror}") from error
+        raise WriteFailed(ownership.failed(f"cannot delete {change.path}", error, change.path.parent)) from error
     sync_directory(os, change.path.parent)
 
 
@@ -152,11 +181,13 @@ async def _finish(site: Site, store: Store, path: Path) -> None:
 
 async def resume(site: Site, stores: Mapping[str, Store]) -> None:
     """At start: what a crash cut off is finished, or undone where HAProxy refuses it."""
-    known = site.memory.value
-    for name in site.stored.interrupted:
-        path, store = Path(name), stores.get(site.stored.entries[name].store)
+    known, interrupted = site.memory.value, site.stored.interrupted
+    untouched = {name for name in interrupted if site.stored.is_untouched(Path(name))}
+    for name in interrupted:
+        path, owed = Path(name), site.stored.entries[name]
+        store = stores.get(owed.store)
         try:
-            if store is None or site.stored.is_untouched(path):
+            if store is None or {name, owed.along} & untouched:
                 site.stored.undo(path)
             elif site.stored.was_read(path, Worker(known.pid, known.started)):
                 site.stored.in_step(path)

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from native.apply.running import started_after
+from native.config import ownership
 from native.config.copies import write_copy
 from native.config.file import ConfigFile
 from native.errors import WriteFailed
@@ -32,7 +33,8 @@ _PIECE = 1 << 20
 @dataclass(frozen=True)
 class Owed:
     """`former` names the copy of what the worker has; `state` says what becomes of the file: a scheduled reload will read it, or
-    any will. While a change is under way `before` names the copy of what the file held when it began. `since`: nanoseconds.
+    any will. While a change is under way `before` names the copy of what the file held when it began, and `along` the file that is changed
+    next, where both are one change. `since`: nanoseconds.
     """
 
     store: str
@@ -40,6 +42,7 @@ class Owed:
     state: str = ""
     before: str | None = None
     since: int = 0
+    along: str = ""
 
 
 class Ledger:
@@ -69,11 +72,11 @@ class Ledger:
         """Whether a reload was promised for some file."""
         return any(owed.state == WAITING for owed in self.entries.values())
 
-    def begin(self, path: Path, store: str) -> None:
-        """The file is about to change."""
+    def begin(self, path: Path, store: str, along: str = "") -> None:
+        """The file is about to change, and then the one `along` which it is read, if any."""
         before = self._copy(path)
         owed = self.entries.get(str(path)) or Owed(store, before)
-        self._enter(path, replace(owed, before=before))
+        self._enter(path, replace(owed, before=before, along=along))
 
     def in_step(self, path: Path) -> None:
         """The worker does what the file says."""
@@ -165,7 +168,7 @@ class Ledger:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_copy(self.path, json.dumps(told, indent=2).encode() + b"\n")
         except OSError as error:
-            raise WriteFailed(f"cannot write {self.path}: {error.strerror}") from error
+            raise WriteFailed(ownership.failed(f"cannot write {self.path}", error, self.path)) from error
 
     def _copy(self, path: Path) -> str:
         """A lasting copy with owner and mode; its name, ABSENT where there is nothing to copy."""
@@ -181,7 +184,7 @@ class Ledger:
             return ABSENT
         except OSError as error:
             self._drop(name, even_named=True)
-            raise WriteFailed(f"cannot keep what {path} holds: {error.strerror}") from error
+            raise WriteFailed(ownership.failed(f"cannot keep what {path} holds in {self._former}", error, self._former)) from error
         return name
 
     def _put(self, path: Path, name: str) -> None:
@@ -200,7 +203,7 @@ class Ledger:
                     _give(draft.path, os.fstat(source.fileno()))
             draft.install()
         except OSError as error:
-            raise WriteFailed(f"cannot put {path} back: {error.strerror}") from error
+            raise WriteFailed(ownership.failed(f"cannot put {path} back", error, path)) from error
         finally:
             draft.discard()
 

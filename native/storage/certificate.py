@@ -103,6 +103,12 @@ def holds_certificate(data: bytes, key_beside: bytes | None = None) -> bool:
     return holds_key(data) or key_beside is not None
 
 
+def parted(data: bytes) -> tuple[bytes, bytes]:
+    """The file's certificates, and its key."""
+    blocks = [(kind in _KEYS, text + b"\n") for kind, text in _blocks(data)]
+    return b"".join(text for is_key, text in blocks if not is_key), b"".join(text for is_key, text in blocks if is_key)
+
+
 def holds_key(data: bytes) -> bool:
     return any(kind in _KEYS for kind, _ in _blocks(data))
 

@@ -61,12 +61,15 @@ class CertificateStore(Store):
         with suppress(NativeError):
             await CertificateStep(path, loaded.names).carry_out(site.runtime)
 
+    def named(self, site: Site, path: Path) -> list[Reference]:
+        """The lines that name a file itself, not only the directory that it stands in."""
+        return [each for each in self.references(site, path) if path.name in each.text]
+
     def _check_unused(self, site: Site, path: Path) -> None:
         """A directory that is served loses a certificate live; a line or a list that names it would fail at the next reload."""
-        for reference in self.references(site, path):
-            if path.name in reference.text:
-                where = f"at line {reference.line}: {reference.text}"
-                raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+        for reference in self.named(site, path)[:1]:
+            where = f"at line {reference.line}: {reference.text}"
+            raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
         for reference in self._listed(site, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")

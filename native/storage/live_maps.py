@@ -5,7 +5,6 @@ then has, and keeps its order and its comments; what a file holds that the proce
 """
 
 import asyncio
-import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from native.apply.commit import Outcome, commit
 from native.apply.file_change import FileChange
 from native.apply.site import Site
-from native.config.file import ConfigFile, Draft
+from native.config.file import Draft
 from native.errors import AlreadyThere, BadValue, NotFound, RuntimeAbsent
 from native.runtime import maps
 from native.runtime.commands import Step
@@ -114,17 +113,14 @@ class LiveMap:
     def _edited(self, before: Sequence[Entry] | None, edit: Edit) -> Draft:
         """`before`: what the process has, None where only the file counts."""
         text = self._text()
-        return self._draft(map_file.with_entries(text, edit(map_file.read(text) if before is None else before)))
+        entries = edit(map_file.read(text) if before is None else before)
+        return self.store.draft(self.path, map_file.with_entries(text, entries).encode("utf-8", "surrogateescape"))
 
     def _text(self) -> str:
         try:
             return self.path.read_bytes().decode("utf-8", "surrogateescape")
         except FileNotFoundError:
             raise NotFound(f"file {self.path.name} doesn't exist in dir: {self.path.parent}") from None
-
-    def _draft(self, text: str) -> Draft:
-        file = ConfigFile(self.path, self.store.state, mode=self.store.mode)
-        return file.draft(text.encode("utf-8", "surrogateescape"), str(uuid.uuid4()))
 
 
 def _check_live(outcome: Outcome) -> None:

@@ -5,11 +5,13 @@ worker has loaded and answers with native/storage/plans.py. It is entered in nat
 through the one commit as those of every store do: under its lock, into its ledger, undone when HAProxy refuses them.
 """
 
+import logging
 import os
 import stat
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from native.apply.commit import Outcome, commit
@@ -17,13 +19,14 @@ from native.apply.file_change import FileChange
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
 from native.config.directories import Directory
-from native.config.file import ConfigFile, remove_unlocked
+from native.config.file import ConfigFile, Draft, remove_unlocked
 from native.config.file_references import Reference, references
 from native.config.journal import Journal
 from native.errors import AlreadyThere, BadRequest, InUse, NotThere
 from native.storage import names
 from native.storage.upload import Upload
 
+log = logging.getLogger(__name__)
 LONGEST_NAME = 255 - len(".") - len(".") - 36
 
 
@@ -39,17 +42,18 @@ class Store:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
 
     def recover(self) -> None:
-        """At start: nothing in the directory is half written or left over. Raises Unusable."""
-        if not self.directory.exists():
-            return
-        with self._kept.used() as directory:
-            self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
-            for entry in os.scandir(directory):
-                if names.is_draft(entry.name):
-                    with suppress(OSError):
-                        remove_unlocked(Path(entry.path))
-            for journal in self.state.glob("*.journal"):
+        """At start: no file is half written, and nothing is left over in the directory. Raises Unusable."""
+        for journal in self.state.glob("*.journal"):
+            try:
                 Journal(journal, os).replay()
+            except OSError as error:
+                log.error("%s may be half written, and cannot be completed: %s", error.filename or journal, error.strerror)
+        if self.directory.exists():
+            with self._kept.used() as directory:
+                for entry in os.scandir(directory):
+                    if names.is_draft(entry.name):
+                        with suppress(OSError):
+                            remove_unlocked(Path(entry.path))
 
     # -- reading
 
@@ -115,11 +119,16 @@ class Store:
         return await commit(site, change)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
-        self._kept.writable()
+        return Upload(self, path, self.draft(path), check, self.check_content)
+
+    def draft(self, path: Path, data: bytes = b"") -> Draft:
+        """What a file will hold, also one elsewhere. Raises WriteFailed, and Unusable for the directory."""
+        if path.parent == self.directory:
+            self._kept.writable()
         with suppress(OSError):
             self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
-        draft = ConfigFile(path, self.state, mode=self.mode).draft(b"", str(uuid.uuid4()))
-        return Upload(self, path, draft, check, self.check_content)
+        label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
+        return ConfigFile(path, self.state, mode=self.mode, label=label).draft(data, str(uuid.uuid4()))
 
     def _check_free(self, path: Path) -> None:
         if os.path.lexists(path):

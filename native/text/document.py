@@ -106,7 +106,10 @@ class Document:
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
         """With a new section behind another one (default: at the end), in its file, one blank line `apart` or directly."""
-        place = len(self.sections) if after is None else self.sections.index(after) + 1
+        return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
+
+    def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
+        """With a new section that so many stand before; `apart`: a blank line above it, `closed`: one below it."""
         before, behind = list(self.sections[:place]), self.sections[place:]
         preamble = self.preamble
         if before and before[-1].kind != BOUNDARY:
@@ -114,9 +117,9 @@ class Document:
         elif before and before[-1].name:
             mark, end, content = before[-1].text.rpartition(MARK_END)
             before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
-        else:
+        elif apart:
             preamble = _blank_apart(preamble)
-        if behind and behind[0].kind != BOUNDARY:
+        if closed and behind and behind[0].kind != BOUNDARY:
             section = _ending_blank(section)
         section = section.in_file(before[-1].file if before else None)
         return Document(preamble, (*before, section, *behind))

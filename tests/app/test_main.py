@@ -1,10 +1,10 @@
 """The parts fit together."""
 
-import pytest
+import subprocess
+import sys
+from pathlib import Path
 
 from app.main import create_app
-from app.routes import MissingHandler
-from native.grammar import load
 from tests.app.client import CONFIG, Client
 
 
@@ -16,9 +16,18 @@ def test_times_are_written_as_the_settings_ask(client: Client) -> None:
     assert "timeout server 5000ms" in client.file.read_text()
 
 
-def test_it_refuses_to_start_without_a_handler(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    document = load.bundle()
-    more = {**document, "paths": {**document["paths"], "/new": {"get": {"operationId": "new", "x-operation": {"handler": "nowhere.read"}}}}}
-    monkeypatch.setattr("app.main.bundle", lambda: more)
-    with pytest.raises(MissingHandler, match="GET /new"):
-        create_app(client.settings, client.engine)
+READ = """
+import sys, tempfile
+from pathlib import Path
+from tests.app.client import CONFIG, Client, settings
+with tempfile.TemporaryDirectory() as directory, Client(settings(Path(directory))) as client:
+    assert client.get(f"{CONFIG}/backends").status == 200
+    print({"fastapi", "pydantic", "cryptography"} & set(sys.modules))
+    assert client.post(f"{CONFIG}/backends?version=1", {"name": "b"}).status == 202
+    print({"fastapi", "pydantic", "cryptography"} & set(sys.modules) == {"fastapi", "pydantic"})
+"""
+
+
+def test_the_start_and_reads_import_nothing_that_is_slow_to_import() -> None:
+    run = subprocess.run([sys.executable, "-c", READ], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    assert run.stdout.splitlines() == ["set()", "True"]

@@ -1,6 +1,10 @@
 """Operations as a document declares them."""
 
-from app.operations import operations
+import inspect
+
+import pytest
+
+from app.operations import MissingHandler, Operation, operations
 from app.parameters import Parameter
 
 BUNDLE = {
@@ -40,3 +44,31 @@ def test_what_an_operation_knows() -> None:
     assert (replace.body.media_types, replace.body.required) == (("application/json",), True)
     assert replace.media_types == {"text/plain", "application/json", "application/problem+json"}
     assert read.media_types == {"application/json"}
+
+
+def handled(about: dict[str, str]) -> Operation:
+    return Operation("GET", "/x", {"x-operation": about}, {"x-resources": RESOURCES})
+
+
+RESOURCES = {"things": {"kind": "named"}, "odd": {"kind": "spiral"}}
+
+
+@pytest.mark.parametrize("about", [{"handler": "information.info"}, {"resource": "things", "action": "list"}])
+def test_handlers_are_found(about: dict[str, str]) -> None:
+    assert inspect.iscoroutinefunction(handled(about).handler)
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {},
+        {"handler": "nowhere.read"},
+        {"handler": "information.nothing"},
+        {"resource": "things", "action": "dance"},
+        {"resource": "odd", "action": "get"},
+        {"resource": "none", "action": "get"},
+    ],
+)
+def test_no_handler(about: dict[str, str]) -> None:
+    with pytest.raises(MissingHandler, match="no handler for GET /x"):
+        assert handled(about).handler

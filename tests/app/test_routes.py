@@ -6,7 +6,7 @@ import pytest
 
 from app.errors import ApiError
 from app.operations import Operation, operations
-from app.routes import MissingHandler, RouteIndex, attach_handlers
+from app.routes import RouteIndex
 
 
 def declared(*paths: str) -> list[Operation]:
@@ -93,33 +93,3 @@ def test_wrong_method(method: str, path: str, allow: bytes) -> None:
     assert error.value.status == 405
     assert error.value.message == f"method {method} is not allowed for path {path}"
     assert [value for _, value in error.value.headers] == [allow]
-
-
-def handled(about: dict[str, str]) -> Operation:
-    return Operation("GET", "/x", {"x-operation": about}, {})
-
-
-RESOURCES = {"things": {"kind": "named"}, "odd": {"kind": "spiral"}}
-
-
-@pytest.mark.parametrize("about", [{"handler": "information.info"}, {"resource": "things", "action": "list"}])
-def test_handlers_are_found(about: dict[str, str]) -> None:
-    operation = handled(about)
-    attach_handlers([operation], RESOURCES)
-    assert operation.handler is not None
-
-
-@pytest.mark.parametrize(
-    "about",
-    [
-        {},
-        {"handler": "nowhere.read"},
-        {"handler": "information.nothing"},
-        {"resource": "things", "action": "dance"},
-        {"resource": "odd", "action": "get"},
-        {"resource": "none", "action": "get"},
-    ],
-)
-def test_a_missing_handler_stops_the_start(about: dict[str, str]) -> None:
-    with pytest.raises(MissingHandler, match="no handler for GET /x"):
-        attach_handlers([handled(about)], RESOURCES)

@@ -8,7 +8,6 @@ from app.errors import ApiError
 from app.shape import Schemas
 from app.validation import check_outermost, validated
 from native.grammar.load import bundle
-from native.models import model
 
 MODE = "mode in body should be one of [http tcp log]"
 NAME = "name in body should match '^[A-Za-z0-9-_.:]+$'"
@@ -22,7 +21,7 @@ def reference(name: str) -> dict[str, str]:
 
 def refusal(schema: str, body: Any) -> tuple[int, str]:
     with pytest.raises(ApiError) as error:
-        validated(body, reference(schema), SCHEMAS, model)
+        validated(body, reference(schema), SCHEMAS)
     return error.value.status, error.value.message
 
 
@@ -80,13 +79,13 @@ def test_wrong_types_come_first() -> None:
 
 def test_what_is_fine() -> None:
     body = {"name": "s1", "address": "127.0.0.1", "port": 80, "check": None, "weight": None, "index": 0, "metadata": {"a": [1]}}
-    assert validated(body, reference("server"), SCHEMAS, model) == {
+    assert validated(body, reference("server"), SCHEMAS) == {
         "name": "s1",
         "address": "127.0.0.1",
         "port": 80,
         "metadata": {"a": [1]},
     }
-    assert validated([], reference("acls"), SCHEMAS, model) == []
+    assert validated([], reference("acls"), SCHEMAS) == []
 
 
 @pytest.mark.parametrize(
@@ -102,3 +101,25 @@ def test_the_outermost_type(schema: str, body: Any, said: str) -> None:
     with pytest.raises(ApiError, match=said) as error:
         check_outermost(body, reference(schema), SCHEMAS)
     assert error.value.status == 422
+
+
+NAMELESS = {
+    "type": "object",
+    "required": ["key"],
+    "properties": {"key": {"type": "string", "pattern": "^[^;]+$"}, "count": {"type": "integer", "nullable": True}},
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({}, 'Error at "/key": property "key" is missing'),
+        ({"key": "a;b"}, 'Error at "/key": string doesn\'t match the regular expression "^[^;]+$"'),
+        ({"key": "a", "count": "1"}, "failed to decode request body: count in body must be an integer, not a string"),
+    ],
+)
+def test_an_object_without_a_name_is_checked_as_a_whole(body: Any, said: str) -> None:
+    with pytest.raises(ApiError) as error:
+        validated(body, NAMELESS, SCHEMAS)
+    assert (error.value.status, error.value.message) == (422, said)
+    assert validated({"KEY": "a", "count": 0, "more": 1}, NAMELESS, SCHEMAS) == {"key": "a", "count": 0}

@@ -13,6 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
 from demo.children import start, stop
 from tests.haproxy import binaries
 from tests.haproxy.process import free_port
@@ -87,7 +90,17 @@ def configuration(directory: Path, port: int, domain: str, authority: str = "htt
     path = directory / "site.pem"
     self_signed(directory / "key", path, domain)
     path.write_bytes(path.read_bytes() + (directory / "key").read_bytes())
+    (directory / "account.key").write_text(account_key())
     return CONFIG.format(directory=directory, port=port, domain=domain, authority=authority, challenge=challenge)
+
+
+def account_key() -> str:
+    """One that HAProxy 3.4 can use: it leaves out the leading zeros of a coordinate, and then no authority takes the key."""
+    while True:
+        key = ec.generate_private_key(ec.SECP256R1())
+        numbers = key.public_key().public_numbers()
+        if min(numbers.x, numbers.y).bit_length() > 248:
+            return key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 class Started:

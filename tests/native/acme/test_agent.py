@@ -13,10 +13,11 @@ from native.acme.keeper import Keeper
 from native.acme.solver import Patience, Solver
 from native.acme.zones import Zones
 from native.config.directories import Directory
-from native.runtime.client import Runtime
+from native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries
 from tests.haproxy.acme import ZONE, Authority, NameServer, configuration, served
 from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import running_engine
 
 END = "-----END CERTIFICATE-----\n"
 
@@ -38,14 +39,16 @@ def test_a_renewed_certificate_reaches_the_disk(
         with HAProxy(tmp_path, config, binary=binaries.exactly("3.4")) as haproxy:
 
             async def work() -> None:
-                runtime = Runtime()
-                await runtime.connect(str(haproxy.master), [], 5, 0.02)
-                keeper = Keeper(runtime, Directory(tmp_path / "ssl", "ssl_certs_dir"), lambda name: tmp_path)
-                solver = Solver(runtime, Patience(interval=0.05), Zones(resolver, name_server.port))
-                async with Acme(runtime, keeper, solver, longest_pause=0.2, silence=0.5):
-                    # The next worker is another one to hear.
-                    await asyncio.to_thread(haproxy.ask_master, "reload")
-                    await asyncio.to_thread(renewed)
+                directories = {"ssl_certificates": Directory(tmp_path / "ssl", "ssl_certs_dir")}
+                async with running_engine(tmp_path, haproxy, directories=directories) as engine:
+                    store, runtime = engine.stores["ssl_certificates"], engine.runtime
+                    assert isinstance(store, CertificateStore)
+                    keeper = Keeper(engine.site, store, lambda name: tmp_path)
+                    solver = Solver(runtime, Patience(interval=0.05), Zones(resolver, name_server.port))
+                    async with Acme(runtime, keeper, solver, longest_pause=0.2, silence=0.5):
+                        # The next worker is another one to hear.
+                        await asyncio.to_thread(haproxy.ask_master, "reload")
+                        await asyncio.to_thread(renewed)
 
             def renewed() -> None:
                 before = path.read_bytes()

@@ -1,17 +1,23 @@
-"""Certificates on disk: whole, with their key, where HAProxy reads them."""
+"""Certificates on disk: whole, with their key, where HAProxy reads them, and by the way of every stored file."""
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from native.acme.keeper import Keeper, NotKept, check
+from native.acme.keeper import Keeper
 from native.config.directories import Directory
-from native.runtime.client import Runtime
+from native.engine import Engine
+from native.storage import certificate
+from native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries
-from tests.haproxy.acme import self_signed
 from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import running_engine
+from tests.tls.pems import made
 
 CONFIG = """\
 global
@@ -21,77 +27,132 @@ defaults
   timeout client 5s
   timeout connect 5s
   timeout server 5s
+crt-store sites
+  crt-base {0}/elsewhere
+  load crt aliased.pem alias site
 frontend site
-  bind 127.0.0.1:{port} ssl crt {certificate}
+  bind 127.0.0.1:{1} ssl crt {0}/ssl/stored.pem crt {0}/elsewhere/plain.pem crt {0}/elsewhere/parted.crt crt @sites/site
 """
+NAMES = {
+    "ssl/stored.pem": "{}/ssl/stored.pem",
+    "elsewhere/plain.pem": "{}/elsewhere/plain.pem",
+    "elsewhere/parted.crt": "{}/elsewhere/parted.crt",
+    "elsewhere/aliased.pem": "@sites/site",
+}
+HELD, OTHER = made("held.test"), made("other.test", 2)
 
 
-END = b"-----END CERTIFICATE-----"
+@pytest.fixture(scope="module")
+def haproxy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HAProxy]:
+    directory = tmp_path_factory.mktemp("certificates")
+    for name in ("ssl", "elsewhere"):
+        (directory / name).mkdir()
+    put(directory, HELD)
+    with HAProxy(directory, CONFIG.format(directory, free_port()), binary=binaries.of((3, 1))) as haproxy:
+        yield haproxy
 
 
-def pem(directory: Path, name: str) -> bytes:
-    self_signed(directory / "key", directory / "crt", name)
-    return (directory / "crt").read_bytes() + (directory / "key").read_bytes()
+def put(directory: Path, what) -> None:
+    """In every file; what HAProxy has loaded stays `HELD`."""
+    for name in NAMES:
+        path = directory / name
+        parted = path.suffix == ".crt"
+        path.write_text(what.cert if parted else what.pem)
+        path.chmod(0o644 if parted else 0o640)
+        if parted:
+            path.with_name("parted.crt.key").write_text(what.private)
+            path.with_name("parted.crt.key").chmod(0o400)
 
 
-def test_a_key_that_belongs_to_another_certificate_is_refused(tmp_path: Path) -> None:
-    one, two = pem(tmp_path, "one.test"), pem(tmp_path, "two.test")
-    check(one)
-    certificate, key = one.partition(b"-----BEGIN PRIVATE")[0], b"-----BEGIN PRIVATE" + two.partition(b"-----BEGIN PRIVATE")[2]
-    for text, told in (
-        (certificate + key, "do not belong together"),
-        (certificate, "no certificate with its key"),
-        (b"", "no certificate"),
-    ):
-        with pytest.raises(NotKept, match=told):
-            check(text)
+@asynccontextmanager
+async def keeper(haproxy: HAProxy) -> AsyncIterator[tuple[Keeper, Engine]]:
+    directory = haproxy.directory
+    directories = {"ssl_certificates": Directory(directory / "ssl", "ssl_certs_dir")}
+    async with running_engine(directory, haproxy, directories=directories) as engine:
+        store = engine.stores["ssl_certificates"]
+        assert isinstance(store, CertificateStore)
+        yield Keeper(engine.site, store, lambda name: directory / "elsewhere" if name.startswith("@") else None), engine
 
 
-def test_what_haproxy_holds_replaces_the_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def keep(haproxy: HAProxy, name: str, renewed: datetime | None = None) -> None:
+    """As told of in a moment, when nothing says otherwise; nothing is left to be done."""
+
+    async def work() -> None:
+        async with keeper(haproxy) as (each, engine):
+            await each.keep(NAMES[name].format(haproxy.directory), renewed or datetime.now(UTC) + timedelta(seconds=60))
+            assert engine.site.stored.entries == {}
+            assert engine.reloads.pending is None
+
+    asyncio.run(work())
+
+
+def on_disk(path: Path) -> str:
+    """The certificate that is served, with a key that belongs to it."""
+    key = path.with_name(f"{path.name}.key")
+    (common,) = certificate.accepted(path.read_bytes(), key.read_bytes() if key.exists() else None).served.subject
+    return str(common.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_haproxy_holds_replaces_the_file(haproxy: HAProxy, name: str, caplog: pytest.LogCaptureFixture) -> None:
     """The file of a certificate that was renewed in the process is the old one, until it is kept."""
-    path, storage = tmp_path / "site.pem", tmp_path / "ssl"
-    held, other = pem(tmp_path, "held.test"), pem(tmp_path, "other.test")
-    path.write_bytes(held)
-    config = CONFIG.format(port=free_port(), certificate=path)
-    with HAProxy(tmp_path, config, binary=binaries.of((3, 1))) as haproxy, caplog.at_level(logging.INFO):
-
-        async def keep() -> None:
-            runtime = Runtime()
-            await runtime.connect(str(haproxy.master), [], 5, 0.02)
-            await Keeper(runtime, Directory(storage, "ssl_certs_dir")).keep(str(path))
-
-        path.write_bytes(other)
-        path.chmod(0o640)
-        asyncio.run(keep())
-        assert same(path, held)
-        assert path.stat().st_mode & 0o777 == 0o640
-        assert not storage.exists()
-        path.unlink()
-        asyncio.run(keep())
-        assert same(storage / "site.pem", held)
-        assert (storage / "site.pem").stat().st_mode & 0o777 == 0o600
+    path = haproxy.directory / name
+    put(haproxy.directory, OTHER)
+    before = sorted(each.name for each in path.parent.iterdir())
+    with caplog.at_level(logging.INFO):
+        keep(haproxy, name)
+    assert on_disk(path) == "held.test"
+    assert path.stat().st_mode & 0o777 == (0o644 if path.suffix == ".crt" else 0o640)
+    assert sorted(each.name for each in path.parent.iterdir()) == before
+    assert f"kept as {path}" in caplog.text
     assert "PRIVATE" not in caplog.text
+    seen = path.stat()
+    keep(haproxy, name)
+    assert path.stat() == seen, "what is there is not written again"
 
 
-def same(path: Path, held: bytes) -> bool:
-    """Whichever form the key is written in."""
-    check(path.read_bytes())
-    return held[: held.index(END)] in path.read_bytes()
+def test_a_key_in_a_file_of_its_own_stays_there(haproxy: HAProxy) -> None:
+    put(haproxy.directory, OTHER)
+    keep(haproxy, "elsewhere/parted.crt")
+    path = haproxy.directory / "elsewhere/parted.crt"
+    assert "PRIVATE" not in path.read_text()
+    assert path.with_name("parted.crt.key").stat().st_mode & 0o777 == 0o400
 
 
-def test_a_key_in_a_file_of_its_own_stays_there(tmp_path: Path) -> None:
-    held, other = pem(tmp_path, "held.test"), pem(tmp_path, "other.test")
-    (tmp_path / "site.crt").write_bytes(held[: held.index(b"-----BEGIN PRIVATE")])
-    (tmp_path / "site.crt.key").write_bytes(held[held.index(b"-----BEGIN PRIVATE") :])
-    config = CONFIG.format(port=free_port(), certificate=tmp_path / "site.crt")
-    with HAProxy(tmp_path, config, binary=binaries.of((3, 1))) as haproxy:
+def test_a_file_that_was_changed_since_stays(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
+    """What is heard again after a restart may be long ago."""
+    renewed = datetime.now(UTC) - timedelta(seconds=60)
+    put(haproxy.directory, OTHER)
+    keep(haproxy, "ssl/stored.pem", renewed)
+    assert on_disk(haproxy.directory / "ssl/stored.pem") == "other.test"
+    assert "was changed after that, and stays as it is" in caplog.text
 
-        async def keep() -> None:
-            runtime = Runtime()
-            await runtime.connect(str(haproxy.master), [], 5, 0.02)
-            await Keeper(runtime, Directory(tmp_path / "ssl", "ssl_certs_dir")).keep(str(tmp_path / "site.crt"))
 
-        (tmp_path / "site.crt").write_bytes(other[: other.index(b"-----BEGIN PRIVATE")])
-        asyncio.run(keep())
-    assert b"PRIVATE" not in (tmp_path / "site.crt").read_bytes()
-    check((tmp_path / "site.crt").read_bytes() + (tmp_path / "site.crt.key").read_bytes())
+def test_a_file_that_is_not_there_is_kept_in_the_storage(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
+    put(haproxy.directory, HELD)
+    copy = haproxy.directory / "ssl" / "plain.pem"
+    (haproxy.directory / "elsewhere/plain.pem").unlink()
+    keep(haproxy, "elsewhere/plain.pem")
+    assert on_disk(copy) == "held.test"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    copy.unlink()
+    # Of that name in the storage there may be one that is used for something else.
+    (haproxy.directory / "elsewhere/aliased.pem").unlink()
+    used = haproxy.directory / "ssl" / "aliased.pem"
+    used.write_text(OTHER.pem)
+    text = haproxy.file.read_text()
+    haproxy.file.write_text(text.replace(" ssl crt ", f" ssl crt {used} crt "))
+    keep(haproxy, "elsewhere/aliased.pem")
+    assert on_disk(used) == "other.test"
+    assert "is the file of another certificate" in caplog.text
+    haproxy.file.write_text(text)
+    used.unlink()
+
+
+def test_what_haproxy_does_not_have(haproxy: HAProxy, caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> None:
+        async with keeper(haproxy) as (each, _):
+            await each.keep("none.pem", datetime.now(UTC))
+
+    asyncio.run(work())
+    assert "none.pem was renewed, and cannot be kept on disk: " in caplog.text

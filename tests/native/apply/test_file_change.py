@@ -1,18 +1,21 @@
 """A stored file through the commit: file and process, or neither; also where the process ended half-way."""
 
+import errno
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
+from native.apply import file_change
 from native.apply.commit import commit
 from native.apply.file_change import FileChange, resume
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
 from native.config.file import ConfigFile
 from native.engine import Engine
-from native.errors import NotTaken, RuntimeAbsent, RuntimeRefused
+from native.errors import NotTaken, RuntimeAbsent, RuntimeRefused, WriteFailed
 from native.runtime.client import Runtime
 from tests.native.engines import UNKNOWN, run, running_engine
 
@@ -55,6 +58,16 @@ class OneFile:
 
     async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
         return FilePlan([self.process], used=True)
+
+
+class Full:
+    """A system that runs out of space at the last moment."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(os, name)
+
+    def replace(self, *_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def content_of(path: Path) -> bytes | None:
@@ -140,6 +153,42 @@ def test_what_a_crash_cut_off(tmp_path: Path, reached: bool, refuses: bytes, lef
         engine.site.stored.open()
         await resume(engine.site, {"one": OneFile(process)})
         assert process.has == content_of(path) == left
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+@pytest.mark.parametrize(("reached", "left"), [(0, b"old"), (1, b"old"), (2, b"new")])
+def test_files_that_are_read_together_are_changed_together(tmp_path: Path, reached: int, left: bytes) -> None:
+    """`reached`: how many of them a crash let through."""
+
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        key = tmp_path / "one.txt.key"
+        key.write_bytes(b"old")
+        drafts = {each: ConfigFile(each, tmp_path).draft(b"new", UNKNOWN) for each in (key, path)}
+        begun = FileChange(OneFile(process), path, drafts[path], along={key: drafts[key]})
+        file_change._begin(engine.site, begun)
+        for draft in list(begun.drafts)[:reached]:
+            draft.install()
+        for draft in begun.drafts:
+            draft.discard()
+        engine.site.stored.open()
+        await resume(engine.site, {"one": OneFile(process)})
+        assert (content_of(key), content_of(path), process.has) == (left, left, left)
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        key = tmp_path / "one.txt.key"
+        key.write_bytes(b"old")
+        drafts = [ConfigFile(each, tmp_path, system).draft(b"new", UNKNOWN) for each, system in ((key, os), (path, Full()))]
+        with pytest.raises(WriteFailed, match="make room"):
+            await commit(engine.site, FileChange(OneFile(process), path, drafts[1], along={key: drafts[0]}))
+        assert (content_of(key), content_of(path), process.told) == (b"old", b"old", [])
+        assert not [name for name in os.listdir(tmp_path) if name.startswith(".one")]
         assert not engine.site.stored.entries
 
     changing(tmp_path, work)

@@ -103,6 +103,11 @@ def test_an_expired_authority_in_the_chain_does_not_matter() -> None:
     certificate.accepted((leaf.cert + root.cert + leaf.private).encode())
 
 
+def test_certificates_and_key_apart() -> None:
+    one, two = made("one.test"), made("two.test", 2)
+    assert certificate.parted((one.cert + one.private + two.cert).encode()) == ((one.cert + two.cert).encode(), one.private.encode())
+
+
 def test_what_stands_beside_certificates_is_none() -> None:
     assert not certificate.holds_certificate(b"/etc/haproxy/ssl/a.pem a.example.com\n")
     assert not certificate.holds_certificate(ROOT.cert.encode())

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from native.config.directories import Directory
+from native.config.journal import Journal
 from native.engine import Engine
 from native.errors import AlreadyThere, BadRequest, InUse, NotThere, Unusable, WriteFailed
 from native.storage.general_store import GeneralStore
@@ -71,6 +72,22 @@ def test_what_a_crash_left_is_removed(store: Store) -> None:
     assert not left.exists()
     assert len(list(store.directory.glob(".a.txt.*"))) == 1, "one that somebody holds stays"
     upload.discard()
+
+
+def test_what_a_crash_left_half_written_elsewhere_is_finished(store: Store, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    torn, gone = tmp_path / "outside.txt", tmp_path / "away" / "gone.txt"
+    store.state.mkdir(parents=True)
+    for number, path in enumerate((gone, torn)):
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(b"old " * 3)
+        journal = Journal(store.state / f"{number}.journal", os)
+        journal._begin(str(path), b"old " * 3, b"new " * 3)
+    torn.write_bytes(b"new old old ")
+    gone.unlink()
+    gone.mkdir()
+    store.recover()
+    assert torn.read_bytes() == b"new " * 3
+    assert f"{gone} may be half written, and cannot be completed: Is a directory" in caplog.text
 
 
 def changing(tmp_path: Path, work) -> None:
