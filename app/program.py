@@ -44,8 +44,9 @@ def serve(settings: Settings, reread: Reread) -> int:
             return runner.run(Program(settings, reread).run())
     except (SettingsError, NoUsers, NativeError, OSError) as error:
         # A fatal error is told even where no log target takes it.
-        logger.error("%s", error)
-        print(f"dataplaneapi: {error}", file=sys.stderr)
+        text = f"Error initiating users: {error}" if isinstance(error, NoUsers) else str(error)
+        logger.error("%s", text)
+        print(f"dataplaneapi: {text}", file=sys.stderr)
         return 1
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from native.config.absence import absent_child, absent_parent, absent_section, inside, lists_orphans, message, taken_section, word_of
-from native.config.bindings import all_implicit, check_from, implicit_defaults
+from native.config.bindings import all_implicit, check_from, implicit_defaults, with_named_source
 from native.config.children import ChildEditor
 from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from native.config.resources import Resource, Resources, resources
@@ -42,6 +42,10 @@ class Editor:
     def defaults(self, resource: Resource) -> Object:
         """The members of a section itself that its schema gives a value."""
         return {default.member: default.value for default in self.shape(resource).defaults if not default.path}
+
+    def aliases(self, resource: Resource) -> dict[str, str]:
+        """The deprecated members of a section, with the list that each tells the first element of."""
+        return {alias.member: alias.target for alias in self.shape(resource).list_aliases}
 
     # -- reading
 
@@ -135,6 +139,7 @@ class Editor:
         if self._section(document, resource, name) is not None:
             raise taken_section(resource, name, full=full)
         check_from(document, resource.section, name, body.get("from"))
+        document = with_named_source(document, body.get("from"))
         return insert_section(document, self._new_section(document, resource, body, full=full))
 
     def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
@@ -166,7 +171,9 @@ class Editor:
             raise absent_section(resource, name, "absent_replace", full=full)
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, told.get("from"))
-        new = self.shape(resource).onto(at_home(document, old), _without_implied(told, old, implicit_defaults(document, old)), whole=full)
+        said = _without_implied(told, old, implicit_defaults(document, old))
+        document = with_named_source(document, said.get("from"))
+        new = self.shape(resource).onto(at_home(document, old), said, whole=full)
         if full:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
         return behind_its_defaults(document.replace(old, new), new)
