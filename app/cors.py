@@ -11,8 +11,8 @@ VARY = HeaderName(b"Vary")
 _ORIGIN = HeaderName(b"Access-Control-Allow-Origin")
 _CREDENTIALS = (HeaderName(b"Access-Control-Allow-Credentials"), b"true")
 _EXPOSED = (HeaderName(b"Access-Control-Expose-Headers"), b"Reload-Id, Configuration-Version")
-_PLAIN = [(VARY, b"Origin")]
-_CROSS = [(VARY, b"Origin"), (_ORIGIN, b"*"), _EXPOSED, _CREDENTIALS]
+_PLAIN: list[Header] = [(VARY, b"Origin")]
+_CROSS: list[Header] = [(VARY, b"Origin"), (_ORIGIN, b"*"), _EXPOSED, _CREDENTIALS]
 _PREFLIGHT_VARY = (VARY, b"Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
 
 

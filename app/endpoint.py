@@ -98,7 +98,7 @@ def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
         )
     if settings.tls_client_names and not settings.tls_ca:
         raise SettingsError("tls_client_names without tls_ca: there are no client certificates whose names could be looked at")
-    own = {
+    own: dict[str, Any] = {
         "limit": settings.tls_listen_limit,
         "keep_alive": None if settings.tls_keep_alive is None else settings.tls_keep_alive > 0,
         "read_timeout": settings.tls_read_timeout,

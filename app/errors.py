@@ -80,6 +80,6 @@ def _places(error: native.NativeError) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return (
-        {name: each for name, each in dataclasses.asdict(value).items() if each is not None} if dataclasses.is_dataclass(value) else value
-    )
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    return {name: each for name, each in dataclasses.asdict(value).items() if each is not None}

@@ -135,7 +135,8 @@ class Exchange:
         self.began = time.perf_counter()
         # Of a header that is sent twice the first counts, as with the reference.
         self.headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
-        self.status, self.size = 0, 0
+        self.status: int = 0
+        self.size: int = 0
         self.sent_headers: list[Header] = []
 
     async def send(self, message: Message) -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import uvloop
@@ -43,8 +44,9 @@ def serve(settings: Settings, reread: Reread) -> int:
             return runner.run(Program(settings, reread).run())
     except (SettingsError, NoUsers, NativeError, OSError) as error:
         # A fatal error is told even where no log target takes it.
-        logger.error("%s", error)
-        print(f"dataplaneapi: {error}", file=sys.stderr)
+        text = f"Error initiating users: {error}" if isinstance(error, NoUsers) else str(error)
+        logger.error("%s", text)
+        print(f"dataplaneapi: {text}", file=sys.stderr)
         return 1
 
 
@@ -131,7 +133,10 @@ class Program:
             signal.SIGUSR2: self.reread_configuration,
         }
         for number, action in actions.items():
-            loop.add_signal_handler(number, lambda action=action: self._start(self._survive(action)))
+            loop.add_signal_handler(number, partial(self._obey, action))
+
+    def _obey(self, action: Callable[[], Awaitable[None]]) -> None:
+        self._start(self._survive(action))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)

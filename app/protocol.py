@@ -34,7 +34,7 @@ class Protocol(HttpToolsProtocol):
     def __init__(self, endpoint: Endpoint, ended: Callable[[], None], *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
         self._endpoint, self._ended = endpoint, ended
-        self.timeout_keep_alive = endpoint.cleanup_timeout
+        self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
         self._head_bytes = 0
         self._in_head, self._before_body = True, True
         self._timer: asyncio.TimerHandle | None = None

@@ -65,7 +65,7 @@ class Schemas:
 
     def kind(self, schema: Mapping[str, Any]) -> str:
         resolved = self.resolve(schema)
-        return resolved.get("type", "object" if "properties" in resolved or "additionalProperties" in resolved else "any")
+        return str(resolved.get("type", "object" if "properties" in resolved or "additionalProperties" in resolved else "any"))
 
     def at(self, schema: Mapping[str, Any], path: tuple[Any, ...]) -> Iterator[Mapping[str, Any]]:
         """The resolved schemas that a path of members, keys and positions passes, the whole first."""
@@ -81,9 +81,11 @@ class Schemas:
             return ABSENT if value is None else value
         if kind in _TYPES:
             return _scalar(value, kind, schema, path, shaped)
-        if not isinstance(value, list if kind == "array" else dict):
-            return _mistyped(value, kind, path, shaped)
-        return self._list(value, schema, path, shaped) if kind == "array" else self._object(value, schema, path, shaped)
+        if kind == "array" and isinstance(value, list):
+            return self._list(value, schema, path, shaped)
+        if kind != "array" and isinstance(value, dict):
+            return self._object(value, schema, path, shaped)
+        return _mistyped(value, kind, path, shaped)
 
     def _list(self, value: list[Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         items = self.resolve(schema.get("items", {}))
@@ -169,7 +171,7 @@ def _mistyped(value: Any, kind: str, path: str, shaped: Shaped) -> Any:
 def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
         return _mistyped(value, kind, path, shaped)
-    if kind == "integer" and not -_INT64 <= value < _INT64:
+    if isinstance(value, int) and kind == "integer" and not -_INT64 <= value < _INT64:
         shaped.mistyped.append(f"{path} in body must be an integer of 64 bits")
         return ABSENT
     if isinstance(value, str) and (reason := unwritable(value)):

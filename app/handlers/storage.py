@@ -52,7 +52,7 @@ async def delete(call: Written) -> Answer:
     return told(await store_of(call).delete(call.sidecar.engine.site, call.get("name")), 204)
 
 
-async def received(call: Call, upload: Upload, **how: bool) -> Outcome:
+async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
     """The body becomes the file; `how` is that of `Upload.commit`."""
     body: File = call.body
     try:

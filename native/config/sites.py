@@ -7,7 +7,7 @@ word of it, unless another proxy uses it. Same interface as the editor's for sec
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from native.config.editor import Editor, Object
+from native.config.editor import Editor, Object, Parent
 from native.config.resources import Resource
 from native.errors import BadValue, NotThere, Place
 from native.text.document import Document
@@ -36,18 +36,18 @@ class Sites:
 
     # -- reading
 
-    def list_objects(self, document: Document, resource: Resource, parent: None = None, *, full: bool = False) -> list[Object]:
+    def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
         return [self._site(document, frontend) for frontend in self.editor.list_objects(document, self._table[FRONTEND])]
 
-    def get_object(self, document: Document, resource: Resource, parent: None, key: str, *, full: bool = False) -> Object:
+    def get_object(self, document: Document, resource: Resource, parent: Parent, key: str, *, full: bool = False) -> Object:
         self.check_there(document, resource, parent, key)
         return self._site(document, self.editor.get_object(document, self._table[FRONTEND], None, key))
 
-    def check_there(self, document: Document, resource: Resource, parent: None, key: str, situation: str = "") -> None:
+    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str, situation: str = "") -> None:
         if document.find("frontend", key) is None:
             raise NotThere(f"Site {key} does not exist")
 
-    def unparsed(self, document: Document, resource: Resource, parent: None) -> list[int]:
+    def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         return []
 
     def _site(self, document: Document, frontend: Object) -> Object:
@@ -86,7 +86,7 @@ class Sites:
     # -- writing
 
     def create(
-        self, document: Document, resource: Resource, parent: None, body: Mapping[str, Any], *, index: None = None, full: bool = False
+        self, document: Document, resource: Resource, parent: Parent, body: Mapping[str, Any], *, index: None = None, full: bool = False
     ) -> Document:
         """With a new frontend and new backends. Raises AlreadyThere when one of them is there."""
         farms = self._farms_of(body)
@@ -96,7 +96,7 @@ class Sites:
         return self._with_children(document, body, farms)
 
     def replace(
-        self, document: Document, resource: Resource, parent: None, key: str, body: Mapping[str, Any], *, full: bool = False
+        self, document: Document, resource: Resource, parent: Parent, key: str, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
         """With the site saying something else; backends that it names no more leave."""
         self.check_there(document, resource, parent, key)
@@ -114,7 +114,7 @@ class Sites:
         document = self._with_children(document, body, farms)
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
-    def delete(self, document: Document, resource: Resource, parent: None, key: str) -> Document:
+    def delete(self, document: Document, resource: Resource, parent: Parent, key: str) -> Document:
         """Without the frontend, and without those of its backends that nobody else uses."""
         self.check_there(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))

@@ -51,6 +51,8 @@ class Grammar:
             families = [self._family((), properties, family) for family in note.get("families", ())]
             claimed = {member for family in families for member in family.shape.members}
             directives = [*self._directives((), inner, claimed), *families]
+            if note.get("by_keyword"):
+                directives.sort(key=_keyword)
             self._sections[name] = SectionShape(
                 note["header"].split()[0],
                 header,
@@ -201,7 +203,8 @@ class Grammar:
 
     def _family(self, path: tuple[str, ...], properties: Mapping[str, Schema], note: Mapping[str, Any]) -> Directive:
         shape = self.shape(properties, note)
-        return Directive(path, shape, note.get("repeat", "last"), unwritten=dict.fromkeys(shape.chosen_by, (None,)))
+        unwritten = dict.fromkeys(shape.chosen_by, (None,))
+        return Directive(path, shape, note.get("repeat", "last"), unwritten=unwritten, needed=note.get("needed", ""))
 
 
 def _single(chain: Chain, name: str, note: Mapping[str, Any], text: str) -> LineShape:
@@ -231,6 +234,11 @@ def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
     for member, word in zip(chosen_by, (key or "").split(), strict=False):
         text = text.replace(f"<{member}>", word)
     return text
+
+
+def _keyword(directive: Directive) -> str:
+    """The first words of its line as HAProxy's own lists are sorted: dashes do not count."""
+    return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
 
 
 @functools.cache

@@ -166,6 +166,7 @@ class ClientSource:
         return ["usesrc"]
 
 
+_NAME = re.compile(r"[A-Za-z0-9_]+")
 _SEPARATING_COMMA = re.compile(r"(?<!\\),")
 
 
@@ -182,16 +183,18 @@ class Assignments:
         if at >= len(words):
             return None
         pairs = [pair.partition("=") for pair in _SEPARATING_COMMA.split(unquoted(words[at])) if pair]
+        if not all(sign for _, sign, _ in pairs):
+            return None
         return at + 1, {self.member: {name.strip(): value.replace("\\,", ",") for name, _, value in pairs}}
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
             raise Missing(self.member)
-        pairs = values[self.member].items()
+        pairs = sorted(values[self.member].items())
         for name, value in pairs:
             member = f"{self.member}.{name}"
-            if "," in name or "=" in name:
-                raise BadValue(f"{member} holds a comma or = in its name, which separate", place=Place(member=member))
+            if not _NAME.fullmatch(name):
+                raise BadValue(f"{member}: a name has letters, digits and _ only", place=Place(member=member))
             if "\\," in value or value.endswith("\\"):
                 raise BadValue(f"{member} holds a backslash before a comma or at its end, which escapes", place=Place(member=member))
         text = quoted(",".join(f"{name}={value}".replace(",", "\\,") for name, value in pairs))

@@ -187,12 +187,16 @@ class Listed(ValueType):
 
     item: ValueType
     separator: str
+    # Stands beside no other.
+    alone: str = ""
 
     def read(self, word: str) -> list[Any]:
         return [self.item.read(part) for part in _split_outside_parentheses(word, self.separator)]
 
     def write(self, value: Any) -> str:
         items = [self.item.write(each) for each in value]
+        if len(items) > 1 and self.alone in items:
+            raise ValueError(f"'{self.alone}' cannot stand beside others")
         for each, item in zip(value, items, strict=True):
             if len(_split_outside_parentheses(item, self.separator)) > 1:
                 raise ValueError(f"'{each}' holds '{self.separator}', which separates")
@@ -227,9 +231,9 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
     kind, words = schema.get("type", "string"), note.get("values", {})
     if kind == "array":
         separator = note.get("split") or note.get("separator") or " "
-        return Listed(type_of(schema.get("items", {}), {"values": words}, time_suffix), separator)
+        return Listed(type_of(schema.get("items", {}), {"values": words}, time_suffix), separator, note.get("alone", ""))
     if schema.get("x-duration") and kind == "integer":
-        return Duration(schema.get("x-default-unit", "ms"), time_suffix)
+        return Duration(schema.get("x-default-unit", "ms"), time_suffix if note.get("suffixed", True) else "none")
     if schema.get("x-size") and kind == "integer":
         return Size(note.get("suffixed", True), _SIZE_UNITS[schema.get("x-default-unit", "")])
     if kind == "boolean" and words:

@@ -4,7 +4,7 @@ A scope reaches from its line in brackets to the next; one that is opened twice 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from native.config.absence import absent_section, taken_section
@@ -31,8 +31,8 @@ def outline(table: Resources | None = None) -> Outline:
 
 
 def scopes(document: Document) -> list[str]:
-    """Their names with brackets, in file order."""
-    return list(dict.fromkeys(section.name for section in document.sections if section.kind == SCOPE))
+    """Their names with brackets, sorted."""
+    return sorted({section.name for section in document.sections if section.kind == SCOPE})
 
 
 class ScopeEditor:
@@ -52,7 +52,8 @@ class ScopeEditor:
         if name in scopes(document):
             raise AlreadyThere(f"scope {name} already exists")
         newline = document.sections[0].newline if document.sections else "\n"
-        return document.insert(Section(SCOPE, name, name + newline))
+        new = Section(SCOPE, name, name + newline)
+        return _insert(document, new, [each for each in document.sections if each.kind == SCOPE], document.sections, closed=False)
 
     def delete_scope(self, document: Document, name: str) -> Document:
         """Without the scope and all that is in it."""
@@ -64,8 +65,10 @@ class ScopeEditor:
     # -- what is in them
 
     def list_objects(self, document: Document, scope: str, resource: Resource) -> list[Object]:
+        """Sorted by name."""
         check_scope(document, scope)
-        return [self._object(section, resource) for section in _of(document, scope) if section.kind == resource.section]
+        found = (section for section in _of(document, scope) if section.kind == resource.section)
+        return [self._object(section, resource) for section in sorted(found, key=lambda each: each.name)]
 
     def get_object(self, document: Document, scope: str, resource: Resource, name: str) -> Object:
         if (section := _find(document, scope, resource, name)) is None:
@@ -73,16 +76,15 @@ class ScopeEditor:
         return self._object(section, resource)
 
     def create(self, document: Document, scope: str, resource: Resource, body: Mapping[str, Any]) -> Document:
-        """Behind the last of its kind, else behind all that is in the scope."""
+        """Among its kind, or the kinds of the scope, as their names are sorted."""
         refuse_line_breaks(body)
         check_scope(document, scope)
         if _find(document, scope, resource, str(body["name"])):
             raise taken_section(resource, str(body["name"]))
         inside = list(_of(document, scope))
         kin = [section for section in inside if section.kind == resource.section]
-        place = (kin or inside)[-1]
-        new = self.shape(resource).new(body, usual_indent(document, resource.section), place.newline)
-        return document.insert(new, place, apart=place.kind != SCOPE)
+        new = self.shape(resource).new(body, usual_indent(document, resource.section), inside[-1].newline)
+        return _insert(document, new, kin or inside, kin or inside)
 
     def replace(self, document: Document, scope: str, resource: Resource, name: str, body: Mapping[str, Any]) -> Document:
         """With one object saying something else; its name stays."""
@@ -103,6 +105,13 @@ class ScopeEditor:
         shape = self.shape(resource)
         found = {**shape.read(section), "name": section.name}
         return {member: found[member] for member in shape.order if member in found}
+
+
+def _insert(document: Document, new: Section, kin: Sequence[Section], others: Sequence[Section], *, closed: bool = True) -> Document:
+    """Before the first of its kin that is sorted behind it, else behind the last of the others."""
+    behind = next((each for each in kin if (each.kind, each.name) > (new.kind, new.name)), None)
+    place = document.sections.index(behind) if behind else document.sections.index(others[-1]) + 1 if others else 0
+    return document.insert_at(new, place, apart=place > 0 and document.sections[place - 1].kind != SCOPE, closed=closed)
 
 
 def check_scope(document: Document, name: str) -> None:

@@ -10,7 +10,7 @@ from native.apply.site import Site
 from native.config.directories import Directory
 from native.errors import Conflict, NotThere, RuntimeFailure, WriteFailed
 from native.runtime import crt_lists
-from native.storage import crt_list
+from native.storage import certificate, crt_list
 from native.storage.certificate_store import means
 from native.storage.crt_list import Entry
 from native.storage.crt_list_step import CrtListStep
@@ -32,6 +32,13 @@ class CrtListStore(Store):
 
     def files(self) -> list[Path]:
         return [path for path in super().files() if path.name.endswith(LISTED)]
+
+    def find(self, name: str) -> Path:
+        """Never a certificate with its key: those stand in the same directory, and their text is told to nobody."""
+        path = super().find(name)
+        if certificate.holds_key(self.text(path).encode("utf-8", "surrogateescape")):
+            raise NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
+        return path
 
     def text(self, path: Path) -> str:
         """Raises WriteFailed where it cannot be read."""

@@ -85,9 +85,11 @@ class Document:
     def _make_names(self) -> Iterator[str]:
         nameless = 0
         for section in self.sections:
-            if section.kind == "defaults" and not section.name:
+            # One that was given its number as a name goes on counting.
+            numbered = f"unnamed_defaults_{nameless + 1}"
+            if section.kind == "defaults" and section.name in ("", numbered):
                 nameless += 1
-                yield f"unnamed_defaults_{nameless}"
+                yield numbered
             else:
                 yield section.name
 
@@ -104,7 +106,10 @@ class Document:
 
     def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
         """With a new section behind another one (default: at the end), in its file, one blank line `apart` or directly."""
-        place = len(self.sections) if after is None else self.sections.index(after) + 1
+        return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
+
+    def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
+        """With a new section that so many stand before; `apart`: a blank line above it, `closed`: one below it."""
         before, behind = list(self.sections[:place]), self.sections[place:]
         preamble = self.preamble
         if before and before[-1].kind != BOUNDARY:
@@ -112,9 +117,9 @@ class Document:
         elif before and before[-1].name:
             mark, end, content = before[-1].text.rpartition(MARK_END)
             before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
-        else:
+        elif apart:
             preamble = _blank_apart(preamble)
-        if behind and behind[0].kind != BOUNDARY:
+        if closed and behind and behind[0].kind != BOUNDARY:
             section = _ending_blank(section)
         section = section.in_file(before[-1].file if before else None)
         return Document(preamble, (*before, section, *behind))

@@ -40,7 +40,7 @@ def test_writing(tmp_path: Path) -> None:
         assert (missing.status, missing.message) == (404, "missing object: spoe-agent none does not exist")
         assert client.delete(f"{ONE}/groups/g1?version=6").status == 204
         assert client.delete(f"{ONE}/groups/g1?version=7").status == 404
-        assert path.read_text() == TEXT.replace("=3", "=7").replace("  no option async", "  option async") + "\n"
+        assert path.read_text() == TEXT.replace("=3", "=7").replace("  no option async", "  option async")
 
 
 def test_a_body_that_is_wrong(tmp_path: Path) -> None:

@@ -111,3 +111,17 @@ def test_what_is_not_there(both: Both, method: str, path: str) -> None:
     body = b"x\n" if method == "PUT" else None
     got = both[1](method, f"{LISTS}/none.txt{path}", body, headers=TEXT if body else {})
     assert (got.status, "file none.txt doesn't exist in dir: " in got.message) == (404, True)
+
+
+def test_a_key_in_the_same_directory_is_no_list(both: Both) -> None:
+    site, client = both
+    before = (site.directory / "c.pem").read_bytes()
+    answers = [
+        client.get(f"{LISTS}/c.pem"),
+        client.put(f"{LISTS}/c.pem?skip_reload=true", b"/z.pem", headers=TEXT),
+        client.post(f"{LISTS}/c.pem/entries", {"file": "/z.pem"}),
+        client.delete(f"{LISTS}/c.pem?skip_reload=true"),
+    ]
+    assert [answer.status for answer in answers] == [404, 404, 409, 404]
+    assert not any("PRIVATE" in answer.body.decode() for answer in answers)
+    assert (site.directory / "c.pem").read_bytes() == before

@@ -173,6 +173,11 @@ REFUSED: dict[str, tuple[Callable[[Document], object], type[NativeError], str]] 
         BadValue,
         "missing defaults section in from",
     ),
+    "parameters of no check": (
+        lambda it: EDITOR.create(it, EDITOR.resources["healthchecks"], None, {"name": "h", "httpchk_params": {"uri": "/"}}),
+        BadValue,
+        "type in body is required with httpchk_params.uri",
+    ),
     "from itself": (
         lambda it: EDITOR.replace(it, DEFAULTS, None, "base", {"name": "base", "from": "base"}),
         BadValue,

@@ -46,6 +46,7 @@ def test_reads_what_it_writes(codec: str, member: str, line: str, values: dict[s
         ("payload", "return_content_format", "string"),
         ("client_source", "usesrc", "interface eth0"),
         ("client_source", "usesrc", "usesrc"),
+        ("assignments", "vars", "word"),
     ],
 )
 def test_leaves_what_is_not_its_own(codec: str, member: str, line: str) -> None:
@@ -57,6 +58,8 @@ def test_leaves_what_is_not_its_own(codec: str, member: str, line: str) -> None:
     [
         ("payload", "return_content_format", {"return_content_format": "string", "return_content": "two words"}, "must be quoted"),
         ("assignments", "vars", {"vars": {"a,b": "1"}}, "vars.a,b"),
+        ("assignments", "vars", {"vars": {"a-b": "1"}}, "vars.a-b: a name has"),
+        ("assignments", "vars", {"vars": {"": "1"}}, "a name has"),
         ("assignments", "vars", {"vars": {"a": "1\\"}}, "vars.a"),
     ],
 )

@@ -87,6 +87,13 @@ def test_a_list_refuses_what_would_be_two_items() -> None:
         Listed(Text(), ",").write(["a,b"])
 
 
+def test_a_list_refuses_what_stands_alone_beside_others() -> None:
+    kind = Listed(Text(), ",", alone="none")
+    assert kind.write(["none"]) == "none"
+    with pytest.raises(ValueError, match="'none' cannot stand beside others"):
+        kind.write(["none", "cli"])
+
+
 @pytest.mark.parametrize(
     ("text", "one", "many"),
     [

@@ -71,7 +71,9 @@ def replacing(old: str, new: str) -> str:
 @pytest.mark.parametrize(
     ("edit", "text"),
     [
-        (lambda it: EDITOR.create_scope(it, "[three]"), TEXT + "\n[three]\n"),
+        (lambda it: EDITOR.create_scope(it, "[a]"), replacing("[one]\n# who", "[a]\n[one]\n# who")),
+        (lambda it: EDITOR.create_scope(it, "[three]"), replacing("if ! x\n", "if ! x\n\n[three]\n")),
+        (lambda it: EDITOR.create_scope(it, "[x]"), TEXT + "\n[x]\n"),
         (lambda it: EDITOR.delete_scope(it, "[two]"), replacing("# the mirror\n[two]\nspoe-message m1\n  args ip=src\n[one]", "[one]")),
         (
             lambda it: EDITOR.delete_scope(it, "[one]"),
@@ -79,7 +81,11 @@ def replacing(old: str, new: str) -> str:
         ),
         (
             lambda it: EDITOR.create(it, "[two]", AGENTS, {"name": "a2", "groups": "x y", "idle_timeout": 60000}),
-            replacing("ip=src\n[one]", "ip=src\n\nspoe-agent a2\n\tgroups x y\n\ttimeout idle 1m\n\n[one]"),
+            replacing("[two]\n", "[two]\nspoe-agent a2\n\tgroups x y\n\ttimeout idle 60000\n\n"),
+        ),
+        (
+            lambda it: EDITOR.create(it, "[two]", MESSAGES, {"name": "a"}),
+            replacing("[two]\n", "[two]\nspoe-message a\n\n"),
         ),
         (
             lambda it: EDITOR.create(it, "[one]", MESSAGES, {"name": "m2"}),
@@ -124,6 +130,13 @@ def test_names_on_several_lines(messages: str, text: str) -> None:
     agent = {"messages": "a b c", "name": "a", "use-backend": "x"}
     assert EDITOR.get_object(document, "[s]", AGENTS, "a") == agent
     assert EDITOR.replace(document, "[s]", AGENTS, "a", {**agent, "messages": messages}).text == text
+
+
+def test_lines_of_a_new_agent() -> None:
+    body = {"name": "a", "async": "enabled", "maxerrrate": 1, "max-frame-size": 300, "processing_timeout": 10, "groups": "g"}
+    text = EDITOR.create(parse("[s]\n"), "[s]", AGENTS, body).text
+    words = "groups g", "maxerrrate 1", "max-frame-size 300", "option async", "timeout processing 10"
+    assert text == "\n  ".join(["[s]\nspoe-agent a", *words]) + "\n"
 
 
 def test_the_first_of_a_file() -> None:
