@@ -1,6 +1,7 @@
 """What the operating system knows of the process: its pid file and its identity."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from app.settings import SettingsError
@@ -29,11 +30,13 @@ def _check_owner(held: str) -> None:
 
 def drop_privileges(uid: int, gid: int) -> None:
     """Takes on the group, then the user; 0 leaves each as it is."""
-    try:
-        if gid:
-            os.setgroups([])
-            os.setgid(gid)
-        if uid:
-            os.setuid(uid)
-    except OSError as error:
-        raise SettingsError(f"set uid and gid: {error.strerror}") from None
+    steps: list[tuple[str, Callable[[], None]]] = []
+    if gid:
+        steps += [("set groups", lambda: os.setgroups([])), ("set gid", lambda: os.setgid(gid))]
+    if uid:
+        steps += [("set uid", lambda: os.setuid(uid))]
+    for name, step in steps:
+        try:
+            step()
+        except OSError as error:
+            raise SettingsError(f"{name}: {error.strerror}") from None

@@ -6,6 +6,7 @@ A flag beats a variable (listener settings only), a variable the YAML file, the 
 import contextlib
 import dataclasses
 import os
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -245,5 +246,9 @@ def _maps(data: Any, path: str) -> list[dict[str, Any]]:
 def _check(settings: Settings) -> None:
     if wrong := [each for each in settings.scheme if each not in ("http", "https", "unix")]:
         raise SettingsError(f"scheme {wrong[0]!r} is not one of http, https, unix")
+    try:
+        shlex.split(settings.status_cmd)
+    except ValueError as error:
+        raise SettingsError(f"haproxy.reload.status_cmd cannot be split into words: {error}") from None
     if settings.time_suffix not in ("nearest", "none", "ms", "s", "m", "h", "d"):
         raise SettingsError(f"invalid PreferredTimeSuffix value '{settings.time_suffix}'")

@@ -1,9 +1,12 @@
 """Who may use the API: users of the storage directory and the settings file, else of a userlist of HAProxy.
 
-A userlist in haproxy.cfg is looked at again whenever its section is another one, so own commits and outside edits count at once.
+A userlist in haproxy.cfg is looked at again whenever its section is another one, so own commits and outside edits count at once; the
+files are looked at with every new configuration, too.
 """
 
 import json
+import logging
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,8 @@ from app import credentials
 from app.settings import Settings
 from native.config import userlist
 from native.config.userlist import User
+
+logger = logging.getLogger(__name__)
 
 
 class NoUsers(Exception):
@@ -32,9 +37,12 @@ class Users:
 
     def read(self, settings: Settings) -> None:
         """All sources again; NoUsers leaves the users as they were."""
-        own = [*_stored(Path(settings.dataplane_storage_dir) / "cluster.json"), *map(_user, settings.users)]
-        if not own and (file := settings.userlist_file or credentials.path(credentials.USERS)):
+        stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
+        stamps = {str(each): _stamp(each) for each in (stored, file) if each}
+        own = [*_stored(stored), *map(_user, settings.users)]
+        if not own and file:
             own = _of_file(file, settings.userlist)
+        self._stamps = stamps
         self._settings, self._follows, self._seen = settings, not own, None
         if own:
             self._accept(own)
@@ -43,14 +51,25 @@ class Users:
             self._accept(userlist.users(self._section))
 
     def refresh(self) -> None:
-        """Takes over a userlist of haproxy.cfg that has changed; costs next to nothing when it has not."""
-        if not self._follows or (document := self._document()) is self._seen:
+        """Takes over what a new configuration brings; costs next to nothing while it stays."""
+        if (document := self._document()) is self._seen:
             return
+        if any(_stamp(file) != stamp for file, stamp in self._stamps.items()):
+            self._read_again()
         self._seen = document
+        if not self._follows:
+            return
         section = userlist.find(document, self._settings.userlist)
         if section is not self._section:
             self._section = section
             self._accept(userlist.users(section))
+
+    def _read_again(self) -> None:
+        """What cannot be read leaves the users as they were, until it can."""
+        try:
+            self.read(self._settings)
+        except NoUsers as error:
+            logger.error("the users stay as they were: %s", error)
 
     def _accept(self, found: Iterable[User]) -> None:
         by_name: dict[str, User] = {}
@@ -64,6 +83,15 @@ class Users:
 
     def __len__(self) -> int:
         return len(self._by_name)
+
+
+def _stamp(path: str | Path) -> tuple[int, ...]:
+    """What tells a file that was changed; empty for none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
 
 
 def _user(entry: dict[str, Any]) -> User:

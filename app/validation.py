@@ -8,6 +8,7 @@ from typing import Any
 
 from app.errors import ApiError
 from app.guidance import nearest
+from app.parameters import matches
 from app.shape import Schemas, Shaped, schema_name
 
 Location = tuple[Any, ...]
@@ -24,11 +25,15 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 
 
 def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, *, unwritable: int = 422) -> Any:
-    """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest."""
+    """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest.
+
+    An object that has no name of its own in the document is checked as a whole: its types are a matter of 422, too.
+    """
     shaped = schemas.shape(value, schema)
+    nameless = "properties" in schema
     if shaped.mistyped:
-        raise ApiError(400, "failed to decode request body: " + "; ".join(shaped.mistyped))
-    texts = [*violations(shaped, schema, schemas), *shaped.misnamed]
+        raise ApiError(422 if nameless else 400, "failed to decode request body: " + "; ".join(shaped.mistyped))
+    texts = [*(_of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)), *shaped.misnamed]
     if texts or shaped.unwritable:
         raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
     return shaped.value
@@ -41,6 +46,15 @@ def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> 
         raise ApiError(422, f"Value is not nullable; send {'an array' if kind == 'array' else 'an object'}")
     if kind in ("array", "object") and not isinstance(value, list if kind == "array" else dict):
         raise ApiError(422, f"value must be {'an array' if kind == 'array' else 'an object'}, not {str(value)[:80]!r}")
+
+
+def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
+    for name, declared in schema["properties"].items():
+        value, pattern = shaped.value.get(name), declared.get("pattern")
+        if value is None and name in schema.get("required", ()):
+            yield f'Error at "/{name}": property "{name}" is missing'
+        elif value is not None and pattern and not matches(pattern, value):
+            yield f'Error at "/{name}": string doesn\'t match the regular expression "{pattern}"'
 
 
 def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas) -> Iterable[str]:

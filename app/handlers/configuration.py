@@ -1,7 +1,7 @@
 """What the four kinds of configuration resources share: whom a call means, how a read is answered, how a change is made and answered."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from app.answer import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_an
 from app.call import Call, Written
 from app.errors import ApiError
 from app.guidance import nearest
-from native.config.echo import as_it_stands, with_defaults
+from native.config.echo import as_it_stands, with_defaults, without_aliases
 from native.config.editor import Editor
 from native.config.resources import Resource
 from native.config.sites import Sites
@@ -132,14 +132,15 @@ async def change(
     status = 202 if scheduled or (transaction_id and not silent) else done
     if stored is None or (silent and scheduled):
         return empty(status, told)
-    now = stored(edited[0])
-    return json_answer(status, with_defaults(as_it_stands(call.body, now), now, _defaults(call)), told)
+    return json_answer(status, _echo(call, stored(edited[0])), told)
 
 
-def _defaults(call: Call) -> Mapping[str, Any]:
-    editor = call.sidecar.editor
+def _echo(call: Call, now: Any) -> Any:
+    body, editor = as_it_stands(call.body, now), call.sidecar.editor
     resource = editor.resources.by_name.get(call.operation.resource or "")
-    return editor.defaults(resource) if resource and resource.section else {}
+    if resource is None or not resource.section:
+        return body
+    return without_aliases(with_defaults(body, now, editor.defaults(resource)), now, editor.aliases(resource))
 
 
 def check_version_or_transaction(call: Call, transaction_id: str | None, version: int, current: int | None = None) -> None:

@@ -1,4 +1,7 @@
-"""The running HAProxy as a whole: facts about its process, and its counters."""
+"""The running HAProxy as a whole: facts about its process, and its counters.
+
+Clients of these two look for a member `error`, beside the socket that was asked: facts come with 200 even then.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +10,7 @@ from app.answer import Answer, json_answer
 from app.call import Call
 from app.errors import ApiError
 from app.runtime import asking, read_long
-from native.errors import RuntimeRefused
+from native.errors import RuntimeFailure, RuntimeUnconfigured
 from native.runtime import answers
 from native.runtime.process_info import process_info
 from native.runtime.statistics import HEAD, Counters
@@ -18,9 +21,11 @@ async def info(call: Call) -> Answer:
     try:
         async with asking(call) as runtime:
             told = answers.info(await runtime.read("show info", "Name: "))
-    except RuntimeRefused as error:
-        return json_answer(200, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.address})
-    return json_answer(200, {"info": process_info(told, known), "runtimeAPI": runtime.address})
+    except RuntimeUnconfigured:
+        raise
+    except RuntimeFailure as error:
+        return json_answer(200, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.place})
+    return json_answer(200, {"info": process_info(told, known), "runtimeAPI": runtime.place})
 
 
 async def stats(call: Call) -> Answer:
@@ -41,9 +46,11 @@ async def stats(call: Call) -> Answer:
     try:
         async with asking(call, seconds=None) as runtime:
             await read_long(runtime, "show stat", HEAD, counters)
-    except RuntimeRefused as error:
-        return json_answer(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.shown_address})
-    return Answer(200, counters.answer(runtime.shown_address))
+    except RuntimeUnconfigured:
+        raise
+    except RuntimeFailure as error:
+        return json_answer(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.worker_place})
+    return Answer(200, counters.answer(runtime.worker_place))
 
 
 def _properties(call: Call, schema: str) -> Mapping[str, Any]:

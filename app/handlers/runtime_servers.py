@@ -82,7 +82,8 @@ def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
     backend, name = now.backend_name, now.name
     if value := changed("operational_state"):
         yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or UP))
-    if value := changed("admin_state"):
+    # What is forced differs from what is shown where a server is in maintenance for another reason as well.
+    if (value := wanted.get("admin_state")) and {value} != {now.admin_state, now.forced_state}:
         yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
     # The member is called as the command.
     if (value := changed(commands.weight.__name__)) is not None:

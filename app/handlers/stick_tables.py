@@ -84,12 +84,20 @@ async def _tables(runtime: Runtime) -> list[Table]:
 
 
 def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    """The key, and each datum as HAProxy calls it; one of an array of counters by its place, of which the first needs none."""
     if body is None:
         raise ApiError(400, "value is required but missing")
-    for member in ("key", "data_type"):
-        if member not in body:
-            raise ApiError(422, f'Error at "/{member}": property "{member}" is missing')
-    return body["key"], {member: value for member, value in body["data_type"].items() if member not in _ABOUT}
+    given = {member: value for member, value in body["data_type"].items() if member not in _ABOUT}
+    return body["key"], dict(_datum(member, value) for member, value in given.items())
+
+
+def _datum(member: str, value: Any) -> tuple[str, Any]:
+    if not isinstance(value, dict):
+        return member, value
+    if "value" not in value:
+        raise ApiError(422, f'Error at "/data_type/{member}": property "value" is missing')
+    place = value.get("idx", 0)
+    return f"{member}[{place}]" if place else member, value["value"]
 
 
 def _filters(text: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 Values are the text of the file, as everywhere; only `source` may be several words. The server is left in maintenance, as HAProxy makes it.
 """
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from native.apply.live import Live, live_of, plain
 from native.apply.server_plan import AGENT, HEALTH, STATE
 from native.apply.servers import EffectiveServer, Servers
 from native.config.resources import resources
-from native.grammar.load import grammar
+from native.grammar.load import Grammar
 from native.runtime import commands
 from native.runtime.argument import argument
 from native.runtime.capabilities import Capabilities
@@ -18,14 +19,15 @@ from native.runtime.commands import Command
 from native.runtime.proof import Shows
 from native.text.words import words_of
 
+PLACE = ("name", "address", "port")
 SEVERAL_WORDS = "source"
 # Up to 2.9 an added server may say that it is not in maintenance; since, the word is refused.
 TAKES_ENABLED = (3, 0)
 
 
 def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -> list[Command]:
-    """The commands, checks that were asked for included. Raises BadValue and Unsayable."""
-    servers = Servers(grammar())
+    """The commands, options in the order of `values`, checks that were asked for included. Raises BadValue and Unsayable."""
+    servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
     name = plain(values["name"])
     path = f"{argument(backend)}/{argument(name)}"
@@ -37,12 +39,37 @@ def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -
     return made
 
 
+@functools.cache
+def _servers() -> Servers:
+    """Times are bare milliseconds in a command."""
+    return Servers(Grammar(time_suffix="none"))
+
+
 def _options(servers: Servers, live: Live, values: Mapping[str, Any], capabilities: Capabilities) -> list[str]:
-    silent = [name for name, value in values.items() if value == "disabled" and live.initially.get(name, "disabled") == "disabled"]
-    if capabilities.version < TAKES_ENABLED:
-        silent = [name for name in silent if name != live.roles[STATE]]
-    written = servers.words(EffectiveServer("", 0, values, ()), [SEVERAL_WORDS, *silent])
-    words = [word for option in written for text in option for word in words_of(text)]
-    words += [name.replace("_", "-") for name in servers.ignored() if values.get(name) == "enabled"]
-    several = words_of(str(values.get(SEVERAL_WORDS, "")))
-    return [argument(plain(word)) for word in [*words, *([SEVERAL_WORDS, *several] if several else [])]]
+    place = {name: values[name] for name in PLACE if name in values}
+    unsaid, words = servers.unsaid(), _flat(_written(servers, place)[:1])
+    for name, value in values.items():
+        if name in place or _is_silent(live, name, value, capabilities):
+            continue
+        if name == SEVERAL_WORDS:
+            words += [name, *words_of(str(value))]
+        elif name in unsaid:
+            words += [name.replace("_", "-")]
+        else:
+            words += _flat(_written(servers, {**place, name: value})[1:])
+    return [argument(plain(word)) for word in words]
+
+
+def _written(servers: Servers, values: Mapping[str, Any]) -> list[list[str]]:
+    return servers.words(EffectiveServer("", 0, values, ()))
+
+
+def _flat(options: list[list[str]]) -> list[str]:
+    return [word for option in options for text in option for word in words_of(text)]
+
+
+def _is_silent(live: Live, name: str, value: Any, capabilities: Capabilities) -> bool:
+    """Disabled is what a server is anyway."""
+    if name == live.roles[STATE] and capabilities.version < TAKES_ENABLED:
+        return False
+    return bool(value == "disabled" and live.initially.get(name, "disabled") == "disabled")

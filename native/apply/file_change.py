@@ -15,6 +15,7 @@ from typing import Protocol
 from native.apply.outcome import FilePlan, Reason
 from native.apply.site import Site
 from native.apply.stored import SKIPPED, WAITING
+from native.config import ownership
 from native.config.file import Draft
 from native.config.journal import sync_directory
 from native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
@@ -169,7 +170,7 @@ def _install(change: FileChange) -> None:
     try:
         change.path.unlink()
     except OSError as error:
-        raise WriteFailed(f"cannot delete {change.path}: {error.strerror}") from error
+        raise WriteFailed(ownership.failed(f"cannot delete {change.path}", error, change.path.parent)) from error
     sync_directory(os, change.path.parent)
 
 

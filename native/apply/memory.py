@@ -63,7 +63,7 @@ class MemoryFile:
             write_copy(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", lasting=False)
             self._written = self.value
         except OSError as error:
-            log.warning("cannot write %s: %s; after a restart the first change will reload", self.path, error.strerror)
+            log.warning("cannot write %s: %s; after a restart less is known, and the first change may reload", self.path, error.strerror)
 
 
 def fingerprint(data: bytes) -> str:

@@ -18,6 +18,10 @@ class Reason:
     why: str
     file: str = ""
 
+    def __str__(self) -> str:
+        place = ", ".join(part for part in (self.file, self.section, f"line {self.line}" if self.line else "") if part)
+        return f"{self.keyword}: " * bool(self.keyword) + self.why + f" ({place})" * bool(place)
+
 
 @dataclass
 class Plan:

@@ -84,11 +84,11 @@ class Servers:
         parts = [words for key, words, _ in alternative.chain.written(flat)]
         return parts[2:]
 
-    def ignored(self) -> set[str]:
-        """Members that are read and dropped, since the line cannot carry them."""
+    def unsaid(self) -> set[str]:
+        """Members that the line of a server says by another one, or not at all."""
         schemas = self.grammar.schemas
         properties = schemas.properties(schemas.named(resources()["servers"].schema))
-        return {name for name, schema in properties.items() if schemas.note(schema).get("ignored")}
+        return {name for name, schema in properties.items() if schemas.note(schema).keys() & {"ignored", "alias_of"}}
 
 
 def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from native.apply.running import started_after
+from native.config import ownership
 from native.config.copies import write_copy
 from native.config.file import ConfigFile
 from native.errors import WriteFailed
@@ -167,7 +168,7 @@ class Ledger:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_copy(self.path, json.dumps(told, indent=2).encode() + b"\n")
         except OSError as error:
-            raise WriteFailed(f"cannot write {self.path}: {error.strerror}") from error
+            raise WriteFailed(ownership.failed(f"cannot write {self.path}", error, self.path)) from error
 
     def _copy(self, path: Path) -> str:
         """A lasting copy with owner and mode; its name, ABSENT where there is nothing to copy."""
@@ -183,7 +184,7 @@ class Ledger:
             return ABSENT
         except OSError as error:
             self._drop(name, even_named=True)
-            raise WriteFailed(f"cannot keep what {path} holds: {error.strerror}") from error
+            raise WriteFailed(ownership.failed(f"cannot keep what {path} holds in {self._former}", error, self._former)) from error
         return name
 
     def _put(self, path: Path, name: str) -> None:
@@ -202,7 +203,7 @@ class Ledger:
                     _give(draft.path, os.fstat(source.fileno()))
             draft.install()
         except OSError as error:
-            raise WriteFailed(f"cannot put {path} back: {error.strerror}") from error
+            raise WriteFailed(ownership.failed(f"cannot put {path} back", error, path)) from error
         finally:
             draft.discard()
 

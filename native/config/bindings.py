@@ -2,6 +2,7 @@
 
 from native.errors import BadValue, Place
 from native.text.document import Document
+from native.text.line import Line
 from native.text.section import Section
 
 PROXIES = ("frontend", "backend", "listen")
@@ -49,3 +50,12 @@ def check_from(document: Document, kind: str, name: str, wanted: object) -> None
             raise BadValue(f"Object {name} references missing defaults section in from", place=Place(member="from"))
         seen.add(wanted)
         wanted = named_defaults(section)
+
+
+def with_named_source(document: Document, wanted: object) -> Document:
+    """With its number as the name of a nameless defaults section that a `from` is to say: HAProxy knows no numbers."""
+    source = document.find(DEFAULTS, wanted) if isinstance(wanted, str) else None
+    if source is None or source.name:
+        return document
+    header = Line(source.header.text.replace(DEFAULTS, f"{DEFAULTS} {wanted}", 1))
+    return document.replace(source, source.with_lines((header, *source.lines[1:]), name=str(wanted)))

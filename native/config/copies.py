@@ -19,9 +19,12 @@ def write_copy(path: Path, data: bytes, like: Path | None = None, *, lasting: bo
             if lasting:
                 os.fsync(handle)
         draft.replace(path)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             draft.unlink()
+        if isinstance(error, OSError):
+            # what goes wrong in an open file has no name
+            error.filename = error.filename or str(path)
         raise
 
 

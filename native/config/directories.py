@@ -15,9 +15,7 @@ from native.errors import Unusable
 
 _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
 _REMEDIES = {
-    errno.ENOSPC: "make room on that disk",
-    errno.EDQUOT: "make room on that disk",
-    errno.EROFS: "mount it writable; of a service's sandbox: name it in ReadWritePaths=",
+    **ownership.REMEDIES,
     errno.ENOTDIR: "remove the file that stands in its place",
     errno.EEXIST: "remove the file that stands in its place",
 }

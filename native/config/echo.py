@@ -27,6 +27,13 @@ def with_defaults(body: Any, stored: Any, defaults: Mapping[str, Any]) -> Any:
     return {**body, **added}
 
 
+def without_aliases(body: Any, stored: Any, aliases: Mapping[str, str]) -> Any:
+    """The body with the list in the place of a deprecated member that told its first element."""
+    told = [name for name in aliases if isinstance(body, dict) and name in body]
+    lists = {aliases[name]: stored[aliases[name]] for name in told if stored.get(aliases[name])}
+    return {**lists, **{name: value for name, value in body.items() if name not in told}} if told else body
+
+
 def _under(stored: dict[str, Any], name: str) -> Any:
     """Children are keyed by their names, which may have been quoted, too."""
     return stored[name] if name in stored else stored.get(quoted(name))

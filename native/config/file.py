@@ -100,17 +100,10 @@ class ConfigFile:
             raise self.failure(error) from error
 
     def failure(self, error: OSError) -> WriteFailed:
-        return WriteFailed(f"cannot write {error.filename or self.path}: {error.strerror}{self._remedy(error)}")
-
-    def _remedy(self, error: OSError) -> str:
-        """What the operator can do about it."""
-        if error.errno == errno.ENOSPC:
-            return "; make room on that disk"
-        if error.errno not in _CANNOT_CREATE:
-            return ""
+        what = f"cannot write {error.filename or self.path}"
         if error.filename and Path(error.filename).parent == self.state:
-            return f"; {ownership.told(self.state)}: give it write access to that directory"
-        return f"; {ownership.told(self.target)}: give it write access to the file, or better to its directory"
+            return WriteFailed(ownership.failed(what, error, self.state, "give it write access to that directory"))
+        return WriteFailed(ownership.failed(what, error, self.target))
 
 
 class Draft:

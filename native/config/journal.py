@@ -103,13 +103,19 @@ def _write_all(system: Any, handle: int, data: bytes) -> None:
 def put(system: Any, path: Path, data: bytes) -> None:
     """A small file of ours, whole and lasting when this returns. Raises OSError."""
     draft = f"{path}.new"
-    handle = system.open(draft, _os_flags(system, "O_CREAT", "O_TRUNC"), 0o600)
     try:
-        _write_all(system, handle, data)
-        system.fsync(handle)
-    finally:
-        system.close(handle)
-    system.replace(draft, path)
+        handle = system.open(draft, _os_flags(system, "O_CREAT", "O_TRUNC"), 0o600)
+        try:
+            _write_all(system, handle, data)
+            system.fsync(handle)
+        finally:
+            system.close(handle)
+        system.replace(draft, path)
+    except OSError as error:
+        error.filename = error.filename or draft
+        with suppress(OSError):
+            system.unlink(draft)
+        raise
     sync_directory(system, path.parent)
 
 

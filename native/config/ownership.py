@@ -1,11 +1,26 @@
 """Who may: the owner and mode of a path beside the user that this process runs as, for remedies that an operator can follow."""
 
+import errno
 import grp
 import os
 import pwd
 import stat
 from pathlib import Path
 from typing import Any
+
+# Where it is not a matter of rights.
+REMEDIES = {
+    errno.ENOSPC: "make room on that disk",
+    errno.EDQUOT: "make room on that disk",
+    errno.EROFS: "mount it writable; of a service's sandbox: name it in ReadWritePaths=",
+}
+_DENIED = (errno.EACCES, errno.EPERM)
+
+
+def failed(what: str, error: OSError, path: Path, advice: str = "give it write access to the file, or better to its directory") -> str:
+    """What could not be done with a path, why, and what the operator can do about it; `advice` where rights are missing."""
+    remedy = f"{told(path)}: {advice}" if error.errno in _DENIED else REMEDIES.get(error.errno or 0)
+    return "; ".join(filter(None, [f"{what}: {error.strerror}", remedy]))
 
 
 def told(path: Path) -> str:

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Any
 
+from native.errors import BadValue, Place
 from native.grammar.line_shape import LineShape
 from native.grammar.synopsis import Values
 from native.text.line import Line
@@ -55,7 +56,8 @@ class Directive:
 
     `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds words.
     `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
-    `ahead_of` are the first words of the lines that a new line has to stand before. `addition`: older clients do not know the member.
+    `needed` is a member without which no other makes sense. `ahead_of` are the first words of the lines that a new line has to stand
+    before. `addition`: older clients do not know the member.
     """
 
     path: tuple[str, ...]
@@ -64,6 +66,7 @@ class Directive:
     rows: str = ""
     scalar: bool = False
     unwritten: Mapping[str, tuple[Any, ...]] | None = None
+    needed: str = ""
     options: bool = False
     ahead_of: Sequence[str] = ()
     addition: bool = False
@@ -97,6 +100,9 @@ class Directive:
             rows = holder.get(self.rows) or []
             return [{self.rows: row} if self.scalar else row for row in rows]
         own = self.shape.given({name: holder[name] for name in self.shape.members if name in holder})
+        if self.needed and own and self.needed not in own:
+            detail = f"attribute not found: {self.needed} in body is required with {next(iter(own))}"
+            raise BadValue(detail, place=Place(member=self.needed))
         if self.unwritten and any(own.get(name) in values for name, values in self.unwritten.items()):
             return {}
         return own

@@ -203,7 +203,8 @@ class Grammar:
 
     def _family(self, path: tuple[str, ...], properties: Mapping[str, Schema], note: Mapping[str, Any]) -> Directive:
         shape = self.shape(properties, note)
-        return Directive(path, shape, note.get("repeat", "last"), unwritten=dict.fromkeys(shape.chosen_by, (None,)))
+        unwritten = dict.fromkeys(shape.chosen_by, (None,))
+        return Directive(path, shape, note.get("repeat", "last"), unwritten=unwritten, needed=note.get("needed", ""))
 
 
 def _single(chain: Chain, name: str, note: Mapping[str, Any], text: str) -> LineShape:

@@ -80,9 +80,14 @@ class Runtime:
         return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
 
     @property
-    def shown_address(self) -> str:
+    def place(self) -> str:
+        """One socket: that in use, or the first to be tried."""
+        return self._socket.address if self._socket else self._master or next(iter(self._stats), "")
+
+    @property
+    def worker_place(self) -> str:
         """As the protocol names the worker that is spoken to: behind a master's socket the worker's sign."""
-        return f"{self.address}@1" if self.master else self.address
+        return f"{self.place}@1" if self.place == self._master else self.place
 
     @property
     def is_configured(self) -> bool:

@@ -85,9 +85,11 @@ class Document:
     def _make_names(self) -> Iterator[str]:
         nameless = 0
         for section in self.sections:
-            if section.kind == "defaults" and not section.name:
+            # One that was given its number as a name goes on counting.
+            numbered = f"unnamed_defaults_{nameless + 1}"
+            if section.kind == "defaults" and section.name in ("", numbered):
                 nameless += 1
-                yield f"unnamed_defaults_{nameless}"
+                yield numbered
             else:
                 yield section.name
 

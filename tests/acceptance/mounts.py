@@ -1,10 +1,12 @@
 """Mounts of a test's own: its thread, and what that starts, live in a mount namespace that vanishes with all that was mounted in it."""
 
 import ctypes
+import faulthandler
 import os
 import subprocess
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -24,8 +26,17 @@ def private() -> Iterator[None]:
             mount("--make-rprivate", "/")
             yield
         finally:
-            assert _libc.setns(outside.fileno(), CLONE_NEWNS) == 0, os.strerror(ctypes.get_errno())
+            _leave(outside.fileno())
             os.chdir(directory)
+
+
+def _leave(namespace: int) -> None:
+    """For its former one. No other thread may share this one's; pytest's watch over slow tests does if it began later, until it is gone."""
+    faulthandler.cancel_dump_traceback_later()
+    deadline = time.monotonic() + 30
+    while _libc.setns(namespace, CLONE_NEWNS):
+        assert time.monotonic() < deadline, os.strerror(ctypes.get_errno())
+        time.sleep(0.01)
 
 
 def mount(*arguments: str | Path) -> None:
@@ -57,8 +68,10 @@ def fill(directory: Path, leave: int) -> Path:
     """The file that leaves so many bytes of a mount, a multiple of 4096."""
     ballast = directory / "ballast"
     ballast.unlink(missing_ok=True)
-    disk = os.statvfs(directory)
-    with ballast.open("wb") as file:
-        if (size := disk.f_bavail * disk.f_frsize - leave) > 0:
-            os.posix_fallocate(file.fileno(), 0, size)
+    with ballast.open("wb", buffering=0) as file:
+        with suppress(OSError):
+            while file.write(bytes(4096)) == 4096:
+                pass
+        # What statvfs(2) tells of a tmpfs is not exact.
+        file.truncate(max(file.tell() - leave, 0))
     return ballast

@@ -6,7 +6,6 @@ What it had answered is never lost, and what it owes HAProxy it carries out afte
 import hashlib
 import random
 import re
-import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.acceptance.killer import Killer
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
@@ -41,7 +41,7 @@ class Commits:
         self.sidecar, self.random = sidecar, random.Random(seed)
         self.stands = self.asked = (1001, 1)
         self.version = 1
-        self.took = [0.05]
+        self.killer = Killer(sidecar, self.random, [sidecar.haproxy.file])
         self.found: set[int] = set()
 
     def text(self, state: tuple[int, int]) -> str:
@@ -56,10 +56,9 @@ class Commits:
         both = (more[0], other[1])
         wanted = [(other, self._weight), (more, self._queue), (both, self._transaction), (both, self._raw)]
         self.asked, commit = self.random.choice(wanted)
-        began = time.monotonic()
-        answer = commit()
-        assert answer.is_success, answer.text
-        self.took.append(time.monotonic() - began)
+        with self.killer.timed():
+            answer = commit()
+            assert answer.is_success, answer.text
         self.stands, self.version = self.asked, self.version + 1
 
     def _weight(self, **where: object) -> httpx2.Response:
@@ -80,29 +79,7 @@ class Commits:
         return self.sidecar.post("raw", self.text(self.asked), version=self.version)
 
     def next_and_kill(self) -> None:
-        """At any moment of the commit, or just when the file has changed."""
-        moment = self.random.uniform(0, 1.2) * sorted(self.took)[len(self.took) // 2]
-        killing = threading.Thread(target=self._kill_after if self.random.random() < 0.5 else self._kill_when_changed, args=(moment,))
-        killing.start()
-        try:
-            self.next()
-        except httpx2.TransportError:
-            pass
-        finally:
-            killing.join()
-            self.sidecar.kill()
-
-    def _kill_after(self, moment: float) -> None:
-        time.sleep(moment)
-        self.sidecar.process.kill()
-
-    def _kill_when_changed(self, moment: float) -> None:
-        """And a little later, but not later than the answer could have come anyway."""
-        file = self.sidecar.haproxy.file
-        before, deadline = file.stat().st_ino, time.monotonic() + 10
-        while file.stat().st_ino == before and time.monotonic() < deadline:
-            pass
-        self._kill_after(moment / 20)
+        self.killer.kill_during(self.next)
 
 
 def check_file(commits: Commits) -> None:

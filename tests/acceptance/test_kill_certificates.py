@@ -1,10 +1,8 @@
 """The server is killed (SIGKILL) while it changes certificates and lists: then file and process agree, and nothing is torn."""
 
 import random
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import httpx2
@@ -12,9 +10,9 @@ import pytest
 from cryptography import x509
 
 from native.runtime import ssl_answers
+from tests.acceptance.killer import Killer
 from tests.acceptance.quick import SERVICES, Quick
 from tests.haproxy import binaries
-from tests.haproxy.sidecar import USER
 from tests.tls.pems import made
 from tests.tls.site import TlsSite, tls_site
 
@@ -35,14 +33,13 @@ class Changes:
     """One change after the other, at random: of a certificate, of a list by its entries or as a whole."""
 
     def __init__(self, sidecar: Quick, site: TlsSite, seed: int) -> None:
-        self.sidecar, self.site, self.random, self.took = sidecar, site, random.Random(seed), [0.05]
+        self.sidecar, self.site, self.random = sidecar, site, random.Random(seed)
+        self.killer = Killer(sidecar, self.random, [site.directory / "plain.pem", site.directory / "list.txt"])
 
     def next(self) -> None:
-        began = time.monotonic()
-        with httpx2.Client(base_url=f"http://127.0.0.1:{self.sidecar.port}", auth=USER, timeout=30) as client:
-            answer = self.random.choice([self._certificate, self._entry, self._list])(client)
-        assert answer.status_code in (200, 201, 202, 204), answer.text
-        self.took.append(time.monotonic() - began)
+        with self.killer.timed():
+            answer = self.random.choice([self._certificate, self._entry, self._list])(self.sidecar.client)
+            assert answer.status_code in (200, 201, 202, 204), answer.text
 
     def _certificate(self, client: httpx2.Client) -> httpx2.Response:
         return client.put(f"{CERTS}/plain.pem", content=self.random.choice(SERIES), headers=TEXT)
@@ -63,16 +60,7 @@ class Changes:
         return (self.site.directory / "list.txt").read_text()
 
     def next_and_kill(self) -> None:
-        def kill() -> None:
-            time.sleep(self.random.uniform(0, 1.3) * sorted(self.took)[len(self.took) // 2])
-            self.sidecar.process.kill()
-
-        killing = threading.Thread(target=kill)
-        killing.start()
-        with suppress(httpx2.TransportError):
-            self.next()
-        killing.join()
-        self.sidecar.kill()
+        self.killer.kill_during(self.next)
 
 
 def eventually(holds: Callable[[], bool], what: Callable[[], object]) -> None:
@@ -114,4 +102,4 @@ def test_file_and_process_agree_after_a_kill(site: TlsSite, count: int, kills: i
             check(changes, whole)
         check(changes, whole)
         former = sidecar.directory / "dataplane" / "engine" / "former"
-        assert not former.exists() or list(former.iterdir()) == []
+        eventually(lambda: list(former.glob("*")) == [], lambda: list(former.glob("*")))

@@ -5,7 +5,6 @@ Each time file and process agree after its restart: on what was, or on what shou
 
 import random
 import re
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import httpx2
 import pytest
 
 from native.storage import map_file
+from tests.acceptance.killer import Killer
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -47,7 +47,8 @@ class Changes:
         self.sidecar, self.random = sidecar, random.Random(seed)
         self.maps, self.certificates = (sidecar.directory / name for name in ("maps_dir", "ssl_certs_dir"))
         self.stands: State = self.seen()
-        self.took = [0.02]
+        files = [self.maps / "hosts.map", self.certificates / "site.pem", sidecar.haproxy.file]
+        self.killer = Killer(sidecar, self.random, files)
         self.found: set[bool] = set()
 
     def seen(self) -> State:
@@ -90,39 +91,14 @@ class Changes:
             wanted.append(({"entries": [*entries, (key, value)]}, lambda: self.sidecar.post(f"{MAP}/entries", body, force_sync=True)))
         change, send = self.random.choice(wanted)
         self.asked = self.stands | change
-        began = time.monotonic()
-        answer = send()
-        assert answer.status_code in (200, 201, 204), answer.text
-        self.took.append(time.monotonic() - began)
+        with self.killer.timed():
+            answer = send()
+            assert answer.status_code in (200, 201, 204), answer.text
         self.stands = self.asked
 
     def next_and_kill(self) -> None:
-        """At any moment of the change, or just when a file has changed; then what is found is what stands."""
-        moment = self.random.uniform(0, 1.2) * sorted(self.took)[len(self.took) // 2]
-        killing = threading.Thread(target=self._kill_after if self.random.random() < 0.4 else self._kill_when_changed, args=(moment,))
-        killing.start()
-        try:
-            self.next()
-        except httpx2.TransportError:
-            pass
-        finally:
-            killing.join()
-            self.sidecar.kill()
-
-    def _kill_after(self, moment: float) -> None:
-        time.sleep(moment)
-        self.sidecar.process.kill()
-
-    def _kill_when_changed(self, moment: float) -> None:
-        """And a little later, but not later than the answer could have come anyway."""
-        before, deadline = self._inodes(), time.monotonic() + 10
-        while self._inodes() == before and time.monotonic() < deadline:
-            pass
-        self._kill_after(moment / 20)
-
-    def _inodes(self) -> list[int]:
-        files = (self.maps / "hosts.map", self.certificates / "site.pem", self.sidecar.haproxy.file)
-        return [file.stat().st_ino for file in files]
+        """Then what is found is what stands."""
+        self.killer.kill_during(self.next)
 
     def settle(self) -> None:
         """After a restart: nothing is owed, nothing left over, and one of two states stands."""

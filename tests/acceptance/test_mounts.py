@@ -73,7 +73,7 @@ class SingleFiles(Place):
             mounts.mount("--bind", self.outside / name, self.etc / name)
 
 
-@pytest.fixture(params=[Memory, Coarse, Overlay, SingleFiles])
+@pytest.fixture(params=[Coarse, Overlay, SingleFiles, pytest.param(Memory, marks=pytest.mark.soak)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     with mounts.private():
         yield request.param(tmp_path)

@@ -118,6 +118,7 @@ def test_unreadable_durations_are_told_and_not_used() -> None:
         ({"dataplaneapi": {"user": {"name": "a"}}}, "dataplaneapi.user must be a list of maps"),
         ({"haproxy": {"config_file": ["a"]}}, "haproxy.config_file must be a text"),
         ({"haproxy": {"preferred_time_suffix": "weeks"}}, "invalid PreferredTimeSuffix value 'weeks'"),
+        ({"haproxy": {"reload": {"status_cmd": "check 'it"}}}, "haproxy.reload.status_cmd cannot be split into words: No closing"),
     ],
 )
 def test_what_cannot_be_used_is_refused(data: Any, text: str) -> None:

@@ -69,6 +69,27 @@ def test_a_changed_userlist_counts_at_once(settings: Settings) -> None:
     assert users.generation == before + 1
 
 
+def test_a_new_configuration_is_the_moment_to_look_at_the_files(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    listed = tmp_path / "users.cfg"
+    listed.write_text("userlist controller\n  user file insecure-password f\n")
+    configuration = Configuration()
+    users = Users(dataclasses.replace(settings, userlist_file=str(listed)), configuration)
+    listed.write_text("userlist other\n")
+    users.refresh()
+    assert names(users) == ["file"]
+    assert "the users stay as they were: no users configured in" in caplog.text
+    listed.write_text("userlist controller\n  user gone insecure-password g\n")
+    configuration.document = TWO
+    users.refresh()
+    assert names(users) == ["gone"]
+    (tmp_path / "cluster.json").write_text(json.dumps({"users": [{"name": "stored", "password": "s", "insecure": True}]}))
+    configuration.document = ONE
+    users.refresh()
+    assert names(users) == ["stored"]
+
+
 def test_a_change_elsewhere_costs_no_verdict(settings: Settings) -> None:
     configuration = Configuration()
     users = Users(settings, configuration)

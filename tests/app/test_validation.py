@@ -101,3 +101,25 @@ def test_the_outermost_type(schema: str, body: Any, said: str) -> None:
     with pytest.raises(ApiError, match=said) as error:
         check_outermost(body, reference(schema), SCHEMAS)
     assert error.value.status == 422
+
+
+NAMELESS = {
+    "type": "object",
+    "required": ["key"],
+    "properties": {"key": {"type": "string", "pattern": "^[^;]+$"}, "count": {"type": "integer", "nullable": True}},
+}
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({}, 'Error at "/key": property "key" is missing'),
+        ({"key": "a;b"}, 'Error at "/key": string doesn\'t match the regular expression "^[^;]+$"'),
+        ({"key": "a", "count": "1"}, "failed to decode request body: count in body must be an integer, not a string"),
+    ],
+)
+def test_an_object_without_a_name_is_checked_as_a_whole(body: Any, said: str) -> None:
+    with pytest.raises(ApiError) as error:
+        validated(body, NAMELESS, SCHEMAS)
+    assert (error.value.status, error.value.message) == (422, said)
+    assert validated({"KEY": "a", "count": 0, "more": 1}, NAMELESS, SCHEMAS) == {"key": "a", "count": 0}

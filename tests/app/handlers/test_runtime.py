@@ -100,8 +100,9 @@ def test_while_haproxy_is_gone(tmp_path: Path, haproxy_binary: str) -> None:
     with haproxy, Client(settings(tmp_path, master_runtime=str(haproxy.master), master_worker_mode=True)) as client:
         first = client.get(f"{RUNTIME}/info").json["info"]["pid"]
         haproxy.stop()
-        for path in (f"{RUNTIME}/info", STATS, f"{RUNTIME}/backends/app/servers"):
-            got = client.get(path)
-            assert (got.status, str(haproxy.master) in got.message) == (503, True), got
+        servers, info, counters = (client.get(path) for path in (f"{RUNTIME}/backends/app/servers", f"{RUNTIME}/info", STATS))
+        assert (servers.status, str(haproxy.master) in servers.message) == (503, True), servers
+        for got, status, place in ((info, 200, f"{haproxy.master}"), (counters, 500, f"{haproxy.master}@1")):
+            assert (got.status, got.json) == (status, {"error": servers.message, "runtimeAPI": place})
         haproxy.start()
         assert client.get(f"{RUNTIME}/info").json["info"]["pid"] == haproxy.worker_pid() != first

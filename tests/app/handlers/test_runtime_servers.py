@@ -8,6 +8,7 @@ import pytest
 from tests.app.handlers.conftest import RUNTIME, Beside
 
 SERVERS = f"{RUNTIME}/backends/app/servers"
+MANY = {"weight": 3, "ssl": "enabled", "inter": 2000, "check": "enabled", "ssl_cafile": "x"}
 RAW = "/v3/services/haproxy/configuration/raw"
 
 
@@ -98,6 +99,20 @@ def test_states_weight_and_address_change_and_stay(changing: Beside) -> None:
     assert changing.haproxy.file.read_text() == text, "the file is not concerned"
 
 
+def test_maintenance_asked_for_outlasts_an_inherited_one(changing: Beside) -> None:
+    def put(name: str, state: str) -> None:
+        assert changing.client.put(f"{SERVERS}/{name}", {"admin_state": state}).status == 200
+
+    body = {"name": "tracking", "address": "127.0.0.1", "port": 1, "track": "app/checked"}
+    assert changing.client.post(SERVERS, body).status == 201
+    put("tracking", "ready")
+    put("checked", "maint")
+    assert changing.client.get(f"{SERVERS}/tracking").json["admin_state"] == "maint"
+    put("tracking", "maint")
+    put("checked", "ready")
+    assert changing.client.get(f"{SERVERS}/tracking").json["admin_state"] == "maint"
+
+
 def test_changes_that_are_refused_leave_nothing_behind(changing: Beside) -> None:
     before = changing.client.get(f"{SERVERS}/plain").json
     for body, status, words in (
@@ -142,6 +157,7 @@ def test_additions_that_are_refused(changing: Beside) -> None:
     place = {"address": "127.0.0.1", "port": 80}
     for backend, body, status, words in (
         ("ghost", {"name": "d1", **place}, 404, "No such backend"),
+        ("ghost", {**place, **MANY, "name": "d1"}, 404, "[add server ghost/d1  127.0.0.1:80 ca-file x check inter 2000 ssl weight 3]"),
         ("app", place, 400, "the new server must have a name"),
         ("app", {"name": "d1"}, 400, "address"),
         ("app", {"name": "d4", **place, "track": "app/ghost"}, 500, "for tracking"),

@@ -24,6 +24,8 @@ PLACE = {"name": "d", "address": "127.0.0.1", "port": 80}
         ({"sni": "req.hdr(host),lower"}, "127.0.0.1:80 sni req.hdr(host),lower"),
         ({"proxy-v2-options": ["ssl", "cert-cn"]}, "127.0.0.1:80 proxy-v2-options ssl,cert-cn"),
         ({"no_tlsv12": "enabled", "no_tlsv13": "disabled"}, "127.0.0.1:80 no-tlsv12"),
+        ({"no_sslv3": "enabled", "force_tlsv12": "enabled"}, "127.0.0.1:80 no-sslv3 force-tlsv12"),
+        ({"inter": 5000, "source": "::1", "fall": 3, "backup": "enabled"}, "127.0.0.1:80 inter 5000 source ::1 fall 3 backup"),
         ({"ssl_reuse": "disabled", "ssl": "disabled"}, "127.0.0.1:80 no-ssl-reuse"),
         ({"maintenance": "enabled"}, "127.0.0.1:80 disabled"),
         ({"maintenance": "disabled"}, "127.0.0.1:80"),

@@ -23,6 +23,18 @@ def test_a_reason_names_section_and_keyword() -> None:
     assert reason_at(DOCUMENT, DOCUMENT.sections[1], 1, "a comment has no keyword").keyword == ""
 
 
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        (Reason("backend b", 9, "server", "so"), "server: so (backend b, line 9)"),
+        (Reason("backend b", 9, "server", "so", "b.cfg"), "server: so (b.cfg, backend b, line 9)"),
+        (Reason("", 0, "", "so"), "so"),
+    ],
+)
+def test_a_reason_is_told_in_words(reason: Reason, told: str) -> None:
+    assert str(reason) == told
+
+
 def test_what_is_live() -> None:
     assert Plan().is_live
     assert not Plan(reasons=[Reason("", 0, "", "so")]).is_live

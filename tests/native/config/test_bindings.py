@@ -2,7 +2,7 @@
 
 import pytest
 
-from native.config.bindings import all_implicit, check_from
+from native.config.bindings import all_implicit, check_from, with_named_source
 from native.errors import BadValue
 from native.text.document import Document
 
@@ -40,3 +40,11 @@ def test_what_from_may_name(kind: str, name: str, wanted: str | None, said: str 
         return
     with pytest.raises(BadValue, match=said):
         check_from(DOCUMENT, kind, name, wanted)
+
+
+def test_a_nameless_section_that_is_to_be_named_gets_its_number() -> None:
+    document = Document.parse(b"defaults\nfrontend x\n\ndefaults # tcp\n  mode tcp\ndefaults\n")
+    named = with_named_source(document, "unnamed_defaults_2")
+    assert named.data == document.data.replace(b"defaults # tcp", b"defaults unnamed_defaults_2 # tcp")
+    assert named.names() == document.names()
+    assert with_named_source(DOCUMENT, "a") is with_named_source(DOCUMENT, None) is DOCUMENT

@@ -2,7 +2,7 @@
 
 import pytest
 
-from native.config.echo import as_it_stands, with_defaults
+from native.config.echo import as_it_stands, with_defaults, without_aliases
 
 ROWS = [
     ({"name": "a"}, {"name": "a", "from": "d"}, {"name": "a"}),
@@ -35,3 +35,16 @@ def test_only_quoting_is_taken_over(body: object, stored: object, shown: object)
 )
 def test_a_default_that_was_written_is_shown(body: object, stored: object, shown: object) -> None:
     assert with_defaults(body, stored, {"max": 1}) == shown
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ({"name": "a", "first": 1}, {"list": [1, 2], "name": "a"}),
+        ({"name": "a", "first": 1, "list": [1, 2]}, {"list": [1, 2], "name": "a"}),
+        ({"name": "a", "list": [1, 2]}, {"name": "a", "list": [1, 2]}),
+        ([], []),
+    ],
+)
+def test_a_deprecated_member_is_shown_as_its_list(body: object, shown: object) -> None:
+    assert without_aliases(body, {"name": "a", "first": 1, "list": [1, 2]}, {"first": "list"}) == shown

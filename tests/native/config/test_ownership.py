@@ -1,5 +1,6 @@
 """Owners are told by name where they have one."""
 
+import errno
 import os
 import pwd
 from pathlib import Path
@@ -20,3 +21,20 @@ def test_the_nearest_that_exists(tmp_path: Path) -> None:
 def test_numbers_without_a_name(tmp_path: Path) -> None:
     os.chown(tmp_path, 54321, 54322)
     assert f"{tmp_path} belongs to 54321:54322, " in ownership.told(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.EROFS, "no: Read-only file system; mount it writable; of a service's sandbox: name it in ReadWritePaths="),
+        (errno.EDQUOT, "no: Disk quota exceeded; make room on that disk"),
+        (errno.EIO, "no: Input/output error"),
+    ],
+)
+def test_what_the_operator_can_do(tmp_path: Path, number: int, said: str) -> None:
+    assert ownership.failed("no", OSError(number, os.strerror(number)), tmp_path) == said
+
+
+def test_rights_that_are_missing(tmp_path: Path) -> None:
+    said = ownership.failed("no", PermissionError(errno.EACCES, "Permission denied"), tmp_path, "give them")
+    assert said == f"no: Permission denied; {ownership.told(tmp_path)}: give them"

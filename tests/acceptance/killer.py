@@ -1,0 +1,53 @@
+"""A server that is killed (SIGKILL) in the midst of a change: at any moment of it, or when it has just changed a file."""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import httpx2
+
+from tests.haproxy.sidecar import Sidecar
+
+
+class Killer:
+    """`files` are those that a change may replace or write; what changes usually take is learnt from those within `timed`."""
+
+    def __init__(self, sidecar: Sidecar, chance: random.Random, files: Sequence[Path]) -> None:
+        self._sidecar, self._random, self._files = sidecar, chance, files
+        self._took = [0.05]
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """One change that comes to its end."""
+        began = time.monotonic()
+        yield
+        self._took.append(time.monotonic() - began)
+
+    def kill_during(self, change: Callable[[], None]) -> None:
+        """Afterwards the server is gone, whether the change got its answer or not."""
+        moment = self._random.uniform(0, 1.2) * sorted(self._took)[len(self._took) // 2]
+        killing = threading.Thread(target=self._random.choice([self._kill_after, self._kill_when_changed]), args=(moment,))
+        killing.start()
+        try:
+            with suppress(httpx2.TransportError):
+                change()
+        finally:
+            killing.join()
+            self._sidecar.kill()
+
+    def _kill_after(self, moment: float) -> None:
+        time.sleep(moment)
+        self._sidecar.process.kill()
+
+    def _kill_when_changed(self, moment: float) -> None:
+        """And a little later, but not later than the answer could have come anyway."""
+        before, deadline = self._look(), time.monotonic() + 10
+        while self._look() == before and time.monotonic() < deadline:
+            pass
+        self._kill_after(moment / 20)
+
+    def _look(self) -> list[tuple[int, int]]:
+        return [(found.st_ino, found.st_mtime_ns) for found in (file.stat() for file in self._files)]
