@@ -1,0 +1,94 @@
+"""Changes of the ACLs that HAProxy has loaded, in the process alone or, with `sync`, in the ACL's file as well."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from native.apply.site import Site
+from native.errors import AlreadyThere, BadRequest, RuntimeRefused
+from native.runtime import acls
+from native.runtime.acls import Add, Delete, Replace
+from native.runtime.commands import Step
+from native.storage import pattern_file
+from native.storage.live_file import Edit, LiveFile, unchecked
+from native.storage.store import Store
+
+
+@dataclass(frozen=True)
+class AclFile(LiveFile[str]):
+    """The file of one ACL, which HAProxy knows by `acl`."""
+
+    acl: str
+
+    async def entries(self) -> list[str]:
+        return [pattern for _, pattern in await acls.entries(self.site.runtime, self.acl)]
+
+    def read(self, text: str) -> list[str]:
+        return pattern_file.read(text)
+
+    def written(self, text: str, entries: Sequence[str]) -> str:
+        return pattern_file.with_patterns(text, entries)
+
+
+@dataclass(frozen=True)
+class LiveAcl:
+    """One ACL by `#<id>` or its file. What changes it raises RuntimeFailure and, with `sync`, BadRequest where there is no file of
+    ours, NotTaken, BadValue and WriteFailed.
+    """
+
+    site: Site
+    stores: Mapping[str, Store]
+    name: str
+
+    async def add(self, pattern: str, *, sync: bool = False) -> None:
+        """Raises AlreadyThere."""
+
+        async def check() -> None:
+            # That there is no such ACL is told by the command that wants to change it.
+            try:
+                there = [each for _, each in await acls.entries(self.site.runtime, self.name)]
+            except RuntimeRefused:
+                return
+            if pattern in there:
+                raise AlreadyThere(pattern)
+
+        step = Add(self.name, pattern)
+        if sync:
+            await (await self._file()).change(step, lambda before: [*before, pattern], check=check)
+            return
+        await check()
+        await step.carry_out(self.site.runtime)
+
+    async def delete(self, reference: str, *, sync: bool = False) -> None:
+        gone = dict(await acls.entries(self.site.runtime, self.name)).get(reference) if sync else None
+
+        def edit(before: Sequence[str]) -> list[str]:
+            left = list(before)
+            if gone in left:
+                left.remove(gone)
+            return left
+
+        await self._change(Delete(self.name, reference), edit, sync)
+
+    async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
+        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, whole=True)
+
+    async def _change(self, step: Step, edit: Edit[str], sync: bool, *, whole: bool = False) -> None:
+        if sync:
+            await (await self._file()).change(step, edit, whole=whole, check=unchecked)
+        else:
+            await step.carry_out(self.site.runtime)
+
+    async def _file(self) -> AclFile:
+        """Raises BadRequest where there is none that may be written."""
+        found = next((each for each in await acls.loaded(self.site.runtime) if self.name in (f"#{each.id}", each.file)), None)
+        if found is None:
+            raise RuntimeRefused("Unknown ACL identifier. Please use #<id> or <file>.", f"show acl {acls.named(self.name)}")
+        if not found.file:
+            raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
+        path = Path(found.file.removeprefix("opt@"))
+        for store in self.stores.values():
+            if path.parent == store.directory:
+                store.check_there(path)
+                return AclFile(self.site, store, path, self.name)
+        raise BadRequest(f"the file of ACL {self.name}, {found.file}, is in none of the directories for stored files and stays as it is")

@@ -1,0 +1,124 @@
+"""Changes of loaded ACLs that their files follow: requests, process and file agree, or nothing changed."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+import pytest
+
+from tests.app.client import Client, settings
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import reload
+
+ACLS = "/v3/services/haproxy/runtime/acls"
+OWN = "# by hand\n/one\n\n# the second\n/two\n"
+CONFIG = """\
+global
+  stats socket {{stats}} mode 600 level admin
+
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 5s
+  timeout server 5s
+
+frontend web
+  bind 127.0.0.1:{port}
+  acl listed path -f {general}/paths.acl
+  acl nets src -f {general}/nets.acl
+  acl inline path /a /b
+  acl elsewhere path -f {general}/../elsewhere.acl
+  http-request deny if nets OR inline OR elsewhere
+  http-request return status 200 content-type text/plain string yes if listed
+  http-request return status 200 content-type text/plain string no
+"""
+
+
+@dataclass
+class Beside:
+    client: Client
+    haproxy: HAProxy
+    port: int
+
+    @property
+    def file(self) -> Path:
+        return self.haproxy.directory / "general" / "paths.acl"
+
+    @property
+    def ids(self) -> dict[str, str]:
+        return {Path(acl["storage_name"]).name: acl["id"] for acl in self.client.get(ACLS).json}
+
+    def entries(self, acl: str = "paths.acl") -> str:
+        return f"{ACLS}/{self.ids[acl]}/entries"
+
+    def shown(self) -> dict[str, str]:
+        got = self.client.get(self.entries())
+        return {entry["value"]: entry["id"] for entry in got.json} if got.status == 200 else {}
+
+    def listed(self, path: str) -> bool:
+        return httpx2.get(f"http://127.0.0.1:{self.port}{path}").text == "yes"
+
+
+@pytest.fixture(scope="module", params=["2.6", "3.2"])
+def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
+    directory = tmp_path_factory.mktemp("acls")
+    (directory / "general").mkdir()
+    for name, text in (("general/paths.acl", OWN), ("general/nets.acl", "192.0.2.1\n"), ("elsewhere.acl", "/x\n")):
+        (directory / name).write_text(text)
+    port = free_port()
+    haproxy = HAProxy(directory, CONFIG.format(port=port, general=directory / "general"), binary=binaries.exactly(request.param))
+    with haproxy, Client(settings(directory, master_runtime=str(haproxy.master), master_worker_mode=True)) as client:
+        yield Beside(client, haproxy, port)
+
+
+@pytest.fixture
+def beside(started: Beside) -> Beside:
+    """From OWN in the file and in the process."""
+    started.file.write_text(OWN)
+    assert started.client.put(started.entries(), [{"value": "/one"}, {"value": "/two"}]).status == 201
+    return started
+
+
+def test_file_and_process(beside: Beside) -> None:
+    assert beside.client.post(f"{beside.entries()}?force_sync=true", {"value": "/three x"}).status == 201
+    assert (beside.file.read_text(), list(beside.shown())) == (OWN + "/three x\n", ["/one", "/two", "/three x"])
+    assert beside.client.delete(f"{beside.entries()}/{beside.shown()['/two']}?force_sync=true").status == 204
+    assert (beside.file.read_text(), list(beside.shown())) == ("# by hand\n/one\n\n# the second\n/three x\n", ["/one", "/three x"])
+    assert (beside.listed("/one"), beside.listed("/two")) == (True, False)
+    by_file = f"{ACLS}/{quote(str(beside.file), safe='')}/entries?force_sync=true"
+    assert beside.client.put(by_file, [{"value": "/four"}, {"value": "/one"}]).status == 201
+    assert (beside.file.read_text(), sorted(beside.shown())) == ("# by hand\n/one\n\n# the second\n/four\n", ["/four", "/one"])
+    assert beside.client.engine.site.stored.entries == {}
+    assert beside.client.runner.run(reload(beside.client.engine)).status == "succeeded"
+    assert (sorted(beside.shown()), beside.listed("/four"), beside.listed("/two")) == (["/four", "/one"], True, False)
+
+
+def test_or_the_process_alone(beside: Beside) -> None:
+    assert beside.client.post(beside.entries(), {"value": "/three"}).status == 201
+    assert (beside.file.read_text(), beside.listed("/three")) == (OWN, True)
+    assert beside.client.post(f"{beside.entries()}?force_sync=true", {"value": "/four"}).status == 201
+    assert beside.file.read_text() == OWN + "/three\n/four\n", "the file gets what the process has"
+
+
+def test_or_neither(beside: Beside) -> None:
+    nets, before = beside.entries("nets.acl"), beside.haproxy.directory / "general" / "nets.acl"
+    for got, status, said in (
+        (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "/one"}), 409, "already exists"),
+        (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "#x"}), 400, "cannot hold the pattern '#x'"),
+        (
+            beside.client.post(f"{nets}?force_sync=1", {"value": "bad.."}),
+            500,
+            "[3]  'bad..' is not a valid IPv4 or IPv6 address. [add",
+        ),
+        (beside.client.put(f"{nets}?force_sync=1", [{"value": "::1"}, {"value": "bad.."}]), 400, "'bad..' is not a valid IPv4"),
+        (beside.client.delete(f"{beside.entries()}/0x1234?force_sync=1"), 404, "[3]  Key not found. [del acl #"),
+        (beside.client.post(f"{ACLS}/99/entries?force_sync=1", {"value": "/x"}), 500, "[3]  Unknown ACL identifier."),
+        (beside.client.post(f"{beside.entries('path')}?force_sync=1", {"value": "/x"}), 400, "has no file that could follow"),
+        (beside.client.post(f"{beside.entries('elsewhere.acl')}?force_sync=1", {"value": "/y"}), 400, "in none of the directories"),
+    ):
+        assert (got.status, said in got.message) == (status, True), got
+    assert (beside.file.read_text(), list(beside.shown()), before.read_text()) == (OWN, ["/one", "/two"], "192.0.2.1\n")
+    assert (beside.haproxy.directory / "elsewhere.acl").read_text() == "/x\n"

@@ -1,0 +1,69 @@
+"""What a file gets that follows the process, whatever it holds."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from native.apply.commit import Outcome
+from native.apply.outcome import Reason
+from native.config.directories import Directory
+from native.errors import NotFound, RuntimeAbsent
+from native.storage.general_store import GeneralStore
+from native.storage.live_file import LiveFile, check_live
+
+
+@dataclass(frozen=True)
+class Words(LiveFile[str]):
+    """A file of words on one line; the process has `there`."""
+
+    there: Sequence[str] = ()
+
+    async def entries(self) -> list[str]:
+        return list(self.there)
+
+    def read(self, text: str) -> list[str]:
+        return text.split()
+
+    def written(self, text: str, entries: Sequence[str]) -> str:
+        return " ".join(entries)
+
+
+def composed(directory: Path, waiting: bool, *, whole: bool) -> str:
+    """The file's next text when the process has `a b`, the file `a x`, and `c` is added."""
+    path = directory / "words"
+    path.write_text("a x")
+    site: Any = SimpleNamespace(stored=SimpleNamespace(entries={str(path): None} if waiting else {}))
+    words = Words(site, GeneralStore("general", Directory(directory, "general_storage_dir"), directory / "state"), path, ["a", "b"])
+    change = asyncio.run(words.composed([], lambda before: [*before, "c"], whole=whole))
+    assert change.draft is not None
+    assert change.partial is not whole
+    try:
+        return change.draft.path.read_text()
+    finally:
+        change.draft.discard()
+
+
+def test_it_gets_what_the_process_has(tmp_path: Path) -> None:
+    assert composed(tmp_path, waiting=False, whole=False) == "a b c"
+
+
+def test_what_the_process_has_yet_to_read_stays(tmp_path: Path) -> None:
+    assert composed(tmp_path, waiting=True, whole=False) == "a x c"
+    assert composed(tmp_path, waiting=True, whole=True) == "a b c"
+
+
+def test_a_file_that_is_gone(tmp_path: Path) -> None:
+    site: Any = None
+    with pytest.raises(NotFound, match="file none doesn't exist in dir"):
+        Words(site, GeneralStore("general", Directory(tmp_path, "general_storage_dir"), tmp_path), tmp_path / "none").text()
+
+
+def test_a_change_that_is_not_live_is_told() -> None:
+    check_live(Outcome(1, None, live=True))
+    with pytest.raises(RuntimeAbsent, match="nobody knows; the file has the change, and reload 7 will make HAProxy read it"):
+        check_live(Outcome(1, "7", live=False, reasons=[Reason("", 0, "", "nobody knows")]))
