@@ -20,7 +20,7 @@ READY = "challenge(s) ready!"
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds. `timeout` None: the name servers are not asked whether they show a record; `doubt`: for how long none may be found to ask."""
+    """Seconds. `timeout` None: the name servers are not asked whether they show a record; `doubt`: for how long none need be found."""
 
     delay: float = 0.0
     interval: float = 5.0
