@@ -101,38 +101,58 @@ class _Planner:
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
         """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
         resource = next((each for each in resources().by_name.values() if each.section == new.kind), None)
-        if resource is None or len(old.lines) != len(new.lines):
+        if resource is None or old.snippets or new.snippets:
             return None
         live = live_of(self.grammar.schemas, resource.schema)
         shape = self.editor.shape(resource)
         said: list[Command] = []
-        for was, line in zip(old.lines, new.lines, strict=True):
-            if was.words == line.words:
+        for was, line in changed_lines(old, new):
+            if was and line and was.words == line.words:
                 continue
-            found = self._own_line(live, shape, was, line, new)
+            found = self._own_line(live, shape, was, line, new) if line else None
             if found is None:
                 return None
             said += found
         return said
 
     @staticmethod
-    def _own_line(live: Live, shape: SectionShape, was: Line, line: Line, section: Section) -> list[Command] | None:
-        """What one line's change takes: nothing where it says the same otherwise; None where there is no command."""
-        number = shape.directive_of(line) if line.words and was.words else None
-        if number is None or number != shape.directive_of(was):
+    def _own_line(live: Live, shape: SectionShape, was: Line | None, line: Line, section: Section) -> list[Command] | None:
+        """What one line's change takes, or a line that is new: nothing where it says the same otherwise; None where there is no command."""
+        number = shape.directive_of(line)
+        if number is None or (was and number != shape.directive_of(was)):
             return None
         directive = shape.directives[number].shape
-        before, after = directive.take(was.words), directive.take(line.words)
-        if before is None or after is None or opaque_words(was, before) != opaque_words(line, after):
+        before, after = directive.take(was.words) if was else None, directive.take(line.words)
+        if after is None or (was and before is None) or opaque_words(line, after) != (opaque_words(was, before) if was and before else ()):
             return None
-        changed = [member for member in {**before.values, **after.values} if before.values.get(member) != after.values.get(member)]
-        if changed and len(shape.reading(section).lines[number]) > 1:
+        old = before.values if before else {}
+        changed = [member for member in {**old, **after.values} if old.get(member) != after.values.get(member)]
+        if not changed:
+            return [] if was else None
+        if len(shape.reading(section).lines[number]) > 1 or _has_conditionals(section):
             return None
         try:
-            said, left = live.commands("", plain(section.name), before.values, after.values, changed)
+            said, left = live.commands("", plain(section.name), old, after.values, changed)
         except (Unsayable, BadValue):
             return None
         return None if left else said
+
+
+def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | None]]:
+    """What stands between the lines that both begin and end with, side by side; None where one of them has no more."""
+    before, after = ([line for line in section.lines if line.words] for section in (old, new))
+    start = _alike(before, after)
+    before, after = before[start:], after[start:]
+    end = _alike(before[::-1], after[::-1])
+    return list(zip_longest(before[: len(before) - end], after[: len(after) - end]))
+
+
+def _alike(before: list[Line], after: list[Line]) -> int:
+    """How many lines both begin with."""
+    return next(
+        (place for place, (was, line) in enumerate(zip(before, after, strict=False)) if was.words != line.words),
+        min(len(before), len(after)),
+    )
 
 
 def first_difference(old: Section, new: Section) -> int:

@@ -12,6 +12,7 @@ from native.config.bindings import all_implicit, check_from, implicit_defaults, 
 from native.config.children import ChildEditor
 from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from native.config.resources import Resource, Resources, resources
+from native.config.united import is_mark, united, with_edited, without
 from native.errors import AlreadyThere, IndexOutOfRange
 from native.grammar.load import Grammar, grammar
 from native.grammar.section_shape import SectionShape
@@ -119,7 +120,7 @@ class Editor:
     # -- sections
 
     def _section(self, document: Document, resource: Resource, name: str) -> Section | None:
-        return document.find(resource.section, name if resource.kind == "section" else "")
+        return document.find(resource.section, name) if resource.kind == "section" else united(document, resource.section)
 
     def create(
         self,
@@ -162,7 +163,7 @@ class Editor:
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
             self._refuse_taken(section, resource, parent, key, body)
-            return document.replace(section, self.lines.replace(section, resource, index, body))
+            return with_edited(document, section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
         old = self._section(document, resource, name)
         if old is None and resource.kind == "singleton":
@@ -176,30 +177,30 @@ class Editor:
         new = self.shape(resource).onto(at_home(document, old), said, whole=full)
         if full:
             new = self._with_embedded(self._without_unknown(new, resource), resource, body)
-        return behind_its_defaults(document.replace(old, new), new)
+        return behind_its_defaults(with_edited(document, old, new), new)
 
     def unknown(self, section: Section, resource: Resource) -> list[int]:
         """The places of the directives that no object can express."""
         shape = self.shape(resource)
         known = {place for _, child in self.resources.children(resource.name) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
-        told = ((place, line.words) for place, line in enumerate(section.lines) if place)
+        told = ((place, line.words) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
         return [place for place, words in told if place not in known and words and not words[0].startswith(".")]
 
     def _without_unknown(self, section: Section, resource: Resource) -> Section:
-        """Without them; comments and conditionals stay."""
-        unknown = set(self.unknown(section, resource))
+        """Without them and without snippets; comments and conditionals stay."""
+        unknown = {*self.unknown(section, resource), *section.snippets}
         return section.with_lines(line for place, line in enumerate(section.lines) if place not in unknown)
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_delete")
-            return document.replace(section, self.lines.delete(section, resource, index))
+            return with_edited(document, section, self.lines.delete(section, resource, index))
         name = str(key) if resource.kind == "section" else ""
         section_found = self._section(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, "absent_delete")
-        return document.remove(section_found)
+        return without(document, section_found)
 
     # -- children
 
@@ -245,7 +246,7 @@ class Editor:
         place = len(objects) if index is None or index < 0 else index
         if place > len(objects):
             raise IndexOutOfRange(f"Object with id {index} in {inside(parent)} out of range")
-        return document.replace(section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
+        return with_edited(document, section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
 
     def _refuse_taken(
         self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
@@ -263,7 +264,7 @@ class Editor:
         """With a whole list of children."""
         refuse_line_breaks(bodies)
         section = self._parent(document, resource, parent)
-        return document.replace(section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
+        return with_edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
 
 
 def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:

@@ -31,6 +31,14 @@ backend guarded
   .if feature(OPENSSL)
   server c1 192.0.2.7:80 weight 1
   .endif
+
+frontend bare
+  bind 127.0.0.1:8090
+
+frontend guarded
+  .if feature(LUA)
+  maxconn 55
+  .endif
 """
 LAST = "server s2 192.0.2.2:80 maxconn 7\n"
 LIVE = [
@@ -50,6 +58,7 @@ LIVE = [
     ("no limit", " maxconn 7", "", ["set maxconn server app/s2 0"]),
     ("check port", "check   #", "check port 9000 #", ["set server app/s1 check-port 9000"]),
     ("limit of a frontend", "maxconn 50", "maxconn 60", ["set maxconn frontend web 60"]),
+    ("a limit where none was", ":8090\n", ":8090\n  # few\n  maxconn 70\n", ["set maxconn frontend bare 70"]),
     ("several servers", "weight 10 check   # first\n  server s2", "weight 3 check\n  server s2", ["set server app/s1 weight 3"]),
     ("deleted", "  " + LAST, "", ["set server app/s2 state maint", "del server app/s2"]),
     (
@@ -74,6 +83,10 @@ RELOADS = [
     ("a renamed section", "backend guarded", "backend other", "backend other", 18, "backend"),
     ("a value only HAProxy knows", "weight 10", 'weight "${W}"', "backend app", 15, "server"),
     ("a word nothing knows", "weight 10", "weight 10 fancy", "backend app", 15, "server"),
+    ("a limit taken away", "  maxconn 50\n", "", "frontend web", 9, "bind"),
+    ("a limit under a condition", "maxconn 55", "maxconn 56", "frontend guarded", 28, "maxconn"),
+    ("a second limit", "  maxconn 50\n", "  maxconn 50\n  maxconn 60\n", "frontend web", 10, "maxconn"),
+    ("a limit and more", ":8090\n", ":8090\n  maxconn 70\n  mode tcp\n", "frontend bare", 25, "maxconn"),
     ("a bind", ":8080", ":8081", "frontend web", 10, "bind"),
     ("a server under a condition", "weight 1\n", "weight 2\n", "backend guarded", 20, "server"),
     ("the condition", "OPENSSL", "QUIC", "backend guarded", 19, ".if"),
