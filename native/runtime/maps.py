@@ -206,11 +206,14 @@ def payloads(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def payload_line(entry: Entry) -> str:
-    """Raises BadValue for what cannot be a line: blanks in a key, a line break anywhere, no value."""
+    """Raises BadValue for what cannot be a line: blanks in a key, a line break anywhere, no value, or more than HAProxy shows again."""
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or not entry.value.strip(" \t") or _BREAK.search(entry.value):
         text = "a key without blanks and a value without line breaks"
         raise BadValue(f"an entry of a whole map has {text}, not {entry.key!r} and {entry.value!r}")
-    return f"{entry.key} {entry.value}"
+    line = f"{entry.key} {entry.value}"
+    if 4 * len(line) > LONGEST_ENTRY and len(line.encode("utf-8", "surrogateescape")) > LONGEST_ENTRY:
+        raise BadValue(f"an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}")
+    return line
 
 
 def _word(text: str) -> str:
