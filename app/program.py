@@ -14,10 +14,12 @@ from typing import Any
 import uvloop
 
 from app import debug_socket, listeners, log, notify, settings_file
+from app.doorway import Doorway
 from app.endpoint import OF_LISTENERS, endpoints
 from app.engine import look_for_sockets, open_engine
 from app.main import create_app
 from app.migration import migrate
+from app.pipeline import Pipeline
 from app.process import drop_privileges, write_pid_file
 from app.serving import Serving
 from app.settings import Settings, SettingsError, table
@@ -28,8 +30,11 @@ from native.errors import NativeError, RuntimeFailure
 logger = logging.getLogger(__name__)
 SECONDS_FOR_FIRST_ANSWERS = 1.0
 Reread = Callable[[], Settings]
-# What SIGHUP changes in a running process beside its listeners; all else belongs to its engine.
-TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd"))
+# What SIGHUP changes in a running application beside its listeners; all else takes another application and its engine.
+TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file"))
+# What only a new process can be.
+IDENTITY = frozenset(name for name, source, _ in table() if source.yaml in ("dataplaneapi.uid", "dataplaneapi.gid"))
+FATAL = (SettingsError, NoUsers, NativeError, OSError)
 
 
 def serve(settings: Settings, reread: Reread) -> int:
@@ -42,7 +47,7 @@ def serve(settings: Settings, reread: Reread) -> int:
         greet(settings)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(Program(settings, reread).run())
-    except (SettingsError, NoUsers, NativeError, OSError) as error:
+    except FATAL as error:
         # A fatal error is told even where no log target takes it.
         text = f"Error initiating users: {error}" if isinstance(error, NoUsers) else str(error)
         logger.error("%s", text)
@@ -64,10 +69,8 @@ def greet(settings: Settings) -> None:
             logger.warning("%s cannot be written, and stays as it is: %s", settings.file, error.strerror)
 
 
-def _started_with(before: Settings, after: Settings) -> list[str]:
-    """The settings that differ and that a running process does not take over."""
-    taken = TAKEN_OVER | OF_LISTENERS
-    return [source.yaml for name, source, _ in table() if name not in taken and getattr(before, name) != getattr(after, name)]
+def _changed(before: Settings, after: Settings) -> set[str]:
+    return {name for name, _, _ in table() if getattr(before, name) != getattr(after, name)}
 
 
 class Program:
@@ -76,27 +79,46 @@ class Program:
     def __init__(self, settings: Settings, reread: Reread) -> None:
         self.settings, self._reread = settings, reread
         self._manager = notify.manager(os.environ)
-        self._stopping = asyncio.Event()
+        self._stopping, self._changing = asyncio.Event(), asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._doorway, self._parts = Doorway(), contextlib.AsyncExitStack()
+        self._failure: Exception | None = None
 
     async def run(self) -> int:
         opened = self._listeners()
         try:
-            async with open_engine(self.settings) as self.engine:
-                self.app = create_app(self.settings, self.engine)
-                migrate(self.settings, self.app.sidecar.discovery)
-                self._take_signals()
-                self._start(self._tell_refusal())
-                gc.freeze()
-                gc.enable()
-                async with self.app.sidecar.discovery, self.app.sidecar.acme:
-                    await self._serve(opened)
+            await self._assemble(self.settings)
+            self._take_signals()
+            gc.freeze()
+            gc.enable()
+            await self._serve(opened)
         finally:
+            async with self._changing:
+                await self._parts.aclose()
             for each in opened:
                 each.close()
-        if self.app.sidecar.traces:
-            self.app.sidecar.traces.close()
+        if self._failure:
+            raise self._failure
         return 0
+
+    async def _assemble(self, settings: Settings) -> None:
+        """The engine and the application of these settings, with what works beside them; raises what FATAL lists."""
+        async with contextlib.AsyncExitStack() as parts:
+            end_traces = parts.enter_context(contextlib.ExitStack())
+            engine = await parts.enter_async_context(open_engine(settings))
+            app = create_app(settings, engine)
+            if app.sidecar.traces:
+                end_traces.callback(app.sidecar.traces.close)
+            migrate(settings, app.sidecar.discovery)
+            await parts.enter_async_context(app.sidecar.discovery)
+            await parts.enter_async_context(app.sidecar.acme)
+            commands = debug_socket.Commands(engine, lambda: self.settings)
+            await parts.enter_async_context(debug_socket.opened(settings.debug_socket_path, commands))
+            self._parts = parts.pop_all()
+        self.settings, self.engine, self.app = settings, engine, app
+        self._start(self._tell_refusal())
+        self._start(self._complete(app))
+        self._doorway.open(app)
 
     def _listeners(self) -> list[listeners.Listener]:
         self._handed_over = listeners.handed_over(self.settings, os.environ)
@@ -109,13 +131,10 @@ class Program:
         return self._handed_over
 
     async def _serve(self, opened: list[listeners.Listener]) -> None:
-        self._serving = Serving(self.app, self.settings, opened, kept=bool(self._handed_over))
+        self._serving = Serving(self._doorway, self.settings, opened, kept=bool(self._handed_over))
         self._manager.ready(self._status())
         self._start(self._manager.keep_watch())
-        self._start(self._complete())
-        commands = debug_socket.Commands(self.engine, lambda: self.settings)
-        async with debug_socket.opened(self.settings.debug_socket_path, commands):
-            await self._stopping.wait()
+        await self._stopping.wait()
         self._manager.stopping()
         logger.info("HAProxy Data Plane API shutting down")
         await self._serving.stop()
@@ -143,9 +162,9 @@ class Program:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _complete(self) -> None:
+    async def _complete(self, app: Pipeline) -> None:
         await asyncio.sleep(SECONDS_FOR_FIRST_ANSWERS)
-        await asyncio.to_thread(self.app.complete)
+        await asyncio.to_thread(app.complete)
         gc.freeze()
 
     async def _tell_refusal(self) -> None:
@@ -158,12 +177,13 @@ class Program:
     async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
         """What a signal asks for may fail, and the server goes on as it was."""
         try:
-            await action()
-        except (SettingsError, NoUsers, NativeError, OSError, SystemExit) as error:
+            async with self._changing:
+                await action()
+        except (*FATAL, SystemExit) as error:
             logger.error("%s", error)
 
     async def restart(self) -> None:
-        """SIGHUP: settings, users, log targets, listeners and the configuration anew; the engine keeps what it was started with."""
+        """SIGHUP: settings, users, log targets, listeners and the configuration anew; another engine where its settings differ."""
         self._manager.reloading()
         try:
             await self._restart()
@@ -172,15 +192,46 @@ class Program:
 
     async def _restart(self) -> None:
         settings = self._reread()
+        changed = _changed(self.settings, settings)
+        if "pid_file" in changed and settings.pid_file:
+            write_pid_file(settings.pid_file)
         await self._serving.change(settings)
-        self.app.sidecar.users.read(settings)
         log.setup(settings.log_targets)
         greet(settings)
-        if kept := _started_with(self.settings, settings):
-            logger.warning("to take effect these settings need a new process: %s", ", ".join(kept))
+        if changed & IDENTITY:
+            logger.warning("to take effect these settings need a new process: %s", ", ".join(sorted(changed & IDENTITY)))
+        if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY:
+            await self._exchange(settings)
+        else:
+            await self._take_over(settings)
+        logger.info("Reread %s", settings.file or "the settings")
+
+    async def _take_over(self, settings: Settings) -> None:
+        self.app.sidecar.users.read(settings)
+        migrate(settings, self.app.sidecar.discovery)
         self.settings = self.app.sidecar.settings = settings
         await self.engine.reread()
-        logger.info("Reread %s", settings.file or "the settings")
+
+    async def _exchange(self, settings: Settings) -> None:
+        """Another engine and application while requests wait; the former ones where these settings cannot be used."""
+        former = self.settings
+        await self._doorway.close(settings.graceful_timeout)
+        await self._parts.aclose()
+        gc.unfreeze()
+        try:
+            await self._assemble(settings)
+        except FATAL:
+            await self._go_back(former)
+            raise
+
+    async def _go_back(self, former: Settings) -> None:
+        """Ends the process when that cannot be done either."""
+        try:
+            await self._assemble(former)
+            await self._serving.change(former)
+        except FATAL as error:
+            self._failure = error
+            self._stopping.set()
 
     async def renew_runtime(self) -> None:
         """SIGUSR1."""

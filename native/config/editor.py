@@ -188,8 +188,8 @@ class Editor:
         return [place for place, words in told if place not in known and words and not words[0].startswith(".")]
 
     def _without_unknown(self, section: Section, resource: Resource) -> Section:
-        """Without them; comments and conditionals stay."""
-        unknown = set(self.unknown(section, resource))
+        """Without them and without snippets; comments and conditionals stay."""
+        unknown = {*self.unknown(section, resource), *section.snippets}
         return section.with_lines(line for place, line in enumerate(section.lines) if place not in unknown)
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:

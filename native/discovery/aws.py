@@ -36,6 +36,10 @@ class Aws:
         """Raises SourceFailed."""
         return await asyncio.to_thread(self._look)
 
+    async def changed(self, seconds: float) -> None:
+        """Only a look can tell."""
+        await asyncio.sleep(seconds)
+
     async def close(self) -> None:
         for client in self._clients.values():
             client.close()

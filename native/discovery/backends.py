@@ -5,6 +5,7 @@ A backend is made when its service first appears and never removed; of a service
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from native.config.editor import Editor
 from native.discovery.services import Endpoint
@@ -14,6 +15,26 @@ from native.text.document import Document
 
 _NAME = re.compile(r"[A-Za-z0-9._:-]+")
 _ADDRESS = re.compile(r"[A-Za-z0-9._:%-]+")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a backend is to be; without `endpoints` it is that of a service that is gone."""
+
+    name: str
+    endpoints: tuple[Endpoint, ...] | None
+    growth: Growth
+    defaults: str | None = None
+
+    def means(self, other: "Wish") -> bool:
+        """Whether the same is wished, in whichever order."""
+        return set(self.endpoints or ()) == set(other.endpoints or ()) and replace(self, endpoints=other.endpoints) == other
+
+    def on(self, editor: Editor, document: Document) -> Document:
+        """The same document where it is so already. Raises BadValue, and what the editor raises."""
+        if self.endpoints is None:
+            return without_service(editor, document, self.name, self.growth)
+        return with_service(editor, document, self.name, self.endpoints, self.growth, defaults=self.defaults)
 
 
 def with_service(

@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from native.discovery.services import Definition, Endpoint, Found, SourceFailed
+from native.discovery.watch import OPEN, Watch
 
 if TYPE_CHECKING:
     import httpx2
 
 LONGEST, SHORTEST, CONNECTING = 60.0, 10.0, 5.0
 AT_ONCE = 8
+# What changes with any instance of any service; whoever only wants to know that asks for none of them.
+CATALOGUE, CHECKS = "/v1/catalog/services", "/v1/health/state/any"
+NONE = 'ServiceName == "-"'
 OWN = "consul"
 
 
@@ -29,6 +33,8 @@ class Consul:
         self.prefix = f"consul-backend-{definition['address']}-{definition['port']}-"
         self._timeout = min(LONGEST, max(SHORTEST, float(definition["retry_timeout"])))
         self._settled = False
+        self._asking = asyncio.Semaphore(AT_ONCE)
+        self._watch = Watch(self._index, (CATALOGUE, CHECKS), float(definition["retry_timeout"]))
         self._client: httpx2.AsyncClient | None = None
 
     async def look(self) -> Found:
@@ -42,15 +48,19 @@ class Consul:
         return found
 
     async def _look(self) -> Found:
-        listed = await self._get("/v1/catalog/services", self._filter())
+        listed = await self._get(CATALOGUE, self._filter())
         if not isinstance(listed, Mapping):
-            raise SourceFailed("/v1/catalog/services: the answer is no list of services")
+            raise SourceFailed(f"{CATALOGUE}: the answer is no list of services")
         names = [str(name) for name in listed if self._admits(str(name))]
         answers = await asyncio.gather(*map(self._endpoints, names))
         unknown = {name: answer for name, answer in zip(names, answers, strict=True) if isinstance(answer, str)}
         return Found({name: answer for name, answer in zip(names, answers, strict=True) if not isinstance(answer, str)}, unknown)
 
+    async def changed(self, seconds: float) -> None:
+        await self._watch.changed(seconds)
+
     async def close(self) -> None:
+        await self._watch.stop()
         if self._client:
             await self._client.aclose()
 
@@ -70,7 +80,8 @@ class Consul:
     async def _endpoints(self, service: str) -> tuple[Endpoint, ...] | str:
         """Those of one service, or why they cannot be told."""
         try:
-            entries = await self._get(f"/v1/health/service/{quote(service, safe='')}", {})
+            async with self._asking:
+                entries = await self._get(f"/v1/health/service/{quote(service, safe='')}", {})
             return endpoints(entries, self.definition["health_check_policy"], self.definition.get("health_check_policy_min", 0))
         except SourceFailed as error:
             return str(error)
@@ -78,26 +89,34 @@ class Consul:
             return f"/v1/health/service/{service}: the answer is no list of instances ({type(error).__name__}: {error})"
 
     async def _get(self, path: str, parameters: Mapping[str, str]) -> Any:
+        answer = await self._answer(path, {**parameters, **({} if self._settled else {"consistent": ""})}, self._timeout)
+        try:
+            return answer.json()
+        except ValueError as error:
+            raise SourceFailed(f"{path}: {error}") from error
+
+    async def _index(self, path: str, known: str) -> str:
+        """Of a blocking query, once it differs from the one that is known."""
+        blocking = {"index": known, "wait": f"{OPEN:g}s"} if known else {}
+        index: str = (await self._answer(path, {"filter": NONE, **blocking}, self._timeout + 2 * OPEN)).headers.get("X-Consul-Index", "")
+        return "" if index == "0" else index
+
+    async def _answer(self, path: str, parameters: Mapping[str, str], seconds: float) -> "httpx2.Response":
         import httpx2
 
-        told = self.definition
-        query = {
-            **parameters,
-            **({"ns": told["namespace"]} if told.get("namespace") else {}),
-            **({} if self._settled else {"consistent": ""}),
-        }
+        namespace = {"ns": self.definition["namespace"]} if self.definition.get("namespace") else {}
         try:
-            async with asyncio.timeout(self._timeout):
-                answer = await self._opened().get(path, params=query)
-            if answer.status_code != 200:
-                raise SourceFailed(f"{path}: {answer.status_code} {answer.text[:200].strip()}")
-            if answer.headers.get("X-Consul-KnownLeader") == "false":
-                raise SourceFailed(f"{path}: the cluster has no leader")
-            return answer.json()
+            async with asyncio.timeout(seconds):
+                answer = await self._opened().get(path, params={**parameters, **namespace})
         except TimeoutError:
-            raise SourceFailed(f"{path}: no answer within {self._timeout:g} seconds") from None
+            raise SourceFailed(f"{path}: no answer within {seconds:g} seconds") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             raise SourceFailed(f"{path}: {str(error) or type(error).__name__}") from error
+        if answer.status_code != 200:
+            raise SourceFailed(f"{path}: {answer.status_code} {answer.text[:200].strip()}")
+        if answer.headers.get("X-Consul-KnownLeader") == "false":
+            raise SourceFailed(f"{path}: the cluster has no leader")
+        return answer
 
     def _opened(self) -> "httpx2.AsyncClient":
         import httpx2
@@ -109,8 +128,8 @@ class Consul:
                 base_url=f"{told['mode']}://{host}:{told['port']}",
                 headers={"X-Consul-Token": told["token"]} if told.get("token") else {},
                 verify=told["mode"] == "https",
-                timeout=httpx2.Timeout(self._timeout, connect=CONNECTING, pool=None),
-                limits=httpx2.Limits(max_connections=AT_ONCE),
+                timeout=httpx2.Timeout(None, connect=CONNECTING),
+                limits=httpx2.Limits(max_connections=AT_ONCE + 2),
             )
         return self._client
 

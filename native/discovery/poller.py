@@ -1,4 +1,7 @@
-"""Asks one source again and again, and remembers how that went. Nothing but its end stops a poller."""
+"""Asks one source again and again, and remembers how that went. Nothing but its end stops a poller.
+
+A source that fails is asked less and less often, up to once a minute; one that knows when something changes is asked then.
+"""
 
 import asyncio
 import logging
@@ -10,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from native.background import Background
+from native.discovery.pace import rest, until_retry
 from native.discovery.services import Found, SourceFailed
 from native.errors import NativeError
 
@@ -26,6 +30,9 @@ class Source(Protocol):
     async def look(self) -> Found:
         """Raises SourceFailed."""
 
+    async def changed(self, seconds: float) -> None:
+        """Returns when there may be something new to see, after so many seconds at the latest."""
+
     async def close(self) -> None: ...
 
 
@@ -41,12 +48,12 @@ Apply = Callable[[Source, Found], Awaitable[Applied]]
 
 
 class Poller:
-    """`start`, and `stop` at the end; the first look is after one interval (seconds), as is each next one."""
+    """`start`, and `stop` at the end; the first look is after one interval (seconds), as is each next one at the latest."""
 
     def __init__(self, name: str, interval: float, source: Source, apply: Apply) -> None:
         self.name, self.interval, self.source, self._apply = name, interval, source, apply
         self._told: dict[str, Any] = {}
-        self._next = 0.0
+        self._next, self._failures = 0.0, 0
         self._background = Background(name)
 
     def start(self) -> None:
@@ -63,13 +70,27 @@ class Poller:
         return {**self._told, "next_try": moment(self._next)} if self._told else {}
 
     async def _run(self) -> None:
+        self._next = time.time() + self.interval
+        await asyncio.sleep(self.interval)
         while True:
-            self._next = time.time() + self.interval
-            await asyncio.sleep(self.interval)
-            await self.look()
+            await self.round()
+
+    async def round(self) -> None:
+        """A look, and the time until the next one."""
+        began = time.monotonic()
+        await self.look()
+        resting = rest(self._pause, time.monotonic() - began)
+        self._next = time.time() + self._pause
+        await asyncio.sleep(resting)
+        await self.source.changed(self._pause - resting)
+
+    @property
+    def _pause(self) -> float:
+        return until_retry(self.interval, self._failures)
 
     async def look(self) -> None:
         """Once; a failure is told and changes nothing."""
+        self._failures += 1
         try:
             found = await self.source.look()
             applied = await self._apply(self.source, found)
@@ -79,6 +100,7 @@ class Poller:
             log.exception("%s", self.name)
             self._failed(f"unexpected failure: {type(error).__name__}: {error}")
         else:
+            self._failures = 0
             self._succeeded(found, applied)
 
     def _succeeded(self, found: Found, applied: Applied) -> None:
@@ -98,7 +120,7 @@ class Poller:
     def _failed(self, text: str) -> None:
         text = _CHANGING.sub("", text)
         known = self._told.get("state") == "failing" and self._told.get("last_error") == text
-        log.log(logging.DEBUG if known else logging.WARNING, "%s: %s; tried again in %g s", self.name, text, self.interval)
+        log.log(logging.DEBUG if known else logging.WARNING, "%s: %s; tried again in %g s", self.name, text, self._pause)
         self._told |= {"state": "failing", "last_error": text, "last_error_at": moment(time.time())}
 
 

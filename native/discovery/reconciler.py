@@ -1,34 +1,35 @@
 """Carries what sources tell into the configuration, through the one commit, one source after the other.
 
-The file itself is what is compared with: an edit by hand, or a reload that failed, is mended by the next look.
+The file itself is what is compared with: an edit by hand, or a reload that failed, is mended by the next look. What HAProxy
+refuses is tried again less and less often.
 """
 
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import reduce
 from pathlib import Path
 
 from native.config.copies import write_copy
 from native.config.editor import Editor
-from native.discovery.backends import with_service, without_service
+from native.discovery.backends import Wish
 from native.discovery.poller import Applied, Source
+from native.discovery.refusals import Refusals
 from native.discovery.services import Definition, Found
 from native.discovery.slots import Growth
 from native.engine import Engine
 from native.errors import NativeError, Refused
-from native.text.document import Document
 
 log = logging.getLogger(__name__)
-Edit = Callable[[Document], Document]
 
 
 class Reconciler:
     """`file` remembers the backends of each definition, so that what vanishes while the server is down is noticed."""
 
-    def __init__(self, engine: Engine, editor: Editor, file: Path) -> None:
+    def __init__(self, engine: Engine, editor: Editor, file: Path, refusals: Refusals | None = None) -> None:
+        self._refusals = refusals or Refusals()
         self.engine, self.editor, self.file = engine, editor, file
         self._lock = asyncio.Lock()
         self._backends = _remembered(file)
@@ -36,50 +37,56 @@ class Reconciler:
     async def apply(self, definition: Definition, source: Source, found: Found) -> Applied:
         """Raises what keeps everything from being committed."""
         async with self._lock:
-            known, growth = set(self._backends.get(definition["id"], ())), Growth.of(definition)
-            wanted = {source.prefix + service: endpoints for service, endpoints in found.services.items()}
-            unsure = {source.prefix + service for service in found.unknown}
-            edits: dict[str, Edit] = {}
-            for name in sorted(wanted):
-                edits[name] = partial(
-                    with_service, self.editor, name=name, wanted=wanted[name], growth=growth, defaults=definition.get("defaults")
-                )
-            for name in sorted(known - set(wanted) - unsure):
-                edits[name] = partial(without_service, self.editor, name=name, growth=growth)
-            self._remember(definition["id"], known | set(wanted))
-            troubles, reload_id = await self._commit(edits)
-            gone = {name for name in edits if name not in wanted and name not in troubles}
-            self._remember(definition["id"], (known | set(wanted)) - gone)
+            known = set(self._backends.get(definition["id"], ()))
+            wishes = _wishes(definition, source.prefix, found, known)
+            there = {wish.name for wish in wishes if wish.endpoints is not None}
+            self._remember(definition["id"], known | there)
+            troubles, reload_id = await self._commit(wishes, definition["retry_timeout"])
+            gone = {wish.name for wish in wishes if wish.endpoints is None and wish.name not in troubles}
+            self._remember(definition["id"], (known | there) - gone)
         told = [f"{name}: {text}" for name, text in {**found.unknown, **troubles}.items()]
         return Applied(told, reload_id)
 
     def forget(self, identity: str) -> None:
         self._remember(identity, set())
 
-    async def _commit(self, edits: Mapping[str, Edit]) -> tuple[dict[str, str], str | None]:
+    async def _commit(self, wishes: Sequence[Wish], interval: float) -> tuple[dict[str, str], str | None]:
         """What could not be done, by backend; what HAProxy refuses in one of them does not keep the others back."""
-        troubles: dict[str, str] = {}
-        changing: dict[str, Edit] = {}
-        for name, edit in edits.items():
-            try:
-                if edit(self.engine.document) is not self.engine.document:
-                    changing[name] = edit
-            except NativeError as error:
-                troubles[name] = str(error)
-        if not changing:
-            return troubles, None
-        try:
-            return troubles, (await self.engine.amend(_together(changing))).reload_id
-        except Refused:
-            if len(changing) == 1:
-                raise
+        troubles, changing = self._sorted_out(wishes)
+        if len(changing) > 1:
+            with suppress(Refused):
+                return troubles, await self._amend(changing)
         reload_id = None
-        for name, edit in changing.items():
+        for wish in changing:
             try:
-                reload_id = (await self.engine.amend(edit)).reload_id or reload_id
+                reload_id = await self._amend([wish]) or reload_id
             except Refused as error:
-                troubles[name] = str(error)
+                troubles[wish.name] = str(error)
+                self._refusals.note(wish, str(error), interval)
         return troubles, reload_id
+
+    def _sorted_out(self, wishes: Sequence[Wish]) -> tuple[dict[str, str], list[Wish]]:
+        """Those that cannot be, with the reason, and those that change something."""
+        troubles, changing, document = {}, [], self.engine.document
+        for wish in wishes:
+            try:
+                if wish.on(self.editor, document) is document:
+                    continue
+            except NativeError as error:
+                troubles[wish.name] = str(error)
+                continue
+            if said := self._refusals.holds(wish):
+                troubles[wish.name] = said
+            else:
+                changing.append(wish)
+        return troubles, changing
+
+    async def _amend(self, wishes: Sequence[Wish]) -> str | None:
+        """The id of the reload that makes them live, if there is one. Raises Refused."""
+        outcome = await self.engine.amend(lambda document: reduce(lambda before, wish: wish.on(self.editor, before), wishes, document))
+        for wish in wishes:
+            self._refusals.settle(wish)
+        return outcome.reload_id
 
     def _remember(self, identity: str, backends: set[str]) -> None:
         told = {**self._backends, identity: sorted(backends)}
@@ -94,13 +101,12 @@ class Reconciler:
             log.warning("cannot write %s: %s; services that vanish while the server is down keep their servers", self.file, error.strerror)
 
 
-def _together(edits: Mapping[str, Edit]) -> Edit:
-    def edit(document: Document) -> Document:
-        for each in edits.values():
-            document = each(document)
-        return document
-
-    return edit
+def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[str]) -> list[Wish]:
+    """Backends of services that are there, then those of services that are not any more."""
+    growth, defaults = Growth.of(definition), definition.get("defaults")
+    there = [Wish(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
+    vanished = set(known) - {wish.name for wish in there} - {prefix + service for service in found.unknown}
+    return [*there, *(Wish(name, None, growth) for name in sorted(vanished))]
 
 
 def _remembered(file: Path) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -146,12 +147,37 @@ def test_what_is_pending_is_reloaded_before_it_stops(tmp_path: Path) -> None:
 def test_hangup_takes_over_users_and_tells_what_it_cannot(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         port = server.port
-        server.write(user=[{"name": "other", "password": "pw", "insecure": True}], keep_alive="7m", pid_file="/none")
+        users = [{"name": "other", "password": "pw", "insecure": True}]
+        server.write(user=users, keep_alive="7m", pid_file=str(tmp_path / "pid"), gid=77)
         server.process.send_signal(signal.SIGHUP)
-        assert server.until("need a new process").endswith(': dataplaneapi.pid_file"\n')
+        assert server.until("need a new process").endswith(': gid"\n')
         server.until("Reread")
         assert ask(port, VERSION)[0] == 401
         assert ask(port, VERSION, "other:pw") == (200, 1)
+        assert (tmp_path / "pid").read_text() == str(server.process.pid)
+
+
+def test_hangup_takes_over_what_belongs_to_the_engine(tmp_path: Path) -> None:
+    """Nobody is turned away meanwhile, open transactions and the promised reload included; what cannot be used changes nothing."""
+    with running(tmp_path) as server:
+        port, transactions = server.port, "/v3/services/haproxy/transactions"
+        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')[0] == 202
+        status, opened = ask(port, f"{transactions}?version=2", method="POST")
+        assert status == 201
+        for limit, said in ((1, "Reread"), (0, "Cannot read")):
+            server.write(transaction={"transaction_dir": str(tmp_path / "transactions"), "max_open_transactions": limit})
+            if not limit:
+                settings = json.loads(server.settings.read_text())
+                settings["haproxy"]["config_file"] = str(tmp_path / "none.cfg")
+                server.settings.write_text(json.dumps(settings))
+            server.process.send_signal(signal.SIGHUP)
+            with ThreadPoolExecutor(4) as clients:
+                answers = list(clients.map(lambda _: ask(port, VERSION), range(40)))
+            assert answers == [(200, 2)] * 40
+            server.until(said)
+            assert ask(port, f"{transactions}?version=2", method="POST")[0] == 429
+            assert ask(port, transactions)[1] == [opened]
+        assert ask(port, "/v3/services/haproxy/reloads")[1][0]["status"] == "succeeded"
 
 
 def test_a_hangup_with_bad_settings_changes_nothing(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ backend app from base
     server "s2" 192.0.2.2:80
 """
 EDITOR = Editor()
-GLOBAL, DEFAULTS, FRONTENDS, BACKENDS, SERVERS, ACLS = (
-    EDITOR.resources[name] for name in ("global", "defaults", "frontends", "backends", "servers", "acls")
+GLOBAL, DEFAULTS, FRONTENDS, BACKENDS, SERVERS, ACLS, RULES = (
+    EDITOR.resources[name] for name in ("global", "defaults", "frontends", "backends", "servers", "acls", "http_request_rules")
 )
 APP, NOBODY = (BACKENDS, "app"), (BACKENDS, "nobody")
 SERVER = {"name": "s3", "address": "192.0.2.3", "port": 80}
@@ -202,3 +202,28 @@ def test_lines_that_are_no_objects() -> None:
     with pytest.raises(NativeError):
         EDITOR.get_object(document(text), ACLS, APP, 0)
     assert EDITOR.get_object(document(text), ACLS, APP, 1)["acl_name"] == "local"
+
+
+SNIPPET = """\
+frontend web
+  bind :80
+  ###_config-snippet_### BEGIN
+  # theirs
+  acl theirs src 192.0.2.1
+  http-request deny if theirs
+  maxconn 7
+  ###_config-snippet_### END
+  acl ours src 192.0.2.2
+"""
+
+
+def test_what_stands_in_a_snippet_is_text() -> None:
+    document, web = Document.parse(SNIPPET), (FRONTENDS, "web")
+    assert EDITOR.get_object(document, FRONTENDS, None, "web") == {"name": "web"}
+    assert [each["acl_name"] for each in EDITOR.list_objects(document, ACLS, web)] == ["ours"]
+    assert EDITOR.replace_all(document, RULES, web, []).text == SNIPPET
+    new = EDITOR.create(document, ACLS, web, {"acl_name": "new", "criterion": "src", "value": "192.0.2.3"}, index=0)
+    assert new.text == SNIPPET.replace("  acl ours", "  acl new src 192.0.2.3\n  acl ours")
+    ruled = EDITOR.create(Document.parse(SNIPPET.replace("  acl ours src 192.0.2.2\n", "")), RULES, web, {"type": "allow"}, index=0)
+    assert ruled.text.endswith("END\n  http-request allow\n")
+    assert EDITOR.replace(document, FRONTENDS, None, "web", {"name": "web"}, full=True).text == "frontend web\n"

@@ -1,9 +1,11 @@
 """Services in a document."""
 
+from dataclasses import replace
+
 import pytest
 
 from native.config.editor import Editor
-from native.discovery.backends import with_service, without_service
+from native.discovery.backends import Wish, with_service, without_service
 from native.discovery.services import Endpoint
 from native.discovery.slots import Growth
 from native.errors import BadValue, NativeError
@@ -36,6 +38,15 @@ def test_nothing_new_is_the_same_document() -> None:
     document = Document.parse(TEXT)
     assert with_service(EDITOR, document, "mine", [Endpoint("10.0.0.1", 80)], GROWTH) is document
     assert without_service(EDITOR, document, "absent", GROWTH) is document
+
+
+def test_wishes() -> None:
+    document = Document.parse(TEXT)
+    wish = Wish("mine", (Endpoint("10.0.0.1", 80),), GROWTH)
+    assert wish.on(EDITOR, document) is document
+    gone = replace(wish, endpoints=None)
+    assert gone.on(EDITOR, document).text == without_service(EDITOR, document, "mine", GROWTH).text
+    assert not gone.means(wish)
 
 
 def test_a_service_that_is_gone_leaves_its_slots() -> None:

@@ -8,6 +8,7 @@ from threading import Thread
 
 import pytest
 
+from native.discovery import watch
 from native.discovery.consul import Consul, endpoints
 from native.discovery.definitions import completed
 from native.discovery.services import Endpoint, Found, SourceFailed
@@ -136,8 +137,8 @@ def test_what_is_sent(odd: ThreadingHTTPServer) -> None:
     odd.asked.clear()
     assert look(odd.server_port, token="t", namespace="n", service_name_regexp="w").services == {"web": (Endpoint("10.0.0.1", 80),)}
     paths = [path for path, _ in odd.asked]
-    assert paths[0].startswith("/v1/catalog/services?filter=ServiceName") and paths[0].endswith("&ns=n&consistent=")
-    assert paths[1:] == ["/v1/health/service/web?ns=n&consistent="]
+    assert paths[0].startswith("/v1/catalog/services?filter=ServiceName") and paths[0].endswith("&consistent=&ns=n")
+    assert paths[1:] == ["/v1/health/service/web?consistent=&ns=n"]
     assert {headers.get("X-Consul-Token") for _, headers in odd.asked} == {"t"}
 
 
@@ -155,6 +156,31 @@ def test_only_what_an_agent_says_first_or_after_trouble_must_be_consistent(odd: 
 
     asyncio.run(work())
     assert ["consistent" in path for path, _ in odd.asked] == [True, True, False, False, False, True, True]
+
+
+def test_an_agent_tells_of_changes(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of instances and of their checks."""
+    monkeypatch.setattr(watch, "BETWEEN", 0.05)
+
+    async def work() -> None:
+        source = Consul(definition(agent.port))
+        try:
+            for change in (
+                lambda: None,
+                lambda: agent.register("late", 90, checks=()),
+                lambda: agent.register("late", 90, checks=("passing",)),
+                lambda: agent.register("late", 90, checks=("critical",)),
+                lambda: agent.deregister("late"),
+            ):
+                await asyncio.to_thread(change)
+                async with asyncio.timeout(30):
+                    await source.changed(1000)
+                # What one of the two queries has told, the other may tell too.
+                await source.changed(0.3)
+        finally:
+            await source.close()
+
+    asyncio.run(work())
 
 
 def test_nobody_there() -> None:

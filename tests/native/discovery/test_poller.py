@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from native.discovery import pace
 from native.discovery.poller import Applied, Poller, moment
 from native.discovery.services import Endpoint, Found, SourceFailed
 from native.errors import Refused
@@ -19,13 +20,16 @@ class Script:
     prefix = ""
 
     def __init__(self, *answers: Found | Exception) -> None:
-        self.answers, self.closed = list(answers), False
+        self.answers, self.closed, self.changes = list(answers), False, False
 
     async def look(self) -> Found:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    async def changed(self, seconds: float) -> None:
+        await asyncio.sleep(0 if self.changes else seconds)
 
     async def close(self) -> None:
         self.closed = True
@@ -100,9 +104,22 @@ def test_a_lasting_failure_is_warned_of_once_and_its_end_is_told(caplog: pytest.
     told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "native.discovery.poller"]
     assert told == [
         ("WARNING", "consul here: away; tried again in 0.01 s"),
-        ("WARNING", "consul here: elsewhere; tried again in 0.01 s"),
+        ("WARNING", "consul here: elsewhere; tried again in 0.04 s"),
         ("INFO", "consul here answers again"),
     ]
+
+
+def test_what_may_have_changed_is_looked_at_before_the_interval_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "SHORTEST", 0.0)
+
+    async def work() -> None:
+        each = poller(SourceFailed("away"), WEB, interval=1000)
+        each.source.changes = True
+        for state in ("failing", "working"):
+            await each.round()
+            assert each.status["state"] == state
+
+    asyncio.run(work())
 
 
 def test_times_are_told_as_the_api_does() -> None:

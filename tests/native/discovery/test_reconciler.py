@@ -11,6 +11,7 @@ from native.discovery.poller import Applied
 from native.discovery.reconciler import Reconciler
 from native.discovery.services import Endpoint, Found
 from native.engine import Engine
+from native.events import Validated
 from tests.native.engines import running_engine
 
 BODY = {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}
@@ -104,6 +105,23 @@ def test_one_service_in_trouble_keeps_no_other_back(tmp_path: Path, haproxy_bina
         assert any(each.startswith("c-lost: ") and "nobody.invalid" in each for each in applied.troubles), applied
         assert any(each.startswith("c-two words: ") for each in applied.troubles)
         assert world.engine.transactions() == [], "what nobody asked for leaves nothing to clean up"
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_what_haproxy_refuses_is_not_asked_again_at_once(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(world: World) -> None:
+        checks: list[Validated] = []
+        world.engine.site.events.listen(lambda event: checks.append(event) if isinstance(event, Validated) else None)
+        lost = Endpoint("nobody.invalid", 80)
+        first = await world.find({"lost": [lost]})
+        assert len(checks) == 1
+        assert (await world.find({"lost": [lost]})).troubles == first.troubles
+        assert len(checks) == 1
+        assert (await world.find({"lost": [lost], "web": [ONE]})).troubles == first.troubles
+        assert (len(checks), world.served()) == (2, {"c-web": ["10.0.0.1:80"]})
+        assert (await world.find({"lost": [TWO], "web": [ONE]})).troubles == []
+        assert world.served()["c-lost"] == ["10.0.0.2:80"], "something else is tried at once"
 
     at_work(tmp_path, haproxy_binary, work)
 

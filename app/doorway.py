@@ -1,0 +1,42 @@
+"""Where requests enter: they wait at the door while one application makes room for the next, so that no client is turned away."""
+
+import asyncio
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+
+class Doorway:
+    """An ASGI application that is the one of the moment."""
+
+    def __init__(self) -> None:
+        self._app: ASGIApp | None = None
+        self._opened = asyncio.Event()
+        self._inside: set[asyncio.Task[Any]] = set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        while (app := self._app) is None:
+            await self._opened.wait()
+        task = asyncio.current_task()
+        assert task is not None
+        self._inside.add(task)
+        try:
+            await app(scope, receive, send)
+        finally:
+            self._inside.discard(task)
+
+    def open(self, app: ASGIApp) -> None:
+        self._app = app
+        self._opened.set()
+
+    async def close(self, patience: float) -> None:
+        """Nobody enters any more; whoever is inside has `patience` seconds, then is cut off."""
+        self._app = None
+        self._opened.clear()
+        late = set(self._inside)
+        if late:
+            _, late = await asyncio.wait(late, timeout=patience)
+        for each in late:
+            each.cancel()
+        if late:
+            await asyncio.wait(late)

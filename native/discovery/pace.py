@@ -1,0 +1,17 @@
+"""How often to try what may fail, and how soon to look again. Pure; in seconds."""
+
+LONGEST = 60.0
+# Of the time, the part that may go into looking while something changes all the time.
+SHARE = 0.1
+SHORTEST = 1.0
+
+
+def until_retry(interval: float, failures: int) -> float:
+    """After so many failures in a row: the interval, doubled with each but the first up to a minute, never less than the interval."""
+    doubled = interval * 2.0 ** min(max(failures - 1, 0), 16)
+    return max(interval, min(doubled, LONGEST))
+
+
+def rest(interval: float, took: float) -> float:
+    """How long nobody is asked after a look that took so long, whatever changes."""
+    return min(interval, max(SHORTEST, took / SHARE))

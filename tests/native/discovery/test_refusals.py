@@ -1,0 +1,30 @@
+"""What is refused, by a clock that stands where it is put."""
+
+from dataclasses import replace
+
+from native.discovery.backends import Wish
+from native.discovery.refusals import Refusals
+from native.discovery.services import Endpoint
+from native.discovery.slots import Growth
+
+ONE, TWO = Endpoint("one", 1), Endpoint("two", 2)
+WISH = Wish("b", (ONE, TWO), Growth(10, None))
+
+
+def test_it_is_held_longer_and_longer_while_the_same_is_wished() -> None:
+    now = [0.0]
+    refusals = Refusals(lambda: now[0])
+    assert refusals.holds(WISH) == ""
+    for until in (10.0, 30.0, 70.0):
+        refusals.note(WISH, "no such host", 10)
+        now[0] = until - 0.1
+        assert refusals.holds(replace(WISH, endpoints=(TWO, ONE))) == "no such host"
+        for other in (replace(WISH, name="c"), replace(WISH, endpoints=(ONE,)), replace(WISH, endpoints=None), replace(WISH, defaults="d")):
+            assert refusals.holds(other) == ""
+        now[0] = until
+        assert refusals.holds(WISH) == ""
+    refusals.settle(WISH)
+    refusals.note(WISH, "again", 10)
+    assert refusals.holds(WISH) == "again"
+    now[0] += 10
+    assert refusals.holds(WISH) == "", "it begins anew"
