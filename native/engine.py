@@ -203,9 +203,7 @@ class Engine:
         """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
-        name, document = self._named(file), _parsed(body)
-        if not skip_version:
-            document = header.without_versions(document)
+        name, document = self._named(file), _parsed(body if skip_version else header.without_versions(body))
         change = Change(
             edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current),
             version=None if skip_version else self._stated(version),

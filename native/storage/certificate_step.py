@@ -17,6 +17,8 @@ from native.storage import certificate
 NOT_NOW = re.compile(
     r"too big|closed the connection|ongoing transaction|currently locked|in use, can't be deleted|used as default certificate"
     r"|Unknown command|Permission denied|must contain the directory path"
+    # What it has in memory until then differs in what an entry cannot change.
+    r"|already instantiated with incompatible parameters|Incompatibilities found in OCSP"
 )
 
 
