@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 
 USERS, CERTIFICATE, KEY = "users", "tls.crt", "tls.key"
+# Where the unit takes the users from.
+UNIT_USERS = Path("/etc/dataplaneapi/users")
 
 
 def path(name: str) -> str:

@@ -6,15 +6,18 @@ Nothing is changed, and no running server is needed. `check` asks only whether s
 import asyncio
 import importlib.util
 import json
+import os
+import pwd
 import re
 import shutil
 import stat
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from app import mounts
+from app import credentials, mounts
 from app.directories import directories, unusable
 from app.engine import config_files, reload_command
 from app.settings import Settings, SettingsError
@@ -29,8 +32,7 @@ from native.runtime.versions import OLDEST, lacking
 from native.text.document import Document
 
 OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
-# Reloads through the master's socket are answered with their outcome from here on.
-MASTER_RELOADS = (2, 7)
+UNIT_USER = "dataplaneapi"
 EXTRAS = {"metrics": "prometheus_client", "aws": "botocore", "acme": "dns"}
 
 
@@ -62,6 +64,7 @@ def essentials(settings: Settings) -> Iterator[Finding]:
 
 def findings(settings: Settings) -> Iterator[Finding]:
     yield Finding(OK, "server", f"dataplaneapi {VERSION}")
+    yield from _of_rights()
     yield from _of_settings(settings)
     yield from _of_binary(settings)
     yield from _of_configuration(settings)
@@ -71,6 +74,14 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield from _of_sockets(settings)
     yield from _of_reloads(settings)
     yield from _of_extras()
+
+
+def _of_rights() -> Iterator[Finding]:
+    """Root may use what the service may not."""
+    with suppress(KeyError):
+        if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
+            what = f"run by root; {UNIT_USER}, as whom the unit runs, may be refused what is found in order here"
+            yield Finding(NOTE, "server", what, f"runuser -u {UNIT_USER} -- dataplaneapi doctor")
 
 
 def _of_settings(settings: Settings) -> Iterator[Finding]:
@@ -98,9 +109,6 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
     yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
     for lack in lacking(version):
         yield Finding(NOTE, "haproxy", f"only since {lack.since[0]}.{lack.since[1]}: {lack.what}. Here: {lack.instead}")
-    if version < MASTER_RELOADS and not settings.reload_cmd:
-        remedy = "set haproxy.reload.reload_cmd, such as systemctl reload haproxy"
-        yield Finding(WARNING, "haproxy", "before 2.7 the master's socket does not tell how a reload went", remedy)
 
 
 def _version(binary: str) -> tuple[int, int]:
@@ -154,9 +162,12 @@ def _of_users(settings: Settings) -> Iterator[Finding]:
         return Document.parse(Path(settings.config_file).read_bytes())
 
     try:
-        number = len(Users(settings, document))
+        number = len(Users(_as_the_unit(settings), document))
     except (NoUsers, OSError) as error:
         yield Finding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
+        return
+    if not number and credentials.UNIT_USERS.is_file() and not os.access(credentials.UNIT_USERS, os.R_OK):
+        yield Finding(NOTE, "users", f"the unit hands over {credentials.UNIT_USERS}, which is not for this user to read")
         return
     if not number:
         remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
@@ -166,6 +177,12 @@ def _of_users(settings: Settings) -> Iterator[Finding]:
     if plain := sorted(str(user.get("name")) for user in settings.users if user.get("insecure")):
         remedy = "openssl passwd -5 makes one that can be kept instead, without insecure: true"
         yield Finding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
+
+
+def _as_the_unit(settings: Settings) -> Settings:
+    """With the users that it hands over, where they can be seen from here."""
+    there = credentials.UNIT_USERS.is_file() and os.access(credentials.UNIT_USERS, os.R_OK) and credentials.UNIT_USERS.stat().st_size
+    return replace(settings, userlist_file=str(credentials.UNIT_USERS)) if there and not settings.userlist_file else settings
 
 
 def _of_directories(settings: Settings) -> Iterator[Finding]:

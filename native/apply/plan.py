@@ -101,7 +101,7 @@ class _Planner:
     def _own_members(self, old: Section, new: Section) -> list[Command] | None:
         """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
         resource = next((each for each in resources().by_name.values() if each.section == new.kind), None)
-        if resource is None:
+        if resource is None or old.snippets or new.snippets:
             return None
         live = live_of(self.grammar.schemas, resource.schema)
         shape = self.editor.shape(resource)

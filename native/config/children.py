@@ -48,10 +48,11 @@ class ChildEditor:
             shape = self.shape(resource)
             prefixes = shape.prefixes()
             sizes = sorted({len(prefix) for prefix in prefixes}, reverse=True)
+            hidden = section.snippets
             places = [
                 place
                 for place, line in enumerate(section.lines[1:], 1)
-                if line.words and any(line.words[:size] in prefixes for size in sizes)
+                if line.words and any(line.words[:size] in prefixes for size in sizes) and place not in hidden
             ]
             found = section.cache[key] = Children(places, [shape.read(section.lines[place]) for place in places])
         return found

@@ -16,7 +16,7 @@ def line_place(section: Section, earlier: Sequence[int]) -> int:
 
 def before_comments(section: Section, place: int) -> int:
     """The line behind which to insert so that the comments directly above `place` stay with it."""
-    while place > 1 and section.lines[place - 1].is_comment:
+    while place > 1 and section.lines[place - 1].is_comment and place - 1 not in section.snippets:
         place -= 1
     return place - 1
 

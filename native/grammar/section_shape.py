@@ -77,8 +77,9 @@ class SectionShape:
         found: SectionReading | None = section.cache.get(self)
         if found is None:
             lines: dict[int, list[tuple[int, Line]]] = {}
+            hidden = section.snippets
             for place, line in enumerate(section.lines[1:], 1):
-                if line.words and (number := self.directive_of(line)) is not None:
+                if line.words and place not in hidden and (number := self.directive_of(line)) is not None:
                     lines.setdefault(number, []).append((place, line))
             found = section.cache[self] = SectionReading(lines, self._object(section, lines))
         return found

@@ -94,9 +94,10 @@ class Surroundings:
 
 def _about(error: Refused, draft: str, file: str) -> Refused:
     """The refusal with the file's own name in all that HAProxy said of its draft."""
-    alerts = [
-        replace(alert, text=alert.text.replace(draft, file), file=file if alert.file == draft else alert.file)
-        for alert in error.alerts
-        if isinstance(alert, Message)
-    ]
+
+    def named(text: str | None) -> str | None:
+        return text and text.replace(draft, file)
+
+    told = [alert for alert in error.alerts if isinstance(alert, Message)]
+    alerts = [replace(each, text=each.text.replace(draft, file), file=named(each.file), source=named(each.source)) for each in told]
     return Refused(error.detail.replace(draft, file), place=error.place, alerts=alerts)

@@ -43,7 +43,7 @@ class Store:
 
     def recover(self) -> None:
         """At start: no file is half written, and nothing is left over in the directory. Raises Unusable."""
-        for journal in self.state.glob("*.journal"):
+        for journal in self._journals():
             try:
                 Journal(journal, os).replay()
             except OSError as error:
@@ -54,6 +54,12 @@ class Store:
                     if names.is_draft(entry.name):
                         with suppress(OSError):
                             remove_unlocked(Path(entry.path))
+
+    def _journals(self) -> list[Path]:
+        """None where they cannot be read: of a directory that cannot be used, which is told elsewhere."""
+        with suppress(OSError):
+            return list(self.state.glob("*.journal"))
+        return []
 
     # -- reading
 

@@ -3,12 +3,14 @@
 Sections are immutable and shared between documents, so what is computed from one is kept on it (`cache`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from native.text.line import Line
 
 CONDITIONALS = (".if", ".elif", ".else", ".endif")
+# Comments that enclose lines which other tools write as text, and the sections in which they do.
+SNIPPET, SNIPPED = "###_config-snippet_###", ("global", "defaults", "frontend", "backend")
 # The kind of what is no section but the beginning of another file: its text is a mark, and what stands there before the first section.
 BOUNDARY = ""
 
@@ -87,8 +89,29 @@ class Section:
             self.kind, self.name if name is None else name, lines=kept, lead=self.lead, file=self.file, usual_indent=self.usual_indent
         )
 
+    @property
+    def snippets(self) -> frozenset[int]:
+        """The places of lines in a snippet, and of the comments around it: they are text, whatever they say."""
+        if self.kind not in SNIPPED or SNIPPET not in self.text:
+            return frozenset()
+        found: frozenset[int] | None = self.cache.get(SNIPPET)
+        if found is None:
+            found = self.cache[SNIPPET] = frozenset(self._in_snippets())
+        return found
+
+    def _in_snippets(self) -> Iterator[int]:
+        inside = False
+        for place, line in enumerate(self.lines):
+            said = line.text.split()
+            inside = inside or said[:2] == [SNIPPET, "BEGIN"]
+            if inside:
+                yield place
+                inside = said[:2] != [SNIPPET, "END"]
+
     def outside_blocks(self, place: int) -> int:
-        """The place itself, or that of the `.endif` which closes the block around it."""
+        """The place itself, or that of the `.endif` or the end of the snippet which closes the block around it."""
+        while place in self.snippets and place + 1 in self.snippets:
+            place += 1
         depth = [0] * (len(self.lines) + 1)
         for i, line in enumerate(self.lines):
             word = line.words[0] if line.words else ""

@@ -1,6 +1,7 @@
 """What the doctor finds: beside a real HAProxy, and where each thing is wrong."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app import doctor
+from app import credentials, doctor
 from app.doctor import Finding
 from app.settings import Settings
 from tests.app.client import CONFIGURATION, settings
@@ -74,6 +75,18 @@ def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part
     assert error.level == doctor.ERROR
     assert what in error.what
     assert remedy in error.remedy
+
+
+def test_users_that_the_unit_hands_over(sound: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody, file = replace(sound, users=[]), tmp_path / "users"
+    monkeypatch.setattr(credentials, "UNIT_USERS", file)
+    file.write_text("")
+    assert worst(nobody, "users").level == doctor.ERROR, "an empty one stands for none"
+    file.write_text("userlist controller\n    user admin insecure-password x\n")
+    assert worst(nobody, "users") == Finding(doctor.OK, "users", "1")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "access", lambda path, mode, **more: path != file)
+        assert worst(nobody, "users").level == doctor.NOTE
 
 
 def test_passwords_in_clear_text_are_a_warning(sound: Settings) -> None:

@@ -1,5 +1,6 @@
 """The Debian package on a machine that has HAProxy: installed by hand, with mistakes, and removed; one story, told in order."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.machine import Machine
+from tests.rules.sources import CHECKOUT
 
 SETTINGS = "/etc/haproxy/dataplaneapi.yaml"
 BASE = "http://127.0.0.1:5555/v3/services/haproxy"
 
 
 @pytest.fixture(scope="module")
-def machine(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with Machine(tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/package": deb.parent}) as running:
+def machine(deb: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    with Machine(tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/package": deb.parent, "/srv/wheels": wheels}) as running:
         yield running
 
 
@@ -42,6 +44,8 @@ def test_it_installs_and_starts(machine: Machine, deb: Path) -> None:
     assert machine.run("dataplaneapi --version").startswith("HAProxy Data Plane API v")
     secret = machine.run("cat /etc/dataplaneapi/first-password")
     assert secret not in told
+    assert "unsafe path transition" not in told
+    assert machine.run("stat -c '%U:%G' /etc/haproxy/haproxy.cfg") == "dataplaneapi:dataplaneapi"
     assert machine.run("cd /etc/dataplaneapi && stat -c '%U %a' users first-password").split("\n") == ["root 600", "root 600"]
 
 
@@ -121,6 +125,10 @@ def test_sockets_of_systemd_instead(machine: Machine) -> None:
     assert ask(machine, "configuration/version").endswith("200"), "also without a network"
 
 
+def test_the_doctor_finds_it_well(machine: Machine) -> None:
+    machine.run("dataplaneapi doctor && runuser -u dataplaneapi -- dataplaneapi doctor")
+
+
 def test_it_is_removed_and_purged(machine: Machine) -> None:
     before = machine.run("cat /etc/haproxy/haproxy.cfg")
     machine.run("apt-get remove -y dataplaneapi")
@@ -133,3 +141,20 @@ def test_it_is_removed_and_purged(machine: Machine) -> None:
 def test_nothing_was_left_running(machine: Machine) -> None:
     done = subprocess.run(machine.enter("pgrep", "-f", "dataplaneapi"), capture_output=True, text=True, check=False)
     assert done.stdout == ""
+
+
+@pytest.mark.soak
+def test_by_hand_as_the_guide_says(machine: Machine) -> None:
+    """Every command of its section, typed; then the sockets of systemd instead."""
+    guide = (CHECKOUT / "docs/install.md").read_text()
+    by_hand, sockets = (re.search(rf"^## {title}.*?^```sh\n(.*?)^```", guide, re.MULTILINE | re.DOTALL) for title in ("By hand", "Sockets"))
+    assert by_hand
+    assert sockets
+    machine.run("sed -i /EXTRAOPTS=.-S/d /etc/default/haproxy; rm -rf /etc/systemd/system/dataplaneapi.service.d; systemctl daemon-reload")
+    typed = by_hand[1].replace("$(openssl passwd -5)", "$(openssl passwd -5 typed)")
+    machine.run(f"set -e; export PIP_NO_INDEX=1 PIP_FIND_LINKS=/srv/wheels; cd /srv/wheels\n{typed}")
+    asked = f"curl -s -u admin:typed '{BASE}/configuration/version'"
+    assert machine.run(asked).isdigit()
+    machine.run(f"set -e\n{sockets[1]}")
+    assert machine.run(asked).isdigit()
+    assert machine.run("systemctl is-active dataplaneapi.socket") == "active"

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from app.cli import SETTINGS_FILE
+from app.credentials import UNIT_USERS
+from app.doctor import UNIT_USER
 from tests.rules.sources import CHECKOUT
 
 UNITS = CHECKOUT / "systemd"
@@ -53,6 +55,12 @@ def test_a_mistake_would_be_seen(unit: Path) -> None:
     unit.write_text(unit.read_text().replace("ProtectSystem=strict", "ProtectSystem=string"))
     assert "Failed to parse protect system value" in analyze("verify", "--man=no", str(unit), root=unit.parent)
     assert exposure(unit) > 1.1
+
+
+def test_it_hands_over_the_users_that_the_doctor_looks_for() -> None:
+    text = (UNITS / "dataplaneapi.service").read_text()
+    assert f"LoadCredential=users:{UNIT_USERS}\n" in text
+    assert f"User={UNIT_USER}\n" in text
 
 
 def test_it_reads_the_file_that_the_command_reads() -> None:

@@ -28,8 +28,8 @@ backend app from base
     server "s2" 192.0.2.2:80
 """
 EDITOR = Editor()
-GLOBAL, DEFAULTS, FRONTENDS, BACKENDS, SERVERS, ACLS = (
-    EDITOR.resources[name] for name in ("global", "defaults", "frontends", "backends", "servers", "acls")
+GLOBAL, DEFAULTS, FRONTENDS, BACKENDS, SERVERS, ACLS, RULES = (
+    EDITOR.resources[name] for name in ("global", "defaults", "frontends", "backends", "servers", "acls", "http_request_rules")
 )
 APP, NOBODY = (BACKENDS, "app"), (BACKENDS, "nobody")
 SERVER = {"name": "s3", "address": "192.0.2.3", "port": 80}
@@ -202,3 +202,37 @@ def test_lines_that_are_no_objects() -> None:
     with pytest.raises(NativeError):
         EDITOR.get_object(document(text), ACLS, APP, 0)
     assert EDITOR.get_object(document(text), ACLS, APP, 1)["acl_name"] == "local"
+
+
+SNIPPET = """\
+frontend web
+  bind :80
+  ###_config-snippet_### BEGIN
+  # theirs
+  acl theirs src 192.0.2.1
+  http-request deny if theirs
+  maxconn 7
+  ###_config-snippet_### END
+  acl ours src 192.0.2.2
+"""
+
+
+def test_what_stands_in_a_snippet_is_text() -> None:
+    document, web = Document.parse(SNIPPET), (FRONTENDS, "web")
+    assert EDITOR.get_object(document, FRONTENDS, None, "web") == {"name": "web"}
+    assert [each["acl_name"] for each in EDITOR.list_objects(document, ACLS, web)] == ["ours"]
+    assert EDITOR.replace_all(document, RULES, web, []).text == SNIPPET
+    new = EDITOR.create(document, ACLS, web, {"acl_name": "new", "criterion": "src", "value": "192.0.2.3"}, index=0)
+    assert new.text == SNIPPET.replace("  acl ours", "  acl new src 192.0.2.3\n  acl ours")
+    ruled = EDITOR.create(Document.parse(SNIPPET.replace("  acl ours src 192.0.2.2\n", "")), RULES, web, {"type": "allow"}, index=0)
+    assert ruled.text.endswith("END\n  http-request allow\n")
+    assert EDITOR.replace(document, FRONTENDS, None, "web", {"name": "web"}, full=True).text == "frontend web\n"
+
+
+def test_what_is_never_shown_stays() -> None:
+    caches = EDITOR.resources["caches"]
+    made = EDITOR.create(document(), caches, None, {"name": "c", "total_max_size": 4, "metadata": {"a": 1}})
+    assert EDITOR.get_object(made, caches, None, "c") == {"name": "c", "total_max_size": 4}
+    again = EDITOR.replace(made, caches, None, "c", {"name": "c", "total_max_size": 5})
+    assert 'cache c # {"a":1}\n  total-max-size 5\n'.replace("  ", "    ") in again.text
+    assert "cache c\n" in EDITOR.replace(made, caches, None, "c", {"name": "c", "metadata": None}).text

@@ -45,6 +45,7 @@ def test_what_is_said_holds_no_content(tmp_path: Path) -> None:
         "Can't remove the certificate: certificate '/a.pem' in use, can't be deleted!",
         "Can't delete the entry: certificate 'a' cannot be deleted, it is used as default certificate by the following frontends:",
         "Unknown command: 'set'",
+        "Can't edit the crt-list: Incompatibilities found in OCSP update mode for certificate a.pem",
     ],
 )
 def test_refusals_that_say_nothing_of_the_file(said: str) -> None:

@@ -109,6 +109,7 @@ def test_what_haproxy_refuses_reaches_neither(site: TlsSite) -> None:
 
 
 REORDERED = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n{a}\n"
+OTHER_OCSP = "{a}\n{b} [ocsp-update off] b.example.com\n"
 WITHOUT_DEFAULT = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n"
 
 
@@ -117,6 +118,7 @@ WITHOUT_DEFAULT = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n"
     [
         (REORDERED, "entries of the list have to stand before others"),
         (WITHOUT_DEFAULT, "used as default certificate"),
+        (OTHER_OCSP, "ncompatib"),
         ("", "no entry is left"),
     ],
 )

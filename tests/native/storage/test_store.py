@@ -164,3 +164,9 @@ def test_a_disk_that_takes_nothing_changes_nothing(tmp_path: Path, monkeypatch: 
         assert not engine.site.stored.entries
 
     changing(tmp_path, work)
+
+
+def test_a_start_without_a_directory_for_journals(tmp_path: Path) -> None:
+    """One that cannot even be looked into, as where it belongs to somebody else."""
+    (tmp_path / "maps").mkdir()
+    GeneralStore("general", Directory(tmp_path / "maps", "maps_dir"), tmp_path / ("x" * 300)).recover()

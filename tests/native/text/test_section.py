@@ -76,3 +76,11 @@ def test_indent_is_that_of_its_lines_else_the_usual_one(lines: tuple[str, ...], 
     found = Section("backend", "b", section(*lines).text, usual_indent="\t")
     assert (found.own_indent, found.indent) == (own, indent)
     assert found.with_lines(found.lines).usual_indent == "\t"
+
+
+def test_snippets_are_told_by_their_comments() -> None:
+    begin, end = "  ###_config-snippet_### BEGIN\n", "  ###_config-snippet_### END\n"
+    text = f"backend b\n  a\n{begin}  b\n  # c\n{end}  d\n{begin}  e\n"
+    assert Section("backend", "b", text).snippets == {2, 3, 4, 5, 7, 8}
+    assert Section("backend", "b", text).outside_blocks(3) == 5
+    assert Section("listen", "b", text).snippets == Section("backend", "b", "backend b\n# ###_config-snippet_### BEGIN\n").snippets == set()
