@@ -7,7 +7,7 @@ refuses is tried again less and less often.
 import asyncio
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial, reduce
 from pathlib import Path
@@ -19,11 +19,12 @@ from native.discovery.poller import Applied, Source
 from native.discovery.refusals import Refusals
 from native.discovery.services import Definition, Found
 from native.discovery.slots import Growth
-from native.engine import Edit, Engine
+from native.engine import Engine
 from native.errors import NativeError, Refused
 from native.text.document import Document
 
 log = logging.getLogger(__name__)
+Edit = Callable[[Document], Document]
 
 
 class Reconciler:
