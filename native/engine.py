@@ -125,7 +125,9 @@ class Engine:
             self._watching.begin(MapSync(self.site, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
-        """What is pending is carried out first."""
+        """A commit that is at work ends, and what is pending is carried out first."""
+        async with self.site.lock:
+            pass
         await self.reloads.close()
         await self._watching.stop()
 
