@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from app.errors import ApiError
 from app.tally import SECONDS, Durations
 from app.version import VERSION
-from native.errors import BadRequest, RuntimeFailure, Unusable
+from native.discovery.definitions import STATUS
+from native.errors import BadRequest, RuntimeFailure, Unreadable, Unusable
 from native.storage import certificate
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ async def exposition(sidecar: "Sidecar") -> bytes:
         raise ApiError(501, MISSING) from None
     registry = CollectorRegistry(auto_describe=False)
     expiries = await asyncio.to_thread(_expiries, sidecar)
-    registry.register(_Collected([*_counted(sidecar), *_standing(sidecar, await _is_up(sidecar)), expiries]))
+    registry.register(_Collected([*_counted(sidecar), *_standing(sidecar, await _is_up(sidecar)), _sources(sidecar), expiries]))
     return generate_latest(registry)
 
 
@@ -68,6 +69,20 @@ def _standing(sidecar: "Sidecar", up: bool) -> Iterator["Metric"]:
     yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)
     yield _gauge("start_time_seconds", "When the server was started, in Unix time.", sidecar.started)
     yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
+
+
+def _sources(sidecar: "Sidecar") -> "Metric":
+    """Those that have been looked at; none where the definitions cannot be read."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    text = "Whether the last look at a source of services did all it should."
+    family = GaugeMetricFamily("dataplane_discovery_working", text, labels=["kind", "id", "name"])
+    for kind, definitions in sidecar.discovery.kinds.items():
+        with suppress(Unusable, Unreadable):
+            for each in definitions.list_all():
+                if STATUS in each:
+                    family.add_metric([kind, each["id"], each.get("name", "")], float(each[STATUS]["state"] == "working"))
+    return family
 
 
 def _expiries(sidecar: "Sidecar") -> "Metric":

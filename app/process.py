@@ -10,13 +10,16 @@ from app.settings import SettingsError
 def write_pid_file(path: str) -> None:
     """Writes the own pid; SettingsError when a live process owns the file or it holds something else."""
     target = Path(path)
-    held = target.read_text() if target.exists() else ""
-    if held.strip():
-        _check_owner(held)
     beside = target.with_name(f".{target.name}.{os.getpid()}")
-    beside.write_text(str(os.getpid()))
-    beside.chmod(0o644)
-    os.replace(beside, target)
+    try:
+        held = target.read_text() if target.exists() else ""
+        if held.strip():
+            _check_owner(held)
+        beside.write_text(str(os.getpid()))
+        beside.chmod(0o644)
+        os.replace(beside, target)
+    except OSError as error:
+        raise SettingsError(f"pid_file: {path} cannot be written: {error.strerror}") from None
 
 
 def _check_owner(held: str) -> None:

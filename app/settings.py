@@ -243,7 +243,19 @@ def _maps(data: Any, path: str) -> list[dict[str, Any]]:
     return [dict(each) for each in found]
 
 
+_PORTS, _IDS, _COUNTS = (1 << 16) - 1, (1 << 32) - 2, (1 << 63) - 1
+
+
+def _check_numbers(settings: Settings) -> None:
+    largest = {"dataplaneapi.port": _PORTS, "dataplaneapi.tls.tls_port": _PORTS, "dataplaneapi.uid": _IDS, "dataplaneapi.gid": _IDS}
+    for name, source, _ in table():
+        limit = largest.get(source.yaml, _COUNTS)
+        if source.kind == "number" and not 0 <= (getattr(settings, name) or 0) <= limit:
+            raise SettingsError(f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}")
+
+
 def _check(settings: Settings) -> None:
+    _check_numbers(settings)
     if wrong := [each for each in settings.scheme if each not in ("http", "https", "unix")]:
         raise SettingsError(f"scheme {wrong[0]!r} is not one of http, https, unix")
     try:

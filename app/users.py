@@ -76,6 +76,9 @@ class Users:
         for user in found:
             by_name.setdefault(user.name, user)
         self._by_name = by_name
+        if not by_name:
+            name = self._settings.userlist
+            logger.warning("no users are configured, so every request is answered 401: give dataplaneapi.user, or a userlist %s", name)
         self.generation += 1
 
     def find(self, name: str) -> User | None:

@@ -125,7 +125,9 @@ class Engine:
             self._watching.begin(MapSync(self.site, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
-        """What is pending is carried out first."""
+        """A commit that is at work ends, and what is pending is carried out first."""
+        async with self.site.lock:
+            pass
         await self.reloads.close()
         await self._watching.stop()
 
@@ -201,9 +203,7 @@ class Engine:
         """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
-        name, document = self._named(file), _parsed(body)
-        if not skip_version:
-            document = header.without_versions(document)
+        name, document = self._named(file), _parsed(body if skip_version else header.without_versions(body))
         change = Change(
             edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current),
             version=None if skip_version else self._stated(version),

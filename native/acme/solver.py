@@ -20,11 +20,12 @@ READY = "challenge(s) ready!"
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds. `timeout` None: the name servers are not asked whether they show a record."""
+    """Seconds. `timeout` None: the name servers are not asked whether they show a record; `doubt`: for how long none need be found."""
 
     delay: float = 0.0
     interval: float = 5.0
     timeout: float | None = 3600.0
+    doubt: float = 60.0
     kept: float = 600.0
     kept_after_failure: float = 1.0
 
@@ -70,10 +71,17 @@ class Solver:
         await asyncio.sleep(self.patience.delay)
         if self.patience.timeout is None:
             return
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self.patience.timeout
-        while not await self.zones.shows(zone, challenge.name, challenge.value):
-            if loop.time() > deadline:
+        clock = asyncio.get_running_loop().time
+        began = last_asked = clock()
+        while True:
+            try:
+                if await self.zones.shows(zone, challenge.name, challenge.value):
+                    return
+                last_asked = clock()
+            except Unresolved:
+                if clock() - last_asked > self.patience.doubt:
+                    raise
+            if clock() - began > self.patience.timeout:
                 raise Unresolved(f"the servers of {zone} do not show the record within {self.patience.timeout:g} s")
             await asyncio.sleep(self.patience.interval)
 

@@ -30,6 +30,8 @@ async def failed(site: Site, loaded: Loaded) -> int | None:
     """The version under which the file is again what runs; None where it was not changed. Stored files go back as well."""
     site.memory.set(pending="")
     await _put_back(site)
+    # A worker that somebody else started since has read the file as it is.
+    await site.running.observe()
     good = site.running.good()
     if good is None or header.same_text(good, loaded.document):
         return None
@@ -42,7 +44,7 @@ async def failed(site: Site, loaded: Loaded) -> int | None:
     except NativeError as error:
         log.error("the reload failed, and the file could not be put back to what runs: %s", error)
         return None
-    log.warning("the reload failed; version %d is what HAProxy runs, version %d was refused", outcome.version, loaded.version)
+    log.warning("the reload failed; version %d is again what HAProxy had loaded, version %d was not taken", outcome.version, loaded.version)
     return outcome.version
 
 

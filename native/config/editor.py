@@ -92,7 +92,7 @@ class Editor:
         found: Object | None = section.cache.get(key)
         if found is None:
             shape = self.shape(resource)
-            found = dict(shape.read(section))
+            found = {name: value for name, value in shape.read(section).items() if name not in resource.untold}
             if "name" in shape.order:
                 found["name"] = name
             if bound is not None and "from" in shape.order:
@@ -172,7 +172,8 @@ class Editor:
             raise absent_section(resource, name, "absent_replace", full=full)
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, told.get("from"))
-        said = _without_implied(told, old, implicit_defaults(document, old))
+        kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.untold}
+        said = {**kept, **_without_implied(told, old, implicit_defaults(document, old))}
         document = with_named_source(document, said.get("from"))
         new = self.shape(resource).onto(at_home(document, old), said, whole=full)
         if full:

@@ -21,6 +21,7 @@ _LAST_VERSION = 2**63 - 1
 _CHECKSUM = re.compile(r"^# _md5hash=.*(?:\n|\Z)", re.MULTILINE)
 _VERSION = re.compile(r"^# _version=(.*)(?:\n|\Z)", re.MULTILINE)
 _DIGITS = re.compile(r"^# _version=[^\r\n]*", re.MULTILINE)
+_VERSIONS = re.compile(rb"^# _version=.*(?:\n|\Z)", re.MULTILINE)
 _STATED = re.compile(rb"# _md5hash=([0-9a-f]{32})\r?(?:\n|\Z)")
 _COMMENT = re.compile(r"^#.*(?:\n|\Z)", re.MULTILINE)
 
@@ -88,10 +89,9 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
     return Stamped(document, document.data, version, md5(document.data, usedforsecurity=False).hexdigest())
 
 
-def without_versions(document: Document) -> Document:
-    """Without any version line, as a pushed text is taken."""
-    document = _bare(document)
-    return document.with_preamble(_VERSION.sub("", document.preamble)) if _VERSION.search(document.preamble) else document
+def without_versions(text: bytes) -> bytes:
+    """A pushed text without any version line, wherever it stands."""
+    return _VERSIONS.sub(b"", text)
 
 
 def under_header_of(document: Document, other: Document) -> Document:

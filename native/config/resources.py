@@ -14,8 +14,8 @@ class Resource:
     the parameter that names where it stands.
 
     `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
-    body. `fallback`: the member of a frontend that names the backend
-    for whatever no rule sends elsewhere.
+    body. `untold`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
+    the backend for whatever no rule sends elsewhere.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Resource:
     parent_parameter: str = ""
     full_section: bool = False
     silent: bool = False
+    untold: tuple[str, ...] = ()
     fallback: str = ""
     messages: Mapping[str, Any] = field(default_factory=dict)
 
@@ -70,7 +71,8 @@ def _resource(name: str, row: Mapping[str, Any]) -> Resource:
         )
         if key in row
     }
-    return Resource(name=name, list_schema=row.get("list", ""), parents=tuple(row.get("parents", ())), **known)
+    parents, untold = tuple(row.get("parents", ())), tuple(row.get("untold", ()))
+    return Resource(name=name, list_schema=row.get("list", ""), parents=parents, untold=untold, **known)
 
 
 @functools.cache

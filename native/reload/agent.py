@@ -146,7 +146,8 @@ class ReloadAgent:
             record = self.records.update(replace(self.records.get(identity), started=time.time(), version=version))
             await sight.before()
             outcome = await self._strategy.run()
-            seen = await (sight.at_once() if outcome.ok is False else sight.after(record.started or 0.0))
+            look = sight.after_failure if outcome.ok is False else sight.after
+            seen = await look(record.started or 0.0)
             record = _judged(record, outcome, seen, sight)
             if record.status == SUCCEEDED:
                 return await self._succeeded(record, document, mark)

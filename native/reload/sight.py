@@ -24,21 +24,29 @@ class Sight:
     """Looks at the process before a reload, and after it until the outcome is certain.
 
     `patience`: how long the old worker may go on answering; while the master shows a reload at work, `limit` holds instead,
-    and `glance` where no worker answered before.
+    and `glance` where no worker answered before. `restart`: how long a HAProxy that somebody else starts anew may be away.
     """
 
-    def __init__(self, runtime: Runtime, *, patience: float = 10.0, limit: float = 60.0, glance: float = 0.5) -> None:
+    def __init__(self, runtime: Runtime, *, patience: float = 10.0, limit: float = 60.0, glance: float = 0.5, restart: float = 2.0) -> None:
         self._runtime, self._patience, self._limit, self._glance = runtime, patience, limit, min(glance, patience)
+        self._restart = min(restart, patience)
         self.worker: Worker | None = None
         self._processes: Processes | None = None
 
     async def before(self) -> None:
         self.worker, self._processes = await self._who(), await self._master()
 
-    async def at_once(self) -> Seen:
-        """Without waiting: for a strategy that says it failed."""
-        worker = await self._who()
-        return Seen(True, worker) if self._is_new(worker) else Seen(False if worker or self.worker else None)
+    async def after_failure(self, began: float) -> Seen:
+        """For a strategy that says it failed: at once where a worker answers; else HAProxy may be about to start, and to read the file."""
+        clock = asyncio.get_running_loop().time
+        start = clock()
+        while True:
+            worker = await self._who()
+            if worker is not None and (worker != self.worker if self.worker else worker.started > began):
+                return Seen(True, worker)
+            if worker or not self._runtime.is_configured or clock() - start >= self._restart:
+                return Seen(False if worker or self.worker else None)
+            await asyncio.sleep(POLL)
 
     async def after(self, began: float) -> Seen:
         """`began`: Unix time before the reload, for the case that no worker answered then."""

@@ -1,6 +1,6 @@
 """The Runtime API of one HAProxy: chooses the socket, keeps it, finds it again when it is gone.
 
-The master's socket first, since it survives reloads and failed ones; then the stats sockets in the order of the file.
+The master's socket first, since it survives reloads and failed ones; then the stats sockets in the order of the file, those of TCP last.
 """
 
 import asyncio
@@ -59,7 +59,7 @@ class Runtime:
     def use(self, master: str | None, stats: Sequence[str]) -> None:
         """The addresses to choose from, from now on; a socket in use stays so while it is among them."""
         self._master = master if master and _is_unix(master) else None
-        self._stats = tuple(stats)
+        self._stats = tuple(sorted(stats, key=lambda place: not _is_unix(place)))
         if self._socket and self._socket.address not in (self._master, *self._stats):
             self._socket = None
 

@@ -59,12 +59,15 @@ async def entry(runtime: Runtime, name: str, key: str) -> Entry | None:
     """The first entry with exactly this key. HAProxy looks up as the map does, so that another one may answer for it."""
     command = f"get map {argument(name)} {argument(key)}"
     answer = await runtime.send(command)
-    looked_up = _LOOKED_UP.match(answer)
-    if looked_up is None:
-        raise RuntimeRefused(answer.strip(), command)
-    if found := re.fullmatch(f'key="{re.escape(key)}", value="(.*)", type="[^"]*"', answer[looked_up.end() :], re.DOTALL):
-        return Entry(key, found[1])
-    if looked_up[1] == "str" and looked_up[0].endswith("no"):
+    exact = re.compile(f'key="{re.escape(key)}", value="(.*)", type="[^"]*"')
+    # A line for each way in which the configuration looks the map up.
+    looked_up = [(line, _LOOKED_UP.match(line)) for line in answer.split("\n")]
+    for line, way in looked_up:
+        if way is None:
+            raise RuntimeRefused(answer.strip(), command)
+        if found := exact.fullmatch(line, way.end()):
+            return Entry(key, found[1])
+    if any(way and way[1] == "str" and way[0].endswith("no") for _, way in looked_up):
         return None
     return next((Entry(each.key, each.value) for each in await entries(runtime, name) if each.key == key), None)
 
@@ -132,6 +135,10 @@ class Delete:
 
     async def carry_out(self, runtime: Runtime) -> None:
         await runtime.ask(self.said[0])
+        # Since 3.4 one of them at a time.
+        with suppress(RuntimeRefused):
+            while True:
+                await runtime.ask(self.said[0])
 
     async def take_back(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the entry {self.key} of {self.name} is gone")
@@ -206,11 +213,14 @@ def payloads(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def payload_line(entry: Entry) -> str:
-    """Raises BadValue for what cannot be a line: blanks in a key, a line break anywhere, no value."""
+    """Raises BadValue for what cannot be a line: blanks in a key, a line break anywhere, no value, or more than HAProxy shows again."""
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or not entry.value.strip(" \t") or _BREAK.search(entry.value):
         text = "a key without blanks and a value without line breaks"
         raise BadValue(f"an entry of a whole map has {text}, not {entry.key!r} and {entry.value!r}")
-    return f"{entry.key} {entry.value}"
+    line = f"{entry.key} {entry.value}"
+    if 4 * len(line) > LONGEST_ENTRY and len(line.encode("utf-8", "surrogateescape")) > LONGEST_ENTRY:
+        raise BadValue(f"an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}")
+    return line
 
 
 def _word(text: str) -> str:

@@ -81,7 +81,8 @@ def certificate(text: str) -> dict[str, Any]:
     `file` only where HAProxy knows it by another name, as in a crt-store.
     """
     found: dict[str, Any] = {}
-    for row in text.splitlines():
+    # It stops at the kind of an Ed25519 key, without an end of the line.
+    for row in text.replace("Algorithm: OCSP", "OCSP").splitlines():
         label, sign, value = row.partition(": ")
         member = _MEMBERS.get(label) if sign else None
         if member and member not in found and value:

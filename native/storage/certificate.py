@@ -4,7 +4,7 @@ What is wrong is told without a word of the file, since a private key shows up i
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -15,7 +15,9 @@ from native.errors import BadRequest
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate, Name
 
-_BLOCK = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----", re.DOTALL)
+# Indented ones are none for OpenSSL.
+_BLOCK = re.compile(rb"^-----BEGIN ([A-Z0-9 ]+)-----.*?^-----END \1-----", re.DOTALL | re.MULTILINE)
+_CERTIFICATES = (b"CERTIFICATE", b"X509 CERTIFICATE")
 _KEYS = (b"PRIVATE KEY", b"RSA PRIVATE KEY", b"EC PRIVATE KEY", b"DSA PRIVATE KEY", b"ENCRYPTED PRIVATE KEY")
 _UNREADABLE = "failed to parse certificate"
 _INCOMPLETE = "file should contain both certificate and private key"
@@ -60,6 +62,15 @@ class CertificateFile:
             told |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
         return {name: value for name, value in told.items() if value}
 
+    def is_shown(self, told: Mapping[str, Any]) -> bool:
+        """Whether what `show ssl cert` told is the certificate that is served; of Ed25519 keys HAProxy tells no fingerprint."""
+        if fingerprint := told.get("sha1_finger_print"):
+            return bool(fingerprint == self.fingerprint)
+        served = self.served
+        number = served.serial_number.to_bytes((served.serial_number.bit_length() + 7) // 8 or 1, "big").hex().upper()
+        wanted = number, _time(served.not_valid_before_utc), _time(served.not_valid_after_utc)
+        return (told.get("serial"), told.get("not_before"), told.get("not_after")) == wanted
+
     @property
     def fingerprint(self) -> str:
         """SHA-1 of the certificate that is served, as HAProxy prints it."""
@@ -73,7 +84,7 @@ def read(data: bytes) -> CertificateFile:
     from cryptography import x509
 
     try:
-        found = tuple(x509.load_pem_x509_certificate(text) for kind, text in _blocks(data) if kind == b"CERTIFICATE")
+        found = tuple(x509.load_pem_x509_certificate(text) for kind, text in _blocks(data) if kind in _CERTIFICATES)
     except ValueError as error:
         raise BadRequest(f"{_UNREADABLE}: a CERTIFICATE block is damaged") from error
     if not found:

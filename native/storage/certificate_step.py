@@ -139,9 +139,9 @@ def key_beside(path: Path) -> bytes | None:
 async def prove(runtime: Runtime, name: str, pem: str) -> None:
     """That HAProxy shows the certificate of a text. Raises NotLive."""
     try:
-        wanted = certificate.read(pem.encode("utf-8", "surrogateescape")).fingerprint
+        wanted = certificate.read(pem.encode("utf-8", "surrogateescape"))
     except BadRequest as error:
         raise NotLive(error.detail) from error
     shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-    if shown.get("sha1_finger_print") != wanted:
+    if not wanted.is_shown(shown):
         raise NotLive(f"HAProxy still shows another certificate for {name}")

@@ -112,7 +112,7 @@ class CertificateStore(Store):
         if not any(each.section.endswith(store) for each in used) or posixpath.basename(told.get("file", path.name)) != path.name:
             return False
         try:
-            return self.read(path)[0].fingerprint == told.get("sha1_finger_print")
+            return self.read(path)[0].is_shown(told)
         except (BadRequest, OSError):
             return False
 

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.app.client import CONFIG, Client, serving
 from tests.haproxy.binaries import program
+from tests.haproxy.process import free_port
 from tests.tls.pems import made
 
 Samples = dict[str, float]
@@ -64,6 +66,19 @@ def test_a_refused_text_is_counted_as_such(tmp_path: Path) -> None:
         found = samples(client)
     assert found["dataplane_validation_duration_seconds_count{outcome=refused}"] == 1
     assert found["dataplane_commit_duration_seconds_count{outcome=failed}"] == 1
+
+
+def test_sources_of_services_are_told_once_they_were_looked_at(client: Client) -> None:
+    body = {"address": "127.0.0.1", "port": free_port(), "enabled": True, "retry_timeout": 1, "name": "here"}
+    made = client.post("/v3/service_discovery/consul", body).json
+    client.post("/v3/service_discovery/consul", {**body, "retry_timeout": 1000, "name": "later"})
+    name = f"dataplane_discovery_working{{id={made['id']},kind=consul,name=here}}"
+    deadline = time.monotonic() + 30
+    while name not in (found := samples(client)):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert found[name] == 0
+    assert not [each for each in found if "later" in each]
 
 
 def test_promtool_finds_nothing_to_complain_about(client: Client) -> None:

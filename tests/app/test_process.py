@@ -34,6 +34,11 @@ def test_what_another_owns_is_left_alone(tmp_path: Path, before: str, said: str)
     assert path.read_text() == before
 
 
+def test_a_pid_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"pid_file: .*/none/pid cannot be written: No such file or directory"):
+        write_pid_file(str(tmp_path / "none/pid"))
+
+
 def test_zero_changes_nothing() -> None:
     before = os.getuid(), os.getgid(), os.getgroups()
     drop_privileges(0, 0)

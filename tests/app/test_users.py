@@ -57,6 +57,11 @@ def test_an_empty_cluster_file_is_no_source(settings: Settings, tmp_path: Path) 
     assert names(Users(settings, Configuration())) == ["cfg", "gone"]
 
 
+def test_that_nobody_can_log_in_is_told(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    assert len(Users(dataclasses.replace(settings, userlist="none"), Configuration())) == 0
+    assert "every request is answered 401: give dataplaneapi.user, or a userlist none" in caplog.text
+
+
 def test_a_changed_userlist_counts_at_once(settings: Settings) -> None:
     configuration = Configuration()
     users = Users(settings, configuration)

@@ -57,6 +57,25 @@ class TestChanges:
 
         run(work())
 
+    def test_a_commit_whose_client_went_away_ends_before_the_engine(self, tmp_path: Path) -> None:
+        async def work() -> None:
+            (tmp_path / "haproxy.cfg").write_text("global\n  maxconn 10\n")
+            begun, going = tmp_path / "begun", tmp_path / "going"
+            slow = f"sh -c 'touch {begun}; while [ ! -e {going} ]; do sleep 0.01; done'"
+            async with running_engine(tmp_path, check=CheckSettings(command=slow)) as engine:
+                client = asyncio.create_task(engine.write(substituting("maxconn 10", "maxconn 20"), version=1))
+                while not begun.exists():
+                    await asyncio.sleep(0.01)
+                client.cancel()
+                closing = asyncio.create_task(engine.close())
+                await asyncio.sleep(0.05)
+                assert not closing.done()
+                going.touch()
+                await closing
+                assert "maxconn 20" in (tmp_path / "haproxy.cfg").read_text()
+
+        run(work())
+
     def test_a_change_that_needs_a_reload(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             pid = haproxy.worker_pid()

@@ -112,6 +112,7 @@ def test_a_whole_map(client: Client) -> None:
         ("PUT", "none.map", [{"key": "a", "value": "b"}], 400, "Unknown map identifier"),
         ("PUT", "hosts.map", [{"key": "a b", "value": "c"}], 400, "a key without blanks"),
         ("PUT", "hosts.map", [{"key": "a", "value": "b\nc"}], 400, "0.value in body must not hold a line break"),
+        ("PUT", "hosts.map", [{"key": "a", "value": "b" * 15_000}], 400, "an entry of a map has at most 15000 bytes, unlike that of 'a'"),
         ("PUT", "hosts.map", {"key": "a"}, 422, ""),
         ("PUT", "ip.map", [{"key": "192.0.2.2", "value": "c"}, {"key": "x", "value": "y"}], 400, "'x' is not a valid IPv4 or IPv6 address"),
         ("DELETE", "none.map", None, 404, "Unknown map identifier"),

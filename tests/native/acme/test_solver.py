@@ -8,7 +8,7 @@ import pytest
 
 from native.acme.challenge import Challenge
 from native.acme.solver import Patience, Solver
-from native.acme.zones import Zones
+from native.acme.zones import Unresolved, Zones
 from native.runtime.client import Runtime
 from tests.haproxy.acme import ZONE, NameServer
 
@@ -56,6 +56,29 @@ def test_a_record_that_nobody_shows_is_taken_away(
     solved(name_server, Zones(resolver, name_server.port), patience, provider="exec", variables={"command": str(hook)})
     assert "do not show the record" in caplog.text
     assert (tmp_path / "told").read_text() == "set\ndelete\n"
+
+
+class Shaky(Zones):
+    """Nobody can be asked the first times."""
+
+    failures = 2
+
+    async def shows(self, zone: str, name: str, value: str) -> bool:
+        self.failures -= 1
+        if self.failures >= 0:
+            raise Unresolved("no name server answers")
+        return await super().shows(zone, name, value)
+
+
+@pytest.mark.parametrize(("doubt", "told"), [(1000.0, "is deployed"), (-1.0, "no name server answers")])
+def test_a_resolver_may_fail_for_a_while(
+    name_server: NameServer, resolver, doubt: float, told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        patience = Patience(timeout=30, interval=0.01, doubt=doubt, kept=0, kept_after_failure=0)
+        solved(name_server, Shaky(resolver, name_server.port), patience)
+    assert told in caplog.text
+    assert not shown(Zones(resolver, name_server.port))
 
 
 @pytest.mark.parametrize(

@@ -227,3 +227,12 @@ def test_what_stands_in_a_snippet_is_text() -> None:
     ruled = EDITOR.create(Document.parse(SNIPPET.replace("  acl ours src 192.0.2.2\n", "")), RULES, web, {"type": "allow"}, index=0)
     assert ruled.text.endswith("END\n  http-request allow\n")
     assert EDITOR.replace(document, FRONTENDS, None, "web", {"name": "web"}, full=True).text == "frontend web\n"
+
+
+def test_what_is_never_shown_stays() -> None:
+    caches = EDITOR.resources["caches"]
+    made = EDITOR.create(document(), caches, None, {"name": "c", "total_max_size": 4, "metadata": {"a": 1}})
+    assert EDITOR.get_object(made, caches, None, "c") == {"name": "c", "total_max_size": 4}
+    again = EDITOR.replace(made, caches, None, "c", {"name": "c", "total_max_size": 5})
+    assert 'cache c # {"a":1}\n  total-max-size 5\n'.replace("  ", "    ") in again.text
+    assert "cache c\n" in EDITOR.replace(made, caches, None, "c", {"name": "c", "metadata": None}).text

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from native.reload.sight import Seen, Sight
-from native.runtime.client import Runtime
+from native.runtime.client import Runtime, Worker
 from tests.haproxy.process import HAProxy
 
 
@@ -65,7 +65,7 @@ def test_no_socket_at_all() -> None:
     async def run() -> tuple[Seen, Seen]:
         sight = Sight(Runtime())
         await sight.before()
-        return await sight.after(time.time()), await sight.at_once()
+        return await sight.after(time.time()), await sight.after_failure(time.time())
 
     assert asyncio.run(run()) == (Seen(None), Seen(None))
 
@@ -76,9 +76,26 @@ def test_a_glance_after_a_claimed_failure(haproxy: HAProxy) -> None:
         await runtime.connect(str(haproxy.master), [], 0, 0.02)
         sight = Sight(runtime)
         await sight.before()
-        first = await sight.at_once()
+        first = await sight.after_failure(time.time())
         master = runtime.configured_master
         assert master and (await master.reload()).success
-        return first.success, (await sight.at_once()).success
+        return first.success, (await sight.after_failure(time.time())).success
 
     assert asyncio.run(run()) == (False, True)
+
+
+@pytest.mark.parametrize(("starts", "success"), [(True, True), (False, None)])
+def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy, starts: bool, success: bool | None) -> None:
+    haproxy.stop()
+
+    async def run() -> tuple[bool | None, Worker | None]:
+        runtime = Runtime(timeout=10)
+        runtime.use(None, [str(haproxy.stats)])
+        sight, began = Sight(runtime, patience=60 if starts else 0.1, restart=60), time.time()
+        await sight.before()
+        looking = asyncio.ensure_future(sight.after_failure(began))
+        if starts:
+            await asyncio.to_thread(haproxy.start)
+        return (await looking).success, sight.worker
+
+    assert asyncio.run(run()) == (success, None)

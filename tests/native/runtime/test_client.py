@@ -34,6 +34,20 @@ def test_then_the_stats_sockets_in_their_order(haproxy: HAProxy, tmp_path: Path)
     assert runtime.address == str(haproxy.stats) and runtime.master is None
 
 
+def test_a_unix_socket_comes_before_one_of_tcp(haproxy: HAProxy) -> None:
+    async def chosen() -> str:
+        async def hold(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"Pid: 1\n\n")
+            writer.close()
+
+        async with await asyncio.start_server(hold, "127.0.0.1") as server:
+            runtime = Runtime(timeout=10)
+            assert await runtime.connect(None, [f"127.0.0.1:{server.sockets[0].getsockname()[1]}", str(haproxy.stats)], 5, 0.02)
+            return runtime.address
+
+    assert asyncio.run(chosen()) == str(haproxy.stats)
+
+
 def test_a_tcp_address_is_no_master(haproxy: HAProxy) -> None:
     runtime = Runtime()
     assert asyncio.run(runtime.connect("ipv4@127.0.0.1:9999", [str(haproxy.stats)], 0, 0.02))

@@ -26,13 +26,14 @@ ODD = [
 ]
 
 
-@pytest.fixture(scope="module", params=["2.6", "3.2"])
+@pytest.fixture(scope="module", params=["2.6", "3.4"])
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HAProxy]:
-    """Maps named str, ip and reg, each with one entry."""
+    """Maps named str, ip and reg, each with one entry; the first is looked up in two ways."""
     directory = tmp_path_factory.mktemp("maps")
     for kind, line in (("str", "a x\n"), ("ip", "10.0.0.0/8 x\n"), ("reg", "^/x$ y\n")):
         (directory / f"{kind}.map").write_text(line)
     rules = [f"http-request set-var(txn.{kind}) path,map_{kind}({directory}/{kind}.map)" for kind in ("str", "ip", "reg")]
+    rules.append(f"http-request set-var(txn.beg) path,map_beg({directory}/str.map)")
     config = SMALL + "".join(f"  {rule}\n" for rule in rules)
     with HAProxy(directory, config, binary=binaries.exactly(request.param)) as haproxy:
         yield haproxy
@@ -62,6 +63,15 @@ def test_every_sign_comes_through(loaded: HAProxy) -> None:
         for each in ODD[1:]:
             await Delete(name, each.key).carry_out(runtime)
         assert [each.key for each in await maps.entries(runtime, name)] == ["plain"]
+
+    doing(loaded, work)
+
+
+def test_a_key_goes_with_all_its_entries(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime, name: str, *_: str) -> None:
+        await Fill(name, lambda: [Entry("a", "1"), Entry("b", "2"), Entry("a", "3"), Entry("a", "4")]).carry_out(runtime)
+        await Delete(name, "a").carry_out(runtime)
+        assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [("b", "2")]
 
     doing(loaded, work)
 

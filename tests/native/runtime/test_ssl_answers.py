@@ -42,6 +42,11 @@ def test_a_certificate() -> None:
     }
 
 
+def test_the_key_of_a_certificate_may_be_of_a_kind_that_ends_the_answer() -> None:
+    told = ssl_answers.certificate(CERTIFICATE.partition("EC256")[0] + "OCSP Response Key: \n")
+    assert (told["serial"], "algorithm" in told, "subject" in told) == ("1A2B3C4D5E6F", False, False)
+
+
 def test_a_certificate_of_a_crt_store_keeps_its_name() -> None:
     told = ssl_answers.certificate(CERTIFICATE.replace("Filename: /ssl/a.pem", "Filename: @shop/a", 1))
     assert (told["storage_name"], told["file"]) == ("@shop/a", "/ssl/a.pem")

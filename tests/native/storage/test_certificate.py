@@ -53,6 +53,26 @@ def test_kinds_of_keys(kind: str) -> None:
     assert certificate.accepted(made("k.example.com", 7, kind=kind).pem.encode()).described()["serial"] == "7"
 
 
+def test_a_block_is_what_openssl_takes_for_one() -> None:
+    older = ONE.pem.replace("N CERTIFICATE", "N X509 CERTIFICATE").replace("D CERTIFICATE", "D X509 CERTIFICATE")
+    assert certificate.accepted(older.encode()).fingerprint == certificate.read(ONE.cert.encode()).fingerprint
+    assert certificate.accepted(f"  {OTHER.cert}{ONE.pem}".encode()).fingerprint == certificate.read(ONE.cert.encode()).fingerprint
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ({"sha1_finger_print": certificate.read(ONE.cert.encode()).fingerprint}, True),
+        ({"sha1_finger_print": "00", "serial": "1A2B3C4D5E6F"}, False),
+        ({"serial": "1A2B3C4D5E6F", "not_before": "2024-05-01T08:00:00.000Z", "not_after": "2044-05-01T08:00:00.000Z"}, True),
+        ({"serial": "1A2B3C4D5E6F", "not_before": "2024-05-01T08:00:00.000Z", "not_after": "2045-05-01T08:00:00.000Z"}, False),
+        ({}, False),
+    ],
+)
+def test_what_haproxy_shows(told: dict[str, str], shown: bool) -> None:
+    assert certificate.read(ONE.cert.encode()).is_shown(told) is shown
+
+
 def test_keys_in_their_older_form() -> None:
     for key in (made("o.example.com"), made("r.example.com", kind="rsa")):
         certificate.accepted((key.cert + key.key_as(PrivateFormat.TraditionalOpenSSL)).encode())

@@ -58,7 +58,7 @@ def test_wherever_it_is_served_the_next_handshake_shows_the_new_one(site: TlsSit
         worker = site.haproxy.worker_pid()
         for serial, (listener, name) in enumerate(LISTENERS.items(), 1000):
             if listener in site.ports:
-                new = made(f"{name}.example.com", serial)
+                new = made(f"{name}.example.com", serial, kind="ed25519" if listener == "FILE" else "ec")
                 outcome = await put(engine, store, f"{name}.pem", new.pem)
                 assert outcome.live
                 assert site.serial(listener, f"{name}.example.com") == serial
