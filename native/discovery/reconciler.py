@@ -7,9 +7,9 @@ refuses is tried again less and less often.
 import asyncio
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 
 from native.config.copies import write_copy
@@ -21,8 +21,10 @@ from native.discovery.services import Definition, Found
 from native.discovery.slots import Growth
 from native.engine import Engine
 from native.errors import NativeError, Refused
+from native.text.document import Document
 
 log = logging.getLogger(__name__)
+Edit = Callable[[Document], Document]
 
 
 class Reconciler:
@@ -52,38 +54,49 @@ class Reconciler:
 
     async def _commit(self, wishes: Sequence[Wish], interval: float) -> tuple[dict[str, str], str | None]:
         """What could not be done, by backend; what HAProxy refuses in one of them does not keep the others back."""
-        troubles, changing = self._sorted_out(wishes)
+        troubles, changing, edit = await self._sorted_out(wishes)
         if len(changing) > 1:
             with suppress(Refused):
-                return troubles, await self._amend(changing)
+                return troubles, await self._amend(changing, edit)
         reload_id = None
         for wish in changing:
             try:
-                reload_id = await self._amend([wish]) or reload_id
+                reload_id = await self._amend([wish], partial(wish.on, self.editor)) or reload_id
             except Refused as error:
                 troubles[wish.name] = str(error)
                 self._refusals.note(wish, str(error), interval)
         return troubles, reload_id
 
-    def _sorted_out(self, wishes: Sequence[Wish]) -> tuple[dict[str, str], list[Wish]]:
-        """Those that cannot be, with the reason, and those that change something."""
-        troubles, changing, document = {}, [], self.engine.document
+    async def _sorted_out(self, wishes: Sequence[Wish]) -> tuple[dict[str, str], list[Wish], Edit]:
+        """Those that cannot be, with the reason, those that change something, and the edit that makes them so.
+
+        It is prepared here, one by one, for a large catalogue takes seconds in which others want their answers.
+        """
+        troubles: dict[str, str] = {}
+        changing: list[Wish] = []
+        before = after = self.engine.document
         for wish in wishes:
+            await asyncio.sleep(0)
             try:
-                if wish.on(self.editor, document) is document:
-                    continue
+                new = wish.on(self.editor, after)
             except NativeError as error:
                 troubles[wish.name] = str(error)
+                continue
+            if new is after:
                 continue
             if said := self._refusals.holds(wish):
                 troubles[wish.name] = said
             else:
                 changing.append(wish)
-        return troubles, changing
+                after = new
+        return troubles, changing, lambda document: after if document is before else self._with(changing, document)
 
-    async def _amend(self, wishes: Sequence[Wish]) -> str | None:
+    def _with(self, wishes: Iterable[Wish], document: Document) -> Document:
+        return reduce(lambda before, wish: wish.on(self.editor, before), wishes, document)
+
+    async def _amend(self, wishes: Sequence[Wish], edit: Edit) -> str | None:
         """The id of the reload that makes them live, if there is one. Raises Refused."""
-        outcome = await self.engine.amend(lambda document: reduce(lambda before, wish: wish.on(self.editor, before), wishes, document))
+        outcome = await self.engine.amend(edit)
         for wish in wishes:
             self._refusals.settle(wish)
         return outcome.reload_id

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _DONE = re.compile(
-    r"New server registered\.|Server deleted\.|Done\.|nothing changed"
+    r"Server deleted\.|Done\.|nothing changed"
     r"|server ssl setting updated\.|\S+ changed its FQDN from |no need to change the F[DQ]+N"
 )
+# HAProxy 2.8 warns of words that it ignores, and adds the server.
+_ADDED = re.compile(r"^New server registered\.$", re.MULTILINE)
 _MOVED = re.compile(r"IP changed from |port changed from |no need to change the (?:addr|port)")
 # What `set server ... addr` puts beside a change it only half did.
 _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supported|only supported")
@@ -21,7 +23,7 @@ _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supp
 def refusal(answer: str) -> str | None:
     """HAProxy's own words where a change was refused; None where it was carried out."""
     text = answer.strip()
-    if not text or _DONE.match(text) or (_MOVED.match(text) and not _HALF_DONE.search(text)):
+    if not text or _DONE.match(text) or _ADDED.search(text) or (_MOVED.match(text) and not _HALF_DONE.search(text)):
         return None
     return first_words(text)
 

@@ -31,7 +31,8 @@ WORKER_BYTES = 16_000
 BATCH_BYTES = 8_000
 READING = re.compile(r"show |get |help\b")
 _NO_WORKER = re.compile(r"Can't find the target (?:PID|CLI|process)", re.IGNORECASE)
-_TOO_BIG = re.compile(r"The (?:command|payload)[a-z ]* is too big")
+# What no version, or 2.6 alone, ends with an empty line although it was asked to show something.
+_WHOLE_ANYWAY = re.compile(r"The (?:command|payload)[a-z ]* is too big|wrong CA index after colons in .*!\n")
 
 
 class RequestTooLong(RuntimeRefused):
@@ -144,7 +145,7 @@ class Socket:
         if self._prefix and _NO_WORKER.match(text):
             raise RuntimeAbsent(f"{self.address}: {text.strip()}")
         one_line = text.endswith("\n") and text.count("\n") == 1
-        whole = text == "\n" or text.endswith("\n\n") or (one_line and not READING.match(command)) or _TOO_BIG.match(text)
+        whole = text == "\n" or text.endswith("\n\n") or (one_line and not READING.match(command)) or _WHOLE_ANYWAY.match(text)
         if not whole:
             raise RuntimeAbsent(f"{self.address}: the answer was cut short after {len(text)} characters", sent=True)
 

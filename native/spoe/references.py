@@ -53,15 +53,16 @@ class References:
         for found in self._found(document, file):
             section = document.find(found.section.kind, found.section.name)
             assert section
-            filter_ = self._editor.lines.children(section, self._filters).objects[found.index]
-            new = self._editor.lines.replace(section, self._filters, found.index, {**(filter_ or {}), _FILE: str(draft)})
+            read = section.as_read()
+            filter_ = self._editor.lines.children(read, self._filters).objects[found.index]
+            new = self._editor.lines.replace(read, self._filters, found.index, {**(filter_ or {}), _FILE: str(draft)})
             document = document.replace(section, new)
         return document
 
     def _found(self, document: Document, file: Path) -> Iterator[Reference]:
         for section in document.sections:
             if section.kind in self._kinds and file.name in section.text:
-                children = self._editor.lines.children(section, self._filters)
+                children = self._editor.lines.children(section.as_read(), self._filters)
                 for index, (place, each) in enumerate(zip(children.places, children.objects, strict=True)):
                     if each and _FILE in each and self._is(unquoted(each[_FILE]), file):
                         yield Reference(section, place, index)

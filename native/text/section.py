@@ -99,6 +99,14 @@ class Section:
             found = self.cache[SNIPPET] = frozenset(self._in_snippets())
         return found
 
+    def as_read(self) -> "Section":
+        """The same section as HAProxy reads it: the lines of snippets are like others."""
+        if not self.snippets:
+            return self
+        read = self.with_lines(self.lines)
+        read.cache[SNIPPET] = frozenset()
+        return read
+
     def _in_snippets(self) -> Iterator[int]:
         inside = False
         for place, line in enumerate(self.lines):

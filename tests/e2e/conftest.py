@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -31,14 +32,27 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def newer(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
     """A wheel of the next version."""
-    copy = tmp_path_factory.mktemp("newer") / "checkout"
+    return wheel(tmp_path_factory.mktemp("newer") / "checkout", NEWER)
+
+
+@pytest.fixture(scope="session")
+def broken(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
+    """A wheel of one that ends as soon as it is to serve."""
+    return wheel(
+        tmp_path_factory.mktemp("broken") / "checkout", "3.4.98", {"app/program.py": 'raise SystemExit("this one does not serve")\n'}
+    )
+
+
+def wheel(copy: Path, number: str, changed: Mapping[str, str] | None = None) -> Path:
     shutil.copytree(CHECKOUT, copy, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "tests", "__pycache__", "dist"))
     version = copy / "app/version.py"
-    version.write_text(version.read_text().replace('VERSION = "v3.4.0"', f'VERSION = "v{NEWER}"'))
+    version.write_text(version.read_text().replace('VERSION = "v3.4.0"', f'VERSION = "v{number}"'))
+    for name, text in (changed or {}).items():
+        (copy / name).write_text(text)
     words = [str(CHECKOUT / ".venv/bin/python"), "-m", "hatchling", "build", "--target", "wheel", "--directory", str(copy / "dist")]
     subprocess.run(words, cwd=copy, check=True, capture_output=True)
-    (wheel,) = (copy / "dist").glob("*.whl")
-    return wheel
+    (made,) = (copy / "dist").glob("*.whl")
+    return made
 
 
 @pytest.fixture(scope="session")

@@ -34,8 +34,8 @@ class Playbook:
         self._ansible("ansible-galaxy", "collection", "install", str(built), "--collections-path", str(directory), "--offline")
         (directory / "play.yml").write_text(json.dumps(PLAY))
 
-    def run(self, *words: str, **variables: Any) -> tuple[str, dict[str, int]]:
-        """What it prints, and the numbers of its recap."""
+    def run(self, *words: str, fails: bool = False, **variables: Any) -> tuple[str, dict[str, int]]:
+        """What it prints, and the numbers of its recap; it `fails` where it should."""
         host = {
             "ansible_connection": "inside",
             "inside_leader": self._machine.leader,
@@ -45,11 +45,11 @@ class Playbook:
         }
         inventory = self._directory / "inventory.yml"
         inventory.write_text(json.dumps({"all": {"hosts": {"balancer": host}}}))
-        told = self._ansible("ansible-playbook", "-i", str(inventory), str(self._directory / "play.yml"), *words)
+        told = self._ansible("ansible-playbook", "-i", str(inventory), str(self._directory / "play.yml"), *words, fails=fails)
         (recap,) = re.findall(r"^balancer +: (.*)$", told, re.MULTILINE)
         return told, {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", recap)}
 
-    def _ansible(self, *words: str) -> str:
+    def _ansible(self, *words: str, fails: bool = False) -> str:
         done = subprocess.run(words, cwd=self._directory, env=self._environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr + self._machine.journal()
+        assert (done.returncode != 0) is fails, done.stdout + done.stderr + self._machine.journal()
         return done.stdout

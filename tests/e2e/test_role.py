@@ -228,12 +228,33 @@ def test_one_that_hangs_is_started_anew(machine: Machine, api: Api) -> None:
     assert api.ask("GET", "configuration/version").status_code == 200
 
 
+@pytest.mark.soak
+def test_a_variable_that_is_none(machine: Machine, playbook: Playbook) -> None:
+    told, recap = playbook.run("--tags", "dataplaneapi_config", fails=True, dataplaneapi_prot=5555)
+    assert "not among this role's variables: dataplaneapi_prot;" in told
+    assert recap["changed"] == 0
+
+
+@pytest.mark.parametrize("what", [pytest.param("cannot be had", marks=pytest.mark.soak), "does not start"])
+def test_an_upgrade_that_fails_leaves_the_version_that_serves(
+    machine: Machine, playbook: Playbook, api: Api, broken: Path, what: str
+) -> None:
+    version = api.ask("GET", "/v3/info").json()["api"]["version"]
+    package = "dataplane-sidecar==3.9" if what == "cannot be had" else str(broken)
+    told, _ = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", fails=True, dataplaneapi_package=package)
+    if what == "does not start":
+        assert "journalctl -u dataplaneapi tells why. The former version runs again." in told
+    assert api.ask("GET", "/v3/info").json()["api"]["version"] == version
+    assert version.split()[0].removeprefix("v") in machine.run("dataplaneapi --version")
+
+
 def test_an_upgrade_under_traffic(machine: Machine, playbook: Playbook, api: Api, newer: Path) -> None:
     asked = Asked(machine, api.authorization)
     _, recap = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", dataplaneapi_package=str(newer))
     assert recap["failed"] == 0
     assert [list(each) for each in asked.answers()] == [["200"], ["200"]]
     assert NEWER in api.ask("GET", "/v3/info").json()["api"]["version"]
+    assert machine.run("ls -A /usr/local/lib/dataplaneapi") == newer.name, "no other version is left"
 
 
 def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> None:

@@ -153,6 +153,12 @@ def test_a_server_comes_and_goes(changing: Beside) -> None:
     assert changing.client.delete(f"{SERVERS}/d1").message == "no data for app/d1: not found"
 
 
+def test_a_server_that_may_say_it_is_in_service(changing: Beside) -> None:
+    """HAProxy 2.8 takes the word with a warning, later ones do not get it."""
+    assert changing.client.post(SERVERS, {"name": "d1", "address": "127.0.0.1", "port": 81, "maintenance": "disabled"}).status == 201
+    assert changing.client.get(f"{SERVERS}/d1").status == 200
+
+
 def test_additions_that_are_refused(changing: Beside) -> None:
     place = {"address": "127.0.0.1", "port": 80}
     for backend, body, status, words in (

@@ -12,6 +12,7 @@ from native.discovery.reconciler import Reconciler
 from native.discovery.services import Endpoint, Found
 from native.engine import Engine
 from native.events import Validated
+from native.text.document import Document
 from tests.native.engines import running_engine
 
 BODY = {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}
@@ -105,6 +106,18 @@ def test_one_service_in_trouble_keeps_no_other_back(tmp_path: Path, haproxy_bina
         assert any(each.startswith("c-lost: ") and "nobody.invalid" in each for each in applied.troubles), applied
         assert any(each.startswith("c-two words: ") for each in applied.troubles)
         assert world.engine.transactions() == [], "what nobody asked for leaves nothing to clean up"
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_what_others_write_meanwhile_stays(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(world: World) -> None:
+        more = "backend mine from base\n"
+        other = asyncio.create_task(world.engine.amend(lambda document: Document.parse(document.text + more)))
+        services = {f"s{number}": [ONE] for number in range(20)}
+        assert (await world.find(services)).troubles == []
+        await other
+        assert world.served() == {"mine": []} | {f"c-{name}": ["10.0.0.1:80"] for name in services}
 
     at_work(tmp_path, haproxy_binary, work)
 

@@ -39,6 +39,7 @@ SUCCESSES = [
     "",
     "\n",
     "New server registered.",
+    "Keyword 'enabled' is ignored for dynamic servers. It will be rejected from 3.0 onward.\nNew server registered.",
     "Server deleted.",
     "Done.",
     "IP changed from '127.0.0.1' to '127.0.0.2', port changed from '1' to '77' by 'stats socket command'",

@@ -144,6 +144,11 @@ def test_foreign_bytes_and_a_silent_master(tmp_path: Path) -> None:
     assert talk_to(tmp_path, _saying(b""), master=True) == ""
 
 
+def test_refusals_that_2_6_does_not_end(tmp_path: Path) -> None:
+    said = "wrong CA index after colons in 'ca.pem:0'!"
+    assert talk_to(tmp_path, _saying(f"{said}\n".encode())) == said
+
+
 def test_as_many_answers_as_commands(tmp_path: Path) -> None:
     async def talk(answer: bytes) -> list[str]:
         path = str(tmp_path / "s.sock")

@@ -57,3 +57,11 @@ def test_a_filter(file: Path, tmp_path: Path, word: str, reads: bool) -> None:
     reason = found[0].reason(document, file.name)
     assert (reason.section, reason.line, reason.keyword) == ("frontend web", 5, "filter")
     assert "f.cfg" in reason.why
+
+
+def test_a_filter_in_a_snippet_reads_its_file(file: Path) -> None:
+    begin, end = "  ###_config-snippet_### BEGIN\n", "  ###_config-snippet_### END\n"
+    document = Document.parse(f"frontend web\n{begin}  filter spoe engine one config {file}\n{end}")
+    references = References(Editor(), [])
+    assert [each.line(document) for each in references.to(document, file)] == [3]
+    assert references.redirected(document, file, Path("/draft")).text == document.text.replace(str(file), "/draft")
