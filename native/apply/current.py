@@ -12,6 +12,7 @@ from native.config import header, patches
 from native.config.file import Seen
 from native.config.files import ConfigFiles, Drafts, SeenAll
 from native.config.header import Stamp, Stamped
+from native.errors import WriteFailed
 from native.text.document import CONFIGURATION, Document
 from native.text.outline import Outline
 
@@ -34,6 +35,8 @@ class Current:
         self._seen: Seen | SeenAll | None = None
         self._settled = False
         self._installing = False
+        # A write failed, and perhaps the way back, too.
+        self._torn = False
 
     @property
     def path(self) -> Path:
@@ -51,6 +54,9 @@ class Current:
         if self._installing or (self._settled and self.file.seen() == self._seen):
             return False
         seen, data = self._look(), self.file.read()
+        if self._torn and fingerprint(data) != self.fingerprint and self.file.mend():
+            seen, data = self._look(), self.file.read()
+        self._torn = False
         if fingerprint(data) == self.fingerprint:
             self._seen, self._settled = seen
             return False
@@ -80,6 +86,9 @@ class Current:
             await asyncio.to_thread(draft.install, lambda: self.file.seen() == self._seen)
             self.banner = banner
             self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), self._look())
+        except WriteFailed:
+            self._torn, self._settled = True, False
+            raise
         finally:
             self._installing = False
 

@@ -103,6 +103,15 @@ class ConfigFiles:
         self.manifest.end()
         return any(completed) or bool(rest)
 
+    def mend(self) -> bool:
+        """Puts back what a failed write has left torn; True when it did. Raises Unreadable."""
+        try:
+            mended = [self.file(name).journal.undo() for name in self.names()]
+        except OSError as error:
+            text = f"{error.filename or self.path} is half written since a write failed, and cannot be put back: {error.strerror}"
+            raise Unreadable(text) from error
+        return any(mended)
+
     def checked(self, document: Document) -> list[Checked]:
         """The files as they are, for HAProxy to be asked about."""
         return Drafts(self, self.names(), {}).checked(document)

@@ -6,6 +6,7 @@ The journal holds the old and the new content and is complete before the file is
 
 import errno
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
@@ -33,7 +34,14 @@ class Journal:
         self._end()
 
     def replay(self) -> bool:
-        """Finishes a write that was cut off; True when the target now is the new content because of it."""
+        """Finishes a write that was cut off; True when the target now is the new content because of it. Raises OSError."""
+        return self._mend(lambda old, new: new)
+
+    def undo(self) -> bool:
+        """The same for a write that failed, as did the way back: the target is to be the old content."""
+        return self._mend(lambda old, new: old)
+
+    def _mend(self, wanted: Callable[[bytes, bytes], bytes]) -> bool:
         entry = self._read()
         if entry is None:
             return False
@@ -41,7 +49,7 @@ class Journal:
         found = Path(target).read_bytes()
         torn = found not in (old, new) and _is_mixture(found, old, new)
         if torn:
-            self._overwrite(target, new)
+            self._overwrite(target, wanted(old, new))
         self._end()
         return torn
 

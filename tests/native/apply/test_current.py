@@ -1,7 +1,9 @@
 """File, document and version agree, whoever writes."""
 
 import asyncio
+import errno
 import os
+import uuid
 from pathlib import Path
 
 import pytest
@@ -10,8 +12,9 @@ from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.config import header
 from native.config.files import ConfigFiles
-from native.errors import Unreadable
+from native.errors import Unreadable, WriteFailed
 from native.text.document import Document
+from tests.native.config.failing import FailingSystem
 
 TEXT = "# _version=4\nglobal\n\nbackend a\n"
 
@@ -73,3 +76,66 @@ def test_a_file_that_is_gone(current: Current, tmp_path: Path) -> None:
     assert current.document.text == TEXT
     (tmp_path / "haproxy.cfg").write_text(TEXT)
     assert not current.notice(), "it came back as it was"
+
+
+class Bound(FailingSystem):
+    """`file` cannot be replaced, and as many writes into it fail, the first of them half-way."""
+
+    def __init__(self, file: Path, failures: int) -> None:
+        super().__init__()
+        self.file, self.failures, self.done = str(file), failures, 0
+
+    def replace(self, source: str, target: str) -> None:
+        if str(target) == self.file:
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        os.replace(source, target)
+
+    def write(self, handle: int, data: bytes) -> int:
+        if os.readlink(f"/proc/self/fd/{handle}") != self.file or self.done == self.failures:
+            return os.write(handle, data)
+        if not self.done:
+            os.write(handle, data[: len(data) // 2])
+        self.done += 1
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+def failed_write(path: Path, failures: int) -> Current:
+    """Of another text, after so many failures; the file then is torn."""
+    path.write_text(TEXT)
+    current = Current(ConfigFiles(path, path.parent, system=Bound(path, failures)), MemoryFile(path.parent / "engine.json"))
+    current.open()
+
+    async def install() -> None:
+        stamped, draft = current.prepare(Document.parse(TEXT.replace("backend", "frontend")), 5, False, str(uuid.uuid4()))
+        await current.install(stamped, draft, False)
+
+    with pytest.raises(WriteFailed):
+        asyncio.run(install())
+    return current
+
+
+def test_what_a_failed_write_left_torn_is_nobody_s_edit(tmp_path: Path) -> None:
+    path = tmp_path / "haproxy.cfg"
+    current = failed_write(path, 2)
+    assert path.read_text() != TEXT
+    assert not current.notice()
+    assert (path.read_text(), current.version, current.document.text) == (TEXT, 4, TEXT)
+    assert sorted(os.listdir(tmp_path)) == ["engine.json", "haproxy.cfg"]
+
+
+def test_one_that_cannot_be_put_back_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "haproxy.cfg"
+    current = failed_write(path, 3)
+    with pytest.raises(Unreadable, match="is half written since a write failed, and cannot be put back: Input/output error"):
+        current.notice()
+    assert (current.version, current.document.text) == (4, TEXT)
+    assert not current.notice()
+    assert path.read_text() == TEXT
+
+
+def test_a_failed_write_hides_nobody_s_edit(tmp_path: Path) -> None:
+    current = failed_write(tmp_path / "haproxy.cfg", 1)
+    assert (tmp_path / "haproxy.cfg").read_text() == TEXT
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+    assert current.notice()
+    assert (current.version, current.document.text) == (5, "global\n")
