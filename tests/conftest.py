@@ -34,19 +34,19 @@ backend app from http
 """
 
 
-class StoriesTogether(LoadScopeScheduling):
-    """The tests of a story go to one worker, in their order; all others to whoever is free.
+class FilesTogether(LoadScopeScheduling):
+    """The tests of a file go to one worker, in their order, as if it ran alone: they may share what they start. So do all stories.
 
     pytest-xdist's own marks for that (`xdist_group`) do nothing with pytest 9.
     """
 
     def _split_scope(self, nodeid: str) -> str:
-        return STORIES if nodeid.startswith(STORIES) else nodeid
+        return STORIES if nodeid.startswith(STORIES) else nodeid.partition("::")[0]
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> StoriesTogether:
-    return StoriesTogether(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether:
+    return FilesTogether(config, log)
 
 
 @pytest.fixture(scope="session")
