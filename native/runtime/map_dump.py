@@ -5,10 +5,12 @@ An entry is `<reference> <key> <value>`; keys hold no blank, values may (HAProxy
 
 import json
 from collections.abc import Iterator
+from itertools import repeat
+from operator import contains
 
 # Bytes that stand in JSON as they are.
 _PLAIN = bytes(set(range(32, 128)) - set(b'"\\'))
-_ENTRY = b'{"id":"%b","key":"%b","value":"%b"},'
+_ID, _KEY, _VALUE, _END = b'{"id":"', b'","key":"', b'","value":"', b'"},'
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -33,7 +35,8 @@ class MapDump:
 
     @property
     def body(self) -> bytes:
-        return b"[%b]\n" % b"".join(self._pieces)[:-1]
+        last = [piece.removesuffix(b",") for piece in self._pieces[-1:]]
+        return b"".join([b"[", *self._pieces[:-1], *last, b"]\n"])
 
 
 def _at_once(lines: bytes) -> bytes:
@@ -41,10 +44,14 @@ def _at_once(lines: bytes) -> bytes:
     count = lines.count(b"\n") + 1
     if len(lines.translate(None, _PLAIN)) != count - 1 or lines.count(b" ") != 2 * count:
         return b""
-    words = lines.split()
-    if len(words) != 3 * count or b"\n".join([b"", lines]).count(b"\n0x") != count:
+    words = lines.split(b" ")
+    # A line's end is in the word that holds a value and the next reference, and in no other.
+    if not lines.startswith(b"0x") or lines.count(b"\n0x") != count - 1 or not all(map(contains, words[2:-1:2], repeat(b"\n"))):
         return b""
-    return _ENTRY * count % tuple(words)
+    woven = [_KEY] * (4 * count + 1)
+    woven[::2] = words
+    woven[3::4] = [_VALUE] * count
+    return b"".join([_ID, b"".join(woven).replace(b"\n", _END + _ID), _END])
 
 
 def _one_by_one(lines: bytes) -> Iterator[bytes]:

@@ -34,6 +34,8 @@ def test_an_entry_without_a_value_and_a_refusal() -> None:
     assert dumped("0x1 a b\n0x2 key\n\n", 1000) == [{"id": "0x1", "key": "a", "value": "b"}, {"id": "0x2", "key": "key", "value": ""}]
     assert dumped("0x1 key\n\n", 1000) == [{"id": "0x1", "key": "key", "value": ""}]
     assert dumped("0x1\n0x2 a b c d e\n", 1000) == [{"id": "0x1", "key": "", "value": ""}, {"id": "0x2", "key": "a", "value": "b c d e"}]
+    assert dumped("0x1 a b c\n0x2 key\n", 1000) == [{"id": "0x1", "key": "a", "value": "b c"}, {"id": "0x2", "key": "key", "value": ""}]
+    assert dumped("0x1 a b c d\n0x2\n", 1000) == [{"id": "0x1", "key": "a", "value": "b c d"}, {"id": "0x2", "key": "", "value": ""}]
     assert dumped("0x1  a\n", 1000) == [{"id": "0x1", "key": "", "value": "a"}]
     assert dumped("Unknown map identifier. Please use #<id> or <file>.\n\n", 7) == []
 
