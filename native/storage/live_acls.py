@@ -83,8 +83,9 @@ class LiveAcl:
         """Raises BadRequest where there is none that may be written."""
         found = next((each for each in await acls.loaded(self.site.runtime) if self.name in (f"#{each.id}", each.file)), None)
         if found is None:
-            raise RuntimeRefused("Unknown ACL identifier. Please use #<id> or <file>.", f"show acl {acls.named(self.name)}")
-        if not found.file:
+            # HAProxy has words of its own for an ACL that is not there.
+            await acls.entries(self.site.runtime, self.name)
+        if found is None or not found.file:
             raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
         path = Path(found.file.removeprefix("opt@"))
         for store in self.stores.values():
