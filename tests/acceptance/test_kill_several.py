@@ -4,7 +4,6 @@ Each is whole at once, unless it can only be written in place; after a restart a
 """
 
 import random
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,7 +12,7 @@ import httpx2
 import pytest
 
 from tests.acceptance import mounts
-from tests.acceptance.killer import Killer
+from tests.acceptance.killer import Killer, wait_for_what_is_owed
 from tests.acceptance.quick import PLAIN, Quick
 from tests.acceptance.test_kill import BULK, HEADER
 from tests.haproxy import binaries
@@ -101,13 +100,7 @@ class Commits:
 
     def settle(self) -> None:
         """What is owed is carried out unasked."""
-        deadline = time.monotonic() + 30
-        while True:
-            plan = self.sidecar.post("/v3/sidecar/plan", self.sidecar.get("raw").text).json()
-            if not plan["commands"] and not plan["reload"]:
-                break
-            assert time.monotonic() < deadline, plan
-            time.sleep(0.05)
+        wait_for_what_is_owed(self.sidecar)
         for backend in ("shop", "api"):
             server = self.sidecar.server("one", backend)
             assert server

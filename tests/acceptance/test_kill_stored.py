@@ -5,7 +5,6 @@ Each time file and process agree after its restart: on what was, or on what shou
 
 import random
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import httpx2
 import pytest
 
 from native.storage import map_file
-from tests.acceptance.killer import Killer
+from tests.acceptance.killer import Killer, wait_for_what_is_owed
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -102,7 +101,7 @@ class Changes:
 
     def settle(self) -> None:
         """After a restart: nothing is owed, nothing left over, and one of two states stands."""
-        self._wait_for_what_is_owed()
+        wait_for_what_is_owed(self.sidecar)
         found = self.seen()
         assert found in (self.stands, self.asked)
         if self.stands != self.asked:
@@ -114,16 +113,6 @@ class Changes:
         server = self.sidecar.server("one")
         assert server
         assert server.uweight == found["weight"]
-
-    def _wait_for_what_is_owed(self) -> None:
-        """A weight that came no further than the file is a reload's task."""
-        deadline = time.monotonic() + 30
-        while True:
-            plan = self.sidecar.post("/v3/sidecar/plan", self.sidecar.get("raw").text).json()
-            if not plan["commands"] and not plan["reload"]:
-                break
-            assert time.monotonic() < deadline, plan
-            time.sleep(0.05)
 
 
 @pytest.fixture
