@@ -15,7 +15,7 @@ endif
 .PHONY: help setup dev haproxy generate check test e2e wheel deb container collection soak demo bench format lock clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
 
 setup: $(BIN)/dataplaneapi ## the command .venv/bin/dataplaneapi
 
@@ -87,4 +87,4 @@ lock: ## requirements/*.txt anew from pyproject.toml
 	sh requirements/lock .venv/lock/bin/uv
 
 clean: ## forget everything made here
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -17,22 +17,25 @@ from types import FrameType
 from typing import NoReturn
 
 from demo.children import die_with_parent, start, stop
-from demo.stage import Stage, prepare
+from demo.stage import API, SITE, Stage, prepare
 
 SECONDS_TO_START = 30.0
 WELCOME = """\
 HAProxy serves http://127.0.0.1:{stage.site}/ ; the API answers at http://127.0.0.1:{stage.api}/v3 (user admin, password demo).
-The files: {stage.directory}. Three things to try in another terminal:
+The files: {stage.directory}. Three things to try in another terminal; none of them changes anything:
 
   curl -s http://127.0.0.1:{stage.site}/ http://127.0.0.1:{stage.site}/
 
   curl -s -u admin:demo {stage.url}/backends/pages/servers
 
-  curl -s -u admin:demo -X PUT -H 'Content-Type: application/json' \\
-    -d '{{"name": "two", "address": "127.0.0.1", "port": {stage.two}, "weight": 0}}' \\
-    "{stage.url}/backends/pages/servers/two?version=$(curl -s -u admin:demo {stage.url}/version)"
+  curl -s -u admin:demo {stage.url}/raw | sed 's/weight 100/weight 1/' | \\
+    curl -s -u admin:demo -H 'Content-Type: text/plain' --data-binary @- http://127.0.0.1:{stage.api}/v3/sidecar/plan
 
-After the third, page one takes all traffic, without a reload: the weight was changed live. Ctrl-C stops both.
+The third asks what other weights would do: two words of the file, two commands, no reload. The tour in README.md makes such changes;
+every call is documented at http://127.0.0.1:{stage.api}/v3/docs. Ctrl-C stops both.
+"""
+TAKEN = """\
+Port {wanted} is taken, so {what} uses {port} instead: replace it in what the README says.
 """
 
 
@@ -57,13 +60,19 @@ def play(stage: Stage) -> None:
         for name, command in {"haproxy": stage.haproxy_command, "dataplaneapi": server}.items():
             children[name] = start(command, stage.directory / f"{name}.log")
         wait_until_it_answers(stage, children)
-        print(WELCOME.format(stage=stage), flush=True)
+        print(WELCOME.format(stage=stage) + moved(stage), end="", flush=True)
         while True:
             give_up_on_the_dead(stage, children)
             time.sleep(0.5)
     finally:
         for child in reversed(children.values()):
             stop(child)
+
+
+def moved(stage: Stage) -> str:
+    """A line for each well-known port that was taken."""
+    ports = (("the site", SITE, stage.site), ("the API", API, stage.api))
+    return "".join(TAKEN.format(what=what, wanted=wanted, port=port) for what, wanted, port in ports if port != wanted)
 
 
 def wait_until_it_answers(stage: Stage, children: dict[str, subprocess.Popen[bytes]]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 TEMPLATES = Path(__file__).parent
+API, SITE = 5555, 8080
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Stage:
 
 def prepare(directory: Path, haproxy: str) -> Stage:
     """The stage on the ports everyone knows, or on free ones where those are taken."""
-    stage = Stage(directory, haproxy, *free_ports(5555, 8080, 0, 0))
+    stage = Stage(directory, haproxy, *free_ports(API, SITE, 0, 0))
     for name in ("haproxy.cfg", "dataplaneapi.yaml"):
         text = (TEMPLATES / name).read_text()
         for key, value in vars(stage).items():

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from demo.__main__ import moved
+from demo.stage import API, SITE, Stage
 from tests.demo.test_children import is_alive
 from tests.rules.sources import CHECKOUT
 
@@ -51,11 +53,21 @@ def children(pid: int) -> list[int]:
 
 
 def test_its_three_lines_work(demo: subprocess.Popen[str]) -> None:
-    visit, look, change = curl_lines(welcome(demo))
+    visit, look, ask = curl_lines(welcome(demo))
     assert sorted(run(visit).splitlines()) == ["page one", "page two"]
-    assert [server["name"] for server in json.loads(run(look))] == ["one", "two"]
-    assert json.loads(run(change))["weight"] == 0
-    assert run(visit).splitlines() == ["page one", "page one"]
+    before = run(look)
+    assert [server["name"] for server in json.loads(before)] == ["one", "two"]
+    plan = json.loads(run(ask))
+    assert len(plan["commands"]) == 2
+    assert plan["reasons"] == []
+    assert run(look) == before
+
+
+def test_a_port_that_was_taken_is_named(tmp_path: Path) -> None:
+    assert moved(Stage(tmp_path, "haproxy", API, SITE, 1, 2)) == ""
+    text = moved(Stage(tmp_path, "haproxy", 40001, 40002, 1, 2))
+    assert "Port 8080 is taken, so the site uses 40002" in text
+    assert "Port 5555 is taken, so the API uses 40001" in text
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

@@ -1,4 +1,4 @@
-"""docs/etcd.md as it is written: its consumer beside a real etcd with client certificates, a real HAProxy and the server."""
+"""The consumer of docs/etcd.md beside a real etcd with client certificates, a real HAProxy and the server."""
 
 import os
 import re
@@ -17,15 +17,7 @@ from tests.haproxy.sidecar import USER, Sidecar
 from tests.rules.sources import CHECKOUT
 
 KEY = "/haproxy/edge/haproxy.cfg"
-
-
-def consumer(directory: Path) -> Path:
-    """The script of the page."""
-    (text,) = re.findall(r"```sh\n(#!/bin/sh\n.*?)```", (CHECKOUT / "docs/etcd.md").read_text(), re.DOTALL)
-    file = directory / "apply-from-etcd"
-    file.write_text(text)
-    file.chmod(0o755)
-    return file
+CONSUMER = CHECKOUT / "systemd/apply-from-etcd"
 
 
 class Etcd:
@@ -92,15 +84,21 @@ def sidecar(tmp_path: Path) -> Iterator[Sidecar]:
 
 
 @pytest.fixture
-def consuming(etcd: Etcd, sidecar: Sidecar, tmp_path: Path) -> Iterator[None]:
-    environment: Mapping[str, str] = etcd.environment | {"API": f"http://127.0.0.1:{sidecar.port}", "API_USER": ":".join(USER)}
-    words = ["env", *(f"{name}={value}" for name, value in environment.items()), str(consumer(tmp_path))]
+def log(etcd: Etcd, sidecar: Sidecar, tmp_path: Path) -> Iterator[Path]:
+    """The log of a consumer that runs meanwhile."""
+    environment: Mapping[str, str] = etcd.environment | {
+        "API": f"http://127.0.0.1:{sidecar.port}",
+        "API_USER": ":".join(USER),
+        "STATE_DIRECTORY": str(tmp_path / "consumer"),
+        "RETRY": "0.2",
+    }
+    words = ["env", *(f"{name}={value}" for name, value in environment.items()), str(CONSUMER)]
     process = start(words, tmp_path / "consumer.log")
-    yield
+    yield tmp_path / "consumer.log"
     stop(process)
 
 
-def test_the_consumer_applies_every_put(etcd: Etcd, sidecar: Sidecar, consuming: None, tmp_path: Path) -> None:
+def test_the_consumer_applies_every_put(etcd: Etcd, sidecar: Sidecar, log: Path) -> None:
     text = sidecar.haproxy.file.read_text()
     first = sidecar.haproxy.worker_pid()
 
@@ -109,7 +107,7 @@ def test_the_consumer_applies_every_put(etcd: Etcd, sidecar: Sidecar, consuming:
     assert sidecar.haproxy.worker_pid() == first, "a weight needs no reload"
 
     etcd.put(text.replace("server a", "serwer a"))
-    until(lambda: "serwer" in (tmp_path / "consumer.log").read_text())
+    until(lambda: "serwer" in log.read_text())
     assert "weight 7" in sidecar.get("raw").text
 
     etcd.stop()
@@ -118,3 +116,19 @@ def test_the_consumer_applies_every_put(etcd: Etcd, sidecar: Sidecar, consuming:
     etcd.put(text + "backend more\n  server b 127.0.0.1:2\n")
     until(lambda: "backend more" in sidecar.get("raw").text)
     until(lambda: sidecar.haproxy.worker_pid() != first)
+
+
+def test_a_put_made_while_the_api_is_away_is_applied_when_it_is_back(etcd: Etcd, sidecar: Sidecar, log: Path) -> None:
+    text = sidecar.haproxy.file.read_text()
+    etcd.put(text + "userlist staff\n  user one insecure-password secret-of-one\n")
+    until(lambda: "staff" in sidecar.haproxy.file.read_text())
+    until(lambda: "applied for the first time" in log.read_text())
+
+    sidecar.kill()
+    etcd.put(sidecar.haproxy.file.read_text().replace("server a 127.0.0.1:1", "server a 127.0.0.1:1 weight 8"))
+    until(lambda: "not applied yet" in log.read_text())
+    sidecar.start()
+    until(lambda: "weight 8" in sidecar.haproxy.file.read_text())
+    until(lambda: "+  server a 127.0.0.1:1 weight 8" in log.read_text())
+    assert "secret-of-one" not in log.read_text()
+    assert ":".join(USER) not in log.read_text()
