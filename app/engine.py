@@ -40,6 +40,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
         max_open_transactions=settings.max_open_transactions,
         backups=Path(settings.backups_dir) if settings.backups_dir else None,
         backups_number=settings.backups_number,
+        short_header=settings.short_header,
         check=CheckSettings(
             binary=settings.haproxy_bin,
             command=settings.validate_cmd,

@@ -98,6 +98,9 @@ class Settings:
     config_file: str = _from("-c --config-file", HAPROXY, "text", "/etc/haproxy/haproxy.cfg", "HAProxy configuration file")
     config_files_before: list[str] = _from("--config-files-before", HAPROXY, "texts", None, "file or directory loaded before")
     config_files_after: list[str] = _from("--config-files-after", HAPROXY, "texts", None, "file or directory loaded after")
+    short_header: bool = _from(
+        "--short-header", HAPROXY, "switch", False, "write `# _version=` alone above the file, no checksum, no banner"
+    )
     haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary")
     master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
     master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")

@@ -65,6 +65,7 @@ class EngineSettings:
     max_open_transactions: int = 0
     backups: Path | None = None
     backups_number: int = 0
+    short_header: bool = False
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
     map_sync: float = 0.0
@@ -85,12 +86,13 @@ class Engine:
     ) -> None:
         self.settings, self.runtime = settings, runtime
         memory = MemoryFile(settings.storage / "engine.json")
-        current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), memory)
+        stamp = header.with_short_header if settings.short_header else header.with_header
+        current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), memory, stamp)
         self.reloads = reloads(self)
         self.site = Site(
             current=current,
             running=Running(current, runtime, memory, settings.copy),
-            transactions=Transactions(settings.transactions, settings.file, settings.max_open_transactions),
+            transactions=Transactions(settings.transactions, settings.file, settings.max_open_transactions, stamp=stamp),
             backups=Backups(settings.file, settings.backups_number, settings.backups),
             check=settings.check,
             runtime=runtime,

@@ -106,6 +106,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l update-map-files-period
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s c -l config-file -xka "(__fish_complete_path (commandline -ct))" -d 'HAProxy configuration file (default /etc/haproxy/haproxy.cfg)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l config-files-before -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory loaded before'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l config-files-after -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory loaded after'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l short-header -d 'write `# _version=` alone above the file, no checksum, no banner'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s b -l haproxy-bin -xka "(__fish_complete_path (commandline -ct))" -d 'HAProxy binary (default haproxy)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s m -l master-runtime -xka "(__fish_complete_path (commandline -ct))" -d 'master socket of HAProxy'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l master-worker-mode -d 'reload through the master socket'

@@ -66,6 +66,7 @@ _shtab_dataplaneapi_options=(
   {-c,--config-file}"[HAProxy configuration file (default \/etc\/haproxy\/haproxy.cfg)]:TEXT:_files"
   "*--config-files-before[file or directory loaded before]:TEXT:_files"
   "*--config-files-after[file or directory loaded after]:TEXT:_files"
+  "--short-header[write \`\# _version\=\` alone above the file, no checksum, no banner]"
   {-b,--haproxy-bin}"[HAProxy binary (default haproxy)]:TEXT:_files"
   {-m,--master-runtime}"[master socket of HAProxy]:TEXT:_files"
   "--master-worker-mode[reload through the master socket]"

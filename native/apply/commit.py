@@ -178,7 +178,7 @@ async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, ba
     except Refused:
         if change.kept:
             banner = site.current.banner if change.banner is None else change.banner
-            site.transactions.fail(name, header.with_header(stamped.document, base, banner=banner).data)
+            site.transactions.fail(name, site.current.stamp(stamped.document, base, banner=banner).data)
         raise
 
 
@@ -187,7 +187,7 @@ def _keep_former(site: Site) -> None:
     current = site.current
     if site.backups.number > 0:
         try:
-            former = header.with_header(current.document, current.version, banner=current.banner).data
+            former = current.stamp(current.document, current.version, banner=current.banner).data
             for name, data in parts.split(former).items():
                 site.backups.of(name).keep(current.version, data)
         except OSError as error:

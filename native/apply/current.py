@@ -27,7 +27,7 @@ class Current:
     """
 
     def __init__(self, file: ConfigFiles, memory: MemoryFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION) -> None:
-        self.file, self._memory, self._stamp, self._outline = file, memory, stamp, outline
+        self.file, self._memory, self.stamp, self._outline = file, memory, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
         self.banner = True
@@ -76,7 +76,7 @@ class Current:
 
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
         """The document's bytes under a version, as a draft. Raises WriteFailed."""
-        stamped = self._stamp(document, version, banner=banner)
+        stamped = self.stamp(document, version, banner=banner)
         return stamped, self.file.draft(stamped.data, name)
 
     async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:

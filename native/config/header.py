@@ -89,6 +89,15 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
     return Stamped(document, document.data, version, md5(document.data, usedforsecurity=False).hexdigest())
 
 
+def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
+    """The document with a version line alone, above everything else; checksum and banner lines that it has are removed."""
+    document = _bare(document)
+    preamble = document.preamble
+    for line in BANNER if _has_banner(preamble) else ():
+        preamble = preamble.replace(line, "", 1)
+    return with_version(document.with_preamble(preamble), version)
+
+
 def without_versions(text: bytes) -> bytes:
     """A pushed text without any version line, wherever it stands."""
     return _VERSIONS.sub(b"", text)

@@ -19,7 +19,7 @@ from native.config import patches
 from native.config.bases import Bases
 from native.config.copies import write_copy
 from native.config.directories import Directory
-from native.config.header import same_text, version_of, with_header
+from native.config.header import Stamp, same_text, version_of, with_header
 from native.errors import NoTransaction, TooManyTransactions, Unusable
 from native.text.document import CONFIGURATION, Document
 from native.text.outline import Outline
@@ -59,9 +59,16 @@ class Transactions:
     """
 
     def __init__(
-        self, directory: Path, file: Path, limit: int = 0, *, setting: str = "transaction_dir", outline: Outline = CONFIGURATION
+        self,
+        directory: Path,
+        file: Path,
+        limit: int = 0,
+        *,
+        setting: str = "transaction_dir",
+        outline: Outline = CONFIGURATION,
+        stamp: Stamp = with_header,
     ) -> None:
-        self.directory, self._file, self.limit, self._outline = directory, file, limit, outline
+        self.directory, self._file, self.limit, self._outline, self._stamp = directory, file, limit, outline, stamp
         self._place, self._loaded = Directory(directory, setting, 0o755), False
         self._all: dict[str, Transaction] = {}
         self._bases = Bases(directory / ".bases", file, outline)
@@ -166,7 +173,7 @@ class Transactions:
             if transaction and transaction.base is None and transaction.document is None:
                 return self._path(transaction).read_bytes()
             if transaction:
-                return with_header(self._document(transaction), transaction.version, banner=transaction.banner).data
+                return self._stamp(self._document(transaction), transaction.version, banner=transaction.banner).data
         except FileNotFoundError:
             pass
         raise NoTransaction(f"transaction file {id_} does not exist")

@@ -1,5 +1,6 @@
 """The header appears with our first write, says the truth, and leaves every other line alone."""
 
+from collections.abc import Callable
 from hashlib import md5
 
 import pytest
@@ -79,6 +80,14 @@ def test_checksum_is_of_all_behind_the_first_line() -> None:
     assert not header.checksum_fits(BODY.encode())
     assert header.checksum_of(BODY.encode()) is None
     assert header.checksum_of(b"# _md5hash=xyz\n") is None
+
+
+@pytest.mark.parametrize("above", ["", "# mine\n\n", "# Dataplane\n"])
+@pytest.mark.parametrize("before", [lambda text: text, stamp, lambda text: stamp(text, banner=False), lambda text: f"# _version=3\n{text}"])
+def test_a_short_header_is_a_version_line_alone(above: str, before: Callable[[str], str]) -> None:
+    short = header.with_short_header(Document.parse(before(above + BODY)), 7)
+    assert short.data.decode() == f"# _version=7\n{above}{BODY}"
+    assert short.document.data == short.data
 
 
 def test_a_document_keeps_its_sections() -> None:

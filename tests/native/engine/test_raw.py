@@ -36,6 +36,23 @@ class TestRaw:
 
         run(work())
 
+    def test_a_short_header_from_one_write_to_the_next(self, haproxy: HAProxy) -> None:
+        async def work() -> None:
+            text = body(haproxy.file)
+            async with running_engine(haproxy.directory, haproxy) as engine:
+                await engine.write(substituting("weight 10", "weight 11"), version=1)
+                assert "Dataplaneapi managed" in engine.raw().decode()
+            async with running_engine(haproxy.directory, haproxy, short_header=True) as engine:
+                assert engine.version() == 2
+                outcome = await engine.write(substituting("weight 11", "weight 12"), version=2)
+                assert (outcome.live, weight(haproxy)) == (True, "12")
+                assert engine.raw().decode() == "# _version=3\n" + text.replace("weight 10", "weight 12")
+                haproxy.file.write_text(haproxy.file.read_text().replace("weight 12", "weight 13"))
+                assert (await engine.write(substituting("weight 13", "weight 14"), version=4)).version == 5
+                assert engine.raw().decode() == "# _version=5\n" + text.replace("weight 10", "weight 14")
+
+        run(work())
+
     @pytest.mark.parametrize(("line", "version"), [("", 1), ("# _version=500\n", 500), ("# _version=lots\n", 1)])
     def test_skip_version_takes_the_text_s_own(self, tmp_path: Path, line: str, version: int) -> None:
         async def work() -> None:
