@@ -1,7 +1,6 @@
 """The consumer of docs/etcd.md beside a real etcd with client certificates, a real HAProxy and the server."""
 
 import os
-import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
