@@ -6,12 +6,14 @@ from typing import Any
 
 from native.config.placement import before_comments, line_place
 from native.config.resources import Resource, Resources
-from native.errors import Place, UnknownWords
+from native.errors import NativeError, Place, UnknownWords
 from native.grammar.directive import Change, Found, change_rows
 from native.grammar.line_shape import LineShape
 from native.grammar.load import Grammar
 from native.grammar.section_shape import changed
+from native.text.line import Line
 from native.text.section import Section
+from native.text.words import is_word, unquoted
 
 
 @dataclass
@@ -98,10 +100,47 @@ class ChildEditor:
                 f"line {place + 1} of {section.kind} {section.name} cannot be edited, its words are not known: {line.text.strip()}",
                 place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
             )
-        return changed(section, Change({place: self.shape(resource).onto(line, body)}, []))
+        name = (self.children(section, resource).objects[index] or {}).get(resource.key)
+        twins = self._by_name(section, resource)[meant(name)] if resource.kind == "named" else []
+        places = [place, *(twin for twin in twins if twin != place)]
+        return changed(section, Change(self._edited(section, resource, places, body), []))
+
+    def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
+        """The places of all readable lines of named children; a name has several where they stand in the branches of an `.if`."""
+        children = self.children(section, resource)
+        found: dict[str, list[int]] = {}
+        for place, each in zip(children.places, children.objects, strict=True):
+            if each is not None:
+                found.setdefault(meant(each.get(resource.key)), []).append(place)
+        return found
+
+    def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
+        """Of lines with one name the first is edited, unless one of them says what is wanted already."""
+        first, *twins = (section.lines[place] for place in places)
+        edited = self.shape(resource).onto(first, body)
+        return {} if any(self._says(resource, twin, body) for twin in twins) else {places[0]: edited}
+
+    def _says(self, resource: Resource, line: Line, body: Mapping[str, Any]) -> bool:
+        try:
+            return self.shape(resource).onto(line, body) is line
+        except NativeError:
+            return False
 
     def delete(self, section: Section, resource: Resource, index: int) -> Section:
         return changed(section, Change({self.children(section, resource).places[index]: None}, []))
+
+    def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
+        """All children with names. They have no order of their own: those that stay keep their places, new ones go behind, by name."""
+        if not bodies:
+            return self.replace_all(section, parent, resource, [])
+        wanted = {meant(body.get(resource.key)): body for _, body in sorted(bodies.items())}
+        there, change = self._by_name(section, resource), Change({}, [])
+        for name, places in there.items():
+            change.replaced |= self._edited(section, resource, places, wanted[name]) if name in wanted else dict.fromkeys(places)
+        end = self._place(section, parent, resource, len(self.children(section, resource).places))
+        lines = [self.shape(resource).new(body, section.indent, section.newline) for name, body in wanted.items() if name not in there]
+        change.added = [(end, line) for line in lines]
+        return changed(section, change)
 
     def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
         """The whole list; lines that cannot be read stay, unless the list is emptied."""
@@ -115,3 +154,9 @@ class ChildEditor:
         default = self._place(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
         return changed(section, change)
+
+
+def meant(name: object) -> str:
+    """A name without quotes: a client need not quote one that takes quotes in the file."""
+    text = str(name)
+    return unquoted(text) if is_word(text) else text

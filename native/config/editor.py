@@ -9,7 +9,7 @@ from typing import Any
 
 from native.config.absence import absent_child, absent_parent, absent_section, inside, lists_orphans, message, taken_section, word_of
 from native.config.bindings import all_implicit, check_from, implicit_defaults, with_named_source
-from native.config.children import ChildEditor
+from native.config.children import ChildEditor, meant
 from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from native.config.resources import Resource, Resources, resources
 from native.config.united import is_mark, united, with_edited, without
@@ -19,7 +19,7 @@ from native.grammar.section_shape import SectionShape
 from native.grammar.values import refuse_line_breaks
 from native.text.document import Document
 from native.text.section import Section
-from native.text.words import is_word, unquoted
+from native.text.words import unquoted
 
 Object = dict[str, Any]
 Parent = tuple[Resource, str] | None
@@ -114,7 +114,7 @@ class Editor:
         embedded: Object = {}
         for member, child in self.resources.children(resource.name):
             if objects := self.lines.children(section, child).readable:
-                embedded[member] = {str(each[child.key]): each for each in objects} if child.kind == "named" else list(objects)
+                embedded[member] = _by_name(objects, child.key) if child.kind == "named" else list(objects)
         return embedded
 
     # -- sections
@@ -151,8 +151,8 @@ class Editor:
     def _with_embedded(self, section: Section, resource: Resource, body: Mapping[str, Any]) -> Section:
         for member, child in self.resources.children(resource.name):
             told = body.get(member) or []
-            rows = [told[key] for key in sorted(told)] if isinstance(told, Mapping) else told
-            section = self.lines.replace_all(section, resource.name, child, rows)
+            replace: Any = self.lines.replace_by_name if isinstance(told, Mapping) else self.lines.replace_all
+            section = replace(section, resource.name, child, told)
         return section
 
     def replace(
@@ -275,15 +275,17 @@ def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -
     return body
 
 
+def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
+    """Of several with one name the first, as where one is asked for."""
+    found: dict[str, Object] = {}
+    for each in objects:
+        found.setdefault(str(each[key]), each)
+    return found
+
+
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:
     """Of a name as the file writes it, else of one that HAProxy takes for the same."""
     if wanted in names:
         return names.index(wanted)
-    meant = _meant(wanted)
-    return next((index for index, name in enumerate(names) if isinstance(name, str) and unquoted(name) == meant), None)
-
-
-def _meant(name: object) -> str:
-    """A client need not quote a name that takes quotes in the file."""
-    text = str(name)
-    return unquoted(text) if is_word(text) else text
+    own = meant(wanted)
+    return next((index for index, name in enumerate(names) if isinstance(name, str) and unquoted(name) == own), None)

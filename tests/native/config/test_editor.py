@@ -236,3 +236,46 @@ def test_what_is_never_shown_stays() -> None:
     again = EDITOR.replace(made, caches, None, "c", {"name": "c", "total_max_size": 5})
     assert 'cache c # {"a":1}\n  total-max-size 5\n'.replace("  ", "    ") in again.text
     assert "cache c\n" in EDITOR.replace(made, caches, None, "c", {"name": "c", "metadata": None}).text
+
+
+BRANCHES = """backend app
+    server s2 192.0.2.2:80
+    .if defined(X)
+    server s1 192.0.2.1:80   # ours
+    .else
+    server s1 192.0.2.9:80
+    .endif
+    server s0 192.0.2.3:80
+"""
+
+
+def test_a_whole_section_sent_back_stays_as_it_is() -> None:
+    """Servers come as a mapping, which says nothing of their order."""
+    body = EDITOR.get_object(document(BRANCHES), BACKENDS, None, "app", full=True)
+    assert body["servers"]["s1"]["address"] == "192.0.2.1", "the first of a name, as where one is asked for"
+    assert EDITOR.replace(document(BRANCHES), BACKENDS, None, "app", body, full=True).text == BRANCHES
+
+
+def test_a_whole_section_with_another_server() -> None:
+    body = EDITOR.get_object(document(BRANCHES), BACKENDS, None, "app", full=True)
+    del body["servers"]["s2"]
+    body["servers"]["new"] = {**body["servers"]["s0"], "name": "new"}
+    body["servers"]["s0"]["weight"] = 5
+    after = EDITOR.replace(document(BRANCHES), BACKENDS, None, "app", body, full=True)
+    kept = BRANCHES.replace("    server s2 192.0.2.2:80\n", "")
+    assert after.text == kept.replace(".3:80\n", ".3:80 weight 5\n    server new 192.0.2.3:80\n")
+
+
+def test_what_one_of_several_lines_of_a_name_says_already() -> None:
+    twins = EDITOR.list_objects(document(BRANCHES), SERVERS, APP)[1:3]
+    for twin in twins:
+        assert EDITOR.replace(document(BRANCHES), SERVERS, APP, "s1", twin).text == BRANCHES
+    after = EDITOR.replace(document(BRANCHES), SERVERS, APP, "s1", {**twins[0], "port": 81})
+    assert after.text == BRANCHES.replace("192.0.2.1:80", "192.0.2.1:81")
+
+
+def test_a_section_made_anew_stands_below_its_own_comment() -> None:
+    gone = EDITOR.delete(document(), BACKENDS, None, "app")
+    assert "the farm" not in gone.text
+    assert "# the farm\nbackend app\n" in EDITOR.create(gone, BACKENDS, None, {"name": "app"}).text
+    assert "the farm" not in EDITOR.create(gone, BACKENDS, None, {"name": "other"}).text
