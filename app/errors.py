@@ -21,6 +21,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NoParent: 400,
     native.BadRequest: 400,
     native.BadValue: 400,
+    native.Incomplete: 422,
     native.UnknownWords: 400,
     native.Conflict: 409,
     native.NotCommittable: 406,

@@ -11,6 +11,7 @@ NativeError
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
 ├── BadValue             a value that cannot stand in the file (member and reason)
+│   └── Incomplete       half of a condition, without which the line would always hold
 ├── UnknownWords         an edit of a line that holds words the grammar does not know
 ├── Conflict             another writer was first
 │   └── NotCommittable   a failed or outdated transaction
@@ -99,6 +100,12 @@ class BadRequest(NativeError):
 
 class BadValue(NativeError):
     label = "validation error"
+
+
+class Incomplete(BadValue):
+    """Its detail is the whole text: the member that lacks and what to send."""
+
+    label = ""
 
 
 class UnknownWords(NativeError):

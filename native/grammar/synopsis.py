@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from native.errors import BadValue, Place
+from native.errors import BadValue, Incomplete, Place
 from native.grammar.values import Choice, Unknowable, ValueType, many_words
 
 CONDITIONS = ("if", "unless")
@@ -283,12 +283,24 @@ class Group:
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """The first alternative that has all it needs; a group given in part is left out, as the reference does."""
+        """The first alternative that has all it needs; a group given in part is left out, as the reference does.
+
+        Half a condition is not: without it the line would always hold. Raises Incomplete.
+        """
         if any(member in values for each in self.alternatives for member in each.members):
             for alternative in self.alternatives:
                 if all(member in values for member in alternative.required()):
                     return alternative.write(values)
+            self._refuse_half_a_condition(values)
         return []
+
+    def _refuse_half_a_condition(self, values: Mapping[str, Any]) -> None:
+        for cond, test in ((member, f"{member}_test") for member in self.members if member.endswith("cond")):
+            if test in values and cond not in values:
+                words = " or ".join(f"`{word}`" for word in CONDITIONS)
+                raise Incomplete(f"{cond} in body is required with {test}: send {words}", place=Place(member=cond))
+            if cond in values and test not in values:
+                raise Incomplete(f"{test} in body is required with {cond}: send the condition", place=Place(member=test))
 
     def starts(self) -> list[str] | None:
         firsts = [alternative.starts() for alternative in self.alternatives]
