@@ -99,8 +99,8 @@ def _insert_first(document: Document, section: Section) -> Document:
     start = next((other for other in document.sections if other.kind == BOUNDARY and other.file is None), None)
     if start is not None:
         return document.insert(section, start)
-    head = Document(document.preamble, ()).insert(section)
+    head = Document(document.preamble, (), document.leads).insert(section)
     new = head.sections[0]
     if document.sections and document.sections[0].kind != BOUNDARY and not new.text.endswith("\n\n"):
         new = new.with_text(new.text + new.newline)
-    return Document(head.preamble, (new, *document.sections))
+    return Document(head.preamble, (new, *document.sections), head.leads)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from native.errors import BadValue, Place
-from native.grammar.line_shape import LineShape
+from native.grammar.line_shape import METADATA, LineShape
 from native.grammar.synopsis import Values
 from native.text.line import Line
 from native.text.words import words_of
@@ -32,12 +32,14 @@ class Change:
 
 
 def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
-    """How lines that are each one element of a list become another list; equal elements keep their lines."""
-    old = [canonical(shape.read(line)) for _, line in lines]
-    new = [canonical(shape.read(shape.new(row))) for row in wanted]
+    """How lines that are each one element of a list become another list; equal elements keep their lines, whatever their metadata."""
+    old = [_words(shape.read(line)) for _, line in lines]
+    new = [_words(shape.read(shape.new(row))) for row in wanted]
     change = Change({}, [])
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind == "equal":
+            annotated = [(place, line, shape.annotated(line, row)) for (place, line), row in zip(lines[a:b], wanted[c:d], strict=True)]
+            change.replaced |= {place: new_line for place, line, new_line in annotated if new_line is not line}
             continue
         shared = min(b - a, d - c)
         for i in range(shared):
@@ -156,6 +158,11 @@ class Directive:
             target = {name: members[name] for name in members if name in names}
             replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None
         return Change(replaced, [])
+
+
+def _words(found: Mapping[str, Any] | None) -> str:
+    """What the words of a line say, its comment aside."""
+    return canonical({name: value for name, value in (found or {}).items() if name != METADATA})
 
 
 def canonical(value: Any) -> str:

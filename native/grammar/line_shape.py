@@ -280,9 +280,15 @@ class LineShape:
         again = {member: words[place] for member, place in self.implied.items() if member not in said and place < len(words)}
         return [each for each in written if not (each[2] and all(again.get(name) == value for name, value in each[2].items()))]
 
+    def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
+        """The line with its words as they are and the metadata of the values."""
+        tail = self._tail(line, values) if self.metadata else line.split.tail
+        return line if tail == line.split.tail else Line(Split(line.split.gaps, line.split.words, tail).join())
+
     def _tail(self, line: Line, values: Mapping[str, Any]) -> str:
+        """A comment that is no metadata is a person's: it goes only where other metadata takes its place."""
         old, wanted = read_metadata(line.comment), values.get(METADATA)
-        if (old or None) == (wanted or None):
+        if (old or None) == (wanted or None) or (not wanted and not is_metadata(line.comment)):
             return line.split.tail
         tail = line.split.tail
         end = tail[len(tail.rstrip("\r\n")) :]
@@ -362,14 +368,20 @@ def read_metadata(comment: str | None) -> dict[str, Any] | None:
     """A comment as metadata: its JSON object, else the text as its `comment` member."""
     if not comment:
         return None
-    if comment.startswith("{"):
-        try:
-            found = json.loads(comment)
-        except ValueError:
-            found = None
-        if isinstance(found, dict):
-            return found
-    return {"comment": comment}
+    return found if (found := _json_object(comment)) is not None else {"comment": comment}
+
+
+def is_metadata(comment: str | None) -> bool:
+    """Whether a comment was written as metadata, and not by a person."""
+    return comment is not None and _json_object(comment) is not None
+
+
+def _json_object(comment: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(comment) if comment.startswith("{") else None
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def write_metadata(metadata: Any) -> str | None:

@@ -5,7 +5,7 @@ An edit returns a new document that shares every untouched section. Of several f
 by boundaries (native/text/parts.py).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from native.text.line import Line
 from native.text.outline import Outline
@@ -24,13 +24,17 @@ MARK, MARK_END = "\0file:", "\0"
 
 
 class Document:
-    """`preamble` is the text before the first section; `sections` hold everything else."""
+    """`preamble` is the text before the first section; `sections` hold everything else.
 
-    __slots__ = ("_data", "_index", "_names", "preamble", "sections")
+    `leads` are the comment blocks of sections that edits took away, by kind and name: a section that is made anew gets its own again.
+    """
 
-    def __init__(self, preamble: str, sections: Iterable[Section]) -> None:
+    __slots__ = ("_data", "_index", "_names", "leads", "preamble", "sections")
+
+    def __init__(self, preamble: str, sections: Iterable[Section], leads: Mapping[tuple[str, str], str] | None = None) -> None:
         self.preamble = preamble
         self.sections = tuple(sections)
+        self.leads: Mapping[tuple[str, str], str] = leads or {}
         self._index: dict[tuple[str, str], int] | None = None
         self._names: tuple[str, ...] | None = None
         self._data: bytes | None = None
@@ -99,7 +103,7 @@ class Document:
 
     def replace(self, old: Section, new: Section) -> "Document":
         place = self.sections.index(old)
-        document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]))
+        document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]), self.leads)
         if (old.kind, old.name) == (new.kind, new.name):
             document._index, document._names = self._index, self._names
         return document
@@ -122,7 +126,10 @@ class Document:
         if closed and behind and behind[0].kind != BOUNDARY:
             section = _ending_blank(section)
         section = section.in_file(before[-1].file if before else None)
-        return Document(preamble, (*before, section, *behind))
+        leads = dict(self.leads)
+        if lead := leads.pop((section.kind, section.name), ""):
+            section = section.with_lead(section.lead or lead)
+        return Document(preamble, (*before, section, *behind), leads)
 
     def remove(self, section: Section) -> "Document":
         """Without a section and the comment block above it; conditionals that it cuts across stay."""
@@ -133,10 +140,11 @@ class Document:
             before[-1] = before[-1].with_text(before[-1].text + left)
         elif left:
             preamble += left
-        return Document(preamble, (*before, *self.sections[place + 1 :]))
+        leads = {**self.leads, (section.kind, section.name): section.lead} if section.lead else self.leads
+        return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
 
     def with_preamble(self, preamble: str) -> "Document":
-        document = Document(preamble, self.sections)
+        document = Document(preamble, self.sections, self.leads)
         document._index, document._names = self._index, self._names
         return document
 

@@ -75,6 +75,12 @@ class Section:
             return self
         return Section(self.kind, self.name, self.text, lead=self.lead, file=file, usual_indent=self.usual_indent)
 
+    def with_lead(self, lead: str) -> "Section":
+        """The same section below another comment block."""
+        if lead == self.lead:
+            return self
+        return Section(self.kind, self.name, self.text, lead=lead, file=self.file, usual_indent=self.usual_indent)
+
     def with_text(self, text: str) -> "Section":
         """The same section with another text."""
         return Section(self.kind, self.name, text, lead=self.lead, file=self.file, usual_indent=self.usual_indent)

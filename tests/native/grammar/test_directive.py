@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from native.grammar.directive import NOTHING, Directive, canonical, change_rows
+from native.grammar.load import grammar
 from native.text.line import Line
 from tests.native.grammar.language import small
 
@@ -68,3 +69,13 @@ def test_new_rows_stand_behind_the_one_before_them() -> None:
 def test_the_order_of_members_makes_no_difference() -> None:
     assert canonical({"a": 1, "b": 2}) == canonical({"b": 2, "a": 1})
     assert canonical([1, 2]) != canonical([2, 1])
+
+
+def test_a_person_s_comment_stays_with_its_element() -> None:
+    """It is shown as metadata; only what was written as metadata goes with it."""
+    shape = grammar().line("acl")
+    lines = [(1, Line("acl a path /a # why\n")), (2, Line('acl b path /b # {"owner":"x"}\n'))]
+    sent = [{"acl_name": name, "criterion": "path", "value": f"/{name}"} for name in ("new", "a", "b")]
+    change = change_rows(shape, lines, sent, "", "\n")
+    assert {place: line and line.text for place, line in change.replaced.items()} == {2: "acl b path /b\n"}
+    assert [(place, line.text) for place, line in change.added] == [(0, "acl new path /new\n")]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from native.errors import BadValue
+from native.errors import BadValue, Incomplete
 from native.grammar.line_shape import flattened, read_metadata, unflattened, write_metadata
 from native.text.line import Line
 from tests.native.grammar.language import small
@@ -55,7 +55,9 @@ def test_the_member_that_chooses_tells_the_synopsis(line: str, values: dict[str,
         ("host a b weight 1 weight 2\n", {"name": "a", "address": "b", "weight": 3}, "host a b weight 1 weight 3\n"),
         ('host a b weight "${W}"\n', {"name": "a", "address": "b", "check": "enabled"}, 'host a b weight "${W}" check\n'),
         ("host a b\n", {"name": "a", "address": "b", "metadata": {"x": 1}}, 'host a b # {"x":1}\n'),
-        ("host a b # x\n", {"name": "a", "address": "b"}, "host a b\n"),
+        ('host a b # {"x":1}\n', {"name": "a", "address": "b"}, "host a b\n"),
+        ("host a b  # why\n", {"name": "a", "address": "c"}, "host a c  # why\n"),
+        ("host a b  # why\n", {"name": "a", "address": "b", "metadata": {"x": 1}}, 'host a b  # {"x":1}\n'),
     ],
 )  # fmt: skip
 def test_an_old_line_keeps_all_that_is_not_asked_for(old: str, values: dict[str, Any], new: str) -> None:
@@ -118,3 +120,18 @@ def test_metadata_is_a_comment(metadata: dict[str, Any] | None, comment: str | N
 def test_metadata_must_be_an_object() -> None:
     with pytest.raises(BadValue, match="metadata"):
         write_metadata("text")
+
+
+@pytest.mark.parametrize("line", ["rule deny\n", "rule deny if x\n"])
+@pytest.mark.parametrize(
+    ("given", "lacking"),
+    [({"cond_test": "x"}, "cond"), ({"cond": "", "cond_test": "x"}, "cond"), ({"cond": "if"}, "cond_test")],
+)
+def test_half_a_condition_is_refused(line: str, given: dict[str, Any], lacking: str) -> None:
+    """Without it the rule would hold for all."""
+    for write in (RULE.words, lambda body: RULE.onto(Line(line), body)):
+        with pytest.raises(Incomplete, match=f"^{lacking} in body is required with ") as refused:
+            write({"type": "deny", **given})
+        assert refused.value.place
+        assert refused.value.place.member == lacking
+    assert RULE.words({"type": "deny", "cond_test": ""}) == ["rule", "deny"]
