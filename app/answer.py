@@ -7,8 +7,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Iterable
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 
 class HeaderName(bytes):
@@ -52,9 +51,9 @@ class Answer:
 class FileAnswer(Answer):
     """A file as it is, read while it is sent."""
 
-    def __init__(self, path: Path) -> None:
-        """Raises OSError."""
-        self._file = path.open("rb", buffering=0)
+    def __init__(self, file: BinaryIO) -> None:
+        """Closes the file when it is sent. Raises OSError."""
+        self._file = file
         self._left = os.fstat(self._file.fileno()).st_size
         super().__init__(200, b"", OCTETS)
         self.raw_headers[-1] = (b"content-length", b"%d" % self._left)

@@ -18,11 +18,13 @@ NAMED = {
     "spoe_dir": 0o750,
     "spoe_transaction_dir": 0o755,
 }
+# Which nobody else may write.
+OWN = ("transaction_dir", "spoe_transaction_dir")
 
 
 def directories(settings: Settings) -> dict[str, Directory]:
     """By the name of the setting."""
-    return {name: Directory(Path(getattr(settings, name)), name, mode) for name, mode in NAMED.items()}
+    return {name: Directory(Path(getattr(settings, name)), name, mode, own=name in OWN) for name, mode in NAMED.items()}
 
 
 def unusable(named: Iterable[Directory]) -> list[str]:

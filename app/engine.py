@@ -1,6 +1,7 @@
 """From settings to a running engine, with its runtime client and its way to reload."""
 
 import os
+import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -63,7 +64,15 @@ def prepare_storage(storage: Directory) -> None:
     with storage.used() as directory:
         (directory / "service_discovery").mkdir(mode=0o750, exist_ok=True)
         for name in STORED:
-            (directory / name).touch(mode=0o644)
+            _make_private(directory / name)
+
+
+def _make_private(file: Path) -> None:
+    """Users, tokens and keys stand in it: for the user of this process alone, also where a file of other rights is found."""
+    file.touch(mode=0o600)
+    found = file.stat()
+    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+        file.chmod(0o600)
 
 
 def reload_command(settings: Settings) -> list[str]:

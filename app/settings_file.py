@@ -3,6 +3,7 @@
 The file stays as it is unless a key that must stand in it is missing or different.
 """
 
+import contextlib
 import io
 import os
 import re
@@ -169,12 +170,16 @@ def _dumped(data: Any) -> str:
 
 
 def _replace(target: Path, text: str) -> None:
-    """Atomically, with the mode the file had."""
-    mode = target.stat().st_mode & 0o777 if target.exists() else 0o644
+    """Atomically, with mode and group that the file had; a new one, in which users may stand, is its owner's."""
+    former = target.stat() if target.exists() else None
+    mode = former.st_mode & 0o777 if former else 0o600
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "w", newline="") as file:
             file.write(text)
+        if former:
+            with contextlib.suppress(PermissionError):
+                os.chown(name, former.st_uid if os.geteuid() == 0 else -1, former.st_gid)
         os.chmod(name, mode)
         os.replace(name, target)
     except OSError:

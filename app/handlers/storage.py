@@ -1,5 +1,6 @@
 """Stored files: listed, sent, received, deleted. Which store is meant stands in the path."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,6 @@ from app.call import Call, Written
 from app.errors import ApiError
 from app.file_body import File, Sent
 from native.apply.commit import Outcome
-from native.errors import NotThere
 from native.storage.store import Store
 from native.storage.upload import Upload
 
@@ -26,13 +26,11 @@ async def list_all(call: Call) -> Answer:
 
 async def read(call: Call) -> Answer:
     """The file itself."""
-    path = store_of(call).find(call.get("name"))
+    store = store_of(call)
     try:
-        return FileAnswer(path)
-    except FileNotFoundError:
-        raise NotThere(f"file {path.name} doesn't exist in dir: {path.parent}") from None
+        return FileAnswer(await asyncio.to_thread(store.sent, call.sidecar.engine.site, call.get("name")))
     except OSError as error:
-        raise ApiError(500, f"cannot read {path}: {error.strerror}") from None
+        raise ApiError(500, f"cannot read {call.get('name')}: {error.strerror}") from None
 
 
 async def create(call: Sent) -> Answer:

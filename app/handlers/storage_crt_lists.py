@@ -26,7 +26,7 @@ async def replace(call: Sent) -> Answer:
 
 async def entries(call: Call) -> Answer:
     store = lists_of(call)
-    path = store.find(call.get("name"))
+    path = store.readable(call.sidecar.engine.site, call.get("name"))
     found = crt_list.entries(store.text(path))
     if not found:
         raise ApiError(404, f"missing object: file {path.name} has no entries")

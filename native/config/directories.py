@@ -17,17 +17,21 @@ _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
 _REMEDIES = {
     **ownership.REMEDIES,
     errno.ENOTDIR: "remove the file that stands in its place",
+    errno.EPERM: "give the directory to the user of this process, or let the setting name another one",
     errno.EEXIST: "remove the file that stands in its place",
 }
 
 
 @dataclass(frozen=True)
 class Directory:
-    """`setting` is the name by which the operator knows it; `mode` that of a directory made here."""
+    """`setting` is the name by which the operator knows it; `mode` that of a directory made here. One that is `own` holds what only
+    this process may write, and is refused where it belongs to somebody else than its user or root: anybody can make one in /tmp first.
+    """
 
     path: Path
     setting: str
     mode: int = 0o750
+    own: bool = False
 
     def readable(self) -> Path:
         """Raises Unusable."""
@@ -49,7 +53,9 @@ class Directory:
     def trouble(self) -> str:
         """Why nothing could be kept in it, found without making it; "" when all is well."""
         try:
-            _allow(next(each for each in (self.path, *self.path.parents) if os.path.lexists(each)), _WRITE)
+            nearest = next(each for each in (self.path, *self.path.parents) if os.path.lexists(each))
+            self._check_owner(nearest)
+            _allow(nearest, _WRITE)
         except OSError as error:
             return str(self.unusable(error))
         return ""
@@ -64,10 +70,18 @@ class Directory:
     def _allowing(self, rights: int) -> Path:
         try:
             self.path.mkdir(mode=self.mode, parents=True, exist_ok=True)
+            self._check_owner(self.path)
             _allow(self.path, rights)
         except OSError as error:
             raise self.unusable(error) from error
         return self.path
+
+    def _check_owner(self, path: Path) -> None:
+        if not self.own or path != self.path:
+            return
+        for found in (path.lstat(), path.stat()):
+            if found.st_uid not in (0, os.geteuid()):
+                raise OSError(errno.EPERM, "it belongs to another user", str(path))
 
 
 def _allow(directory: Path, rights: int) -> None:

@@ -39,18 +39,25 @@ class Seen(NamedTuple):
 
 
 class ConfigFile:
-    """`path` may be a symbolic link; `state` is the directory for journals; a file that is new gets `mode`.
+    """`path` may be a symbolic link, where `within` is given to a file below that directory; `state` is the directory for journals;
+    a file that is new gets `mode` and the group of its directory.
 
     `label` names the file in that directory, where others of its name may have theirs. `system` is `os`, or in tests one that fails.
     """
 
-    def __init__(self, path: str | os.PathLike[str], state: Path, system: Any = os, *, mode: int = 0o644, label: str = "") -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], state: Path, system: Any = os, *, mode: int = 0o644, label: str = "", within: Path | None = None
+    ) -> None:
         self.path, self.state, self.system, self.mode = Path(path), state, system, mode
-        self.label = label or self.path.name
+        self.label, self.within = label or self.path.name, within
 
     @property
     def target(self) -> Path:
-        return Path(os.path.realpath(self.path))
+        """Raises OSError for a link that leads out of `within`."""
+        target = Path(os.path.realpath(self.path))
+        if self.within and not target.is_relative_to(os.path.realpath(self.within)):
+            raise OSError(errno.EXDEV, "a link leads out of its directory", str(self.path))
+        return target
 
     @property
     def journal(self) -> Journal:
@@ -88,8 +95,8 @@ class ConfigFile:
 
     def draft(self, data: bytes, name: str) -> "Draft":
         """The text under a name of its own, a UUID, beside the file or, where that is forbidden, in the state directory."""
-        target = self.target
         try:
+            target = self.target
             try:
                 return Draft(self, target.parent / f".{target.name}.{name}", data)
             except OSError as error:
@@ -103,7 +110,7 @@ class ConfigFile:
         what = f"cannot write {error.filename or self.path}"
         if error.filename and Path(error.filename).parent == self.state:
             return WriteFailed(ownership.failed(what, error, self.state, "give it write access to that directory"))
-        return WriteFailed(ownership.failed(what, error, self.target))
+        return WriteFailed(ownership.failed(what, error, Path(os.path.realpath(self.path))))
 
 
 class Draft:
@@ -183,6 +190,8 @@ class Draft:
         try:
             old, own = os.stat(target), os.fstat(self._handle)
         except FileNotFoundError:
+            with suppress(OSError):
+                self._system.fchown(self._handle, -1, os.stat(target.parent).st_gid)
             self._system.fchmod(self._handle, self.file.mode)
             return True
         try:

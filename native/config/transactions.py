@@ -69,7 +69,7 @@ class Transactions:
         stamp: Stamp = with_header,
     ) -> None:
         self.directory, self._file, self.limit, self._outline, self._stamp = directory, file, limit, outline, stamp
-        self._place, self._loaded = Directory(directory, setting, 0o755), False
+        self._place, self._loaded = Directory(directory, setting, 0o755, own=True), False
         self._all: dict[str, Transaction] = {}
         self._bases = Bases(directory / ".bases", file, outline)
         self._awake: dict[str, Document] = {}

@@ -77,7 +77,8 @@ class SpoeFiles:
         async with around.site.lock:
             if not is_free():
                 raise AlreadyThere(f"file {path} already exists. You should delete an existing file first")
-            draft = await to_thread(ConfigFile(path, around.storage).draft, data, str(uuid.uuid4()))
+            file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
+            draft = await to_thread(file.draft, data, str(uuid.uuid4()))
             try:
                 await around.refuse_wrong(path, draft.path)
                 reasons = around.reasons(path)

@@ -29,7 +29,6 @@ BESIDE = (".ocsp", ".sctl", ".issuer")
 
 class CertificateStore(Store):
     description = created = "managed SSL file"
-    mode = 0o600
 
     def files(self) -> list[Path]:
         """Those that are a certificate with its key; lists and authorities stand in the same directory."""
@@ -37,7 +36,7 @@ class CertificateStore(Store):
 
     def read(self, path: Path) -> tuple[CertificateFile, int]:
         """What a file says, and its size. Raises BadRequest and OSError."""
-        data = path.read_bytes()
+        data = self.content(path)
         return certificate.read(data), len(data)
 
     def check_content(self, path: Path, draft: Path) -> None:
@@ -79,7 +78,7 @@ class CertificateStore(Store):
 
     def _is_certificate(self, path: Path) -> bool:
         try:
-            return certificate.holds_certificate(path.read_bytes(), key_beside(path))
+            return certificate.holds_certificate(self.content(path), key_beside(path))
         except OSError:
             return False
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from native.errors import BadValue, NotThere
+from native.storage import key_material
 
 _LINE = re.compile(r"(?P<file>[^\s\[]+)\s*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)")
 _UNFIT = re.compile(r"[\s\0\[\]]")
@@ -74,6 +75,13 @@ def without_entry(text: str, file: str, line: int) -> tuple[str, Entry]:
 
 def ended(text: str) -> str:
     return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def is_list(data: bytes) -> bool:
+    """Whether a file can be a list: text, and neither a certificate nor a secret."""
+    if b"-----BEGIN " in data or key_material.is_secret(data):
+        return False
+    return not any(entry.file.startswith(("{", '"')) for entry in entries(data.decode("utf-8", "surrogateescape")))
 
 
 @dataclass(frozen=True)

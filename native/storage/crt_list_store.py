@@ -8,15 +8,17 @@ from native.apply.commit import Outcome
 from native.apply.outcome import FilePlan
 from native.apply.site import Site
 from native.config.directories import Directory
+from native.config.file_references import Reference
 from native.errors import Conflict, NotThere, RuntimeFailure, WriteFailed
 from native.runtime import crt_lists
-from native.storage import certificate, crt_list
+from native.storage import crt_list
 from native.storage.certificate_store import means
 from native.storage.crt_list import Entry
 from native.storage.crt_list_step import CrtListStep
 from native.storage.plans import by_reload, crt_list_plan, loaded_anew
 from native.storage.store import Store
 from native.storage.upload import Upload
+from native.text.words import unquoted
 
 # Others are stored, too, but not listed.
 LISTED = ".txt"
@@ -36,13 +38,32 @@ class CrtListStore(Store):
     def find(self, name: str) -> Path:
         """Never a certificate with its key: those stand in the same directory, and their text is told to nobody."""
         path = super().find(name)
-        if certificate.holds_key(self.text(path).encode("utf-8", "surrogateescape")):
-            raise NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
+        try:
+            if crt_list.is_list(self.content(path)):
+                return path
+        except OSError as error:
+            raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
+        raise self.not_there(path)
+
+    def may_send(self, site: Site, path: Path) -> bool:
+        """One that is listed or that the configuration loads as a list, and that nothing else in the configuration reads."""
+        named = [each for each in self.references(site, path) if path.name in each.text]
+        if named:
+            return all(_is_loaded(each, path, str(site.current.path.parent)) for each in named)
+        return path.name.endswith(LISTED)
+
+    def readable(self, site: Site, name: str) -> Path:
+        """A list of which clients may learn what it holds. Raises NotThere."""
+        path = self.find(name)
+        if not self.may_send(site, path):
+            raise self.not_there(path)
         return path
 
     def text(self, path: Path) -> str:
         """Raises WriteFailed where it cannot be read."""
         try:
+            if path.parent == self.directory:
+                return self.content(path).decode("utf-8", "surrogateescape")
             return path.read_text("utf-8", "surrogateescape")
         except OSError as error:
             raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
@@ -79,7 +100,7 @@ class CrtListStore(Store):
     async def delete_entry(self, site: Site, name: str, file: str, line: int, *, force_reload: bool = False) -> Outcome:
         """The entry of a certificate at a line, the first for 0. Raises NotThere."""
         async with self._one_at_a_time:
-            former = self.text(self.find(name))
+            former = self.text(self.readable(site, name))
             text, _ = crt_list.without_entry(former, file, line)
             return await self._commit(site, self.other(name), text, former, force_reload)
 
@@ -98,3 +119,10 @@ class CrtListStore(Store):
             return await upload.commit(site, force_reload=force_reload)
         finally:
             upload.discard()
+
+
+def _is_loaded(reference: Reference, path: Path, base: str) -> bool:
+    """Whether a line loads a file as a list, and as nothing else."""
+    words = reference.text.split()
+    loaded = [place for place, word in enumerate(words) if path.name in word]
+    return all(words[place - 1] == "crt-list" and means(unquoted(words[place]), path, base) for place in loaded)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
+from typing import BinaryIO
 
 from native.apply.commit import Outcome, commit
 from native.apply.file_change import FileChange
@@ -23,7 +24,7 @@ from native.config.file import ConfigFile, Draft, remove_unlocked
 from native.config.file_references import Reference, references
 from native.config.journal import Journal
 from native.errors import AlreadyThere, BadRequest, InUse, NotThere
-from native.storage import names
+from native.storage import beneath, key_material, names
 from native.storage.upload import Upload
 
 log = logging.getLogger(__name__)
@@ -35,8 +36,10 @@ class Store:
 
     description = ""
     created = ""
-    # That of a new file.
-    mode = 0o644
+    # That of a new file: its group is the directory's.
+    mode = 0o640
+    # The directory in which private keys stand. A store that shares it sends no file that holds one.
+    keys: Path | None = None
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
@@ -74,6 +77,38 @@ class Store:
             if names.is_element(candidate) and self._is_ours(candidate):
                 return self.directory / candidate
         raise NotThere(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
+
+    def opened(self, path: Path) -> BinaryIO:
+        """A file of the directory, for reading. Raises OSError, also for a link that leads out of the directory."""
+        return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=0)
+
+    def content(self, path: Path) -> bytes:
+        """Raises OSError."""
+        with self.opened(path) as file:
+            return file.read()
+
+    def sent(self, site: Site, name: str) -> BinaryIO:
+        """The file that a client asks for, opened. Blocks. Raises OSError, and NotThere also for a file that no client may read."""
+        path = self.find(name)
+        if not self.may_send(site, path):
+            raise self.not_there(path)
+        try:
+            return self.opened(path)
+        except FileNotFoundError:
+            raise self.not_there(path) from None
+
+    def may_send(self, site: Site, path: Path) -> bool:
+        """Whether clients may read a file. Raises OSError."""
+        return not self._beside_keys() or not key_material.is_secret(self.content(path))
+
+    def _beside_keys(self) -> bool:
+        if self.keys is None:
+            return False
+        mine, theirs = self.directory.resolve(), self.keys.resolve()
+        return mine.is_relative_to(theirs) or theirs.is_relative_to(mine)
+
+    def not_there(self, path: Path) -> NotThere:
+        return NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
 
     def name_of(self, upload: str) -> str:
         """The name under which an upload is stored; empty where it has none."""
@@ -134,7 +169,8 @@ class Store:
         with suppress(OSError):
             self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
         label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
-        return ConfigFile(path, self.state, mode=self.mode, label=label).draft(data, str(uuid.uuid4()))
+        within = None if label else self.directory
+        return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
 
     def _check_free(self, path: Path) -> None:
         if os.path.lexists(path):
@@ -142,7 +178,7 @@ class Store:
 
     def check_there(self, path: Path) -> None:
         if not self._is_ours(path.name):
-            raise NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
+            raise self.not_there(path)
 
     def _check_unused(self, site: Site, path: Path) -> None:
         for reference in self.references(site, path)[:1]:
@@ -155,9 +191,14 @@ class Store:
         try:
             found = path.lstat()
             if stat.S_ISLNK(found.st_mode):
-                found = path.stat()
-                inside = path.resolve().is_relative_to(self.directory.resolve())
-                return inside and stat.S_ISREG(found.st_mode)
+                return _is_regular(beneath.opened(self.directory, name, os.O_PATH))
         except (OSError, ValueError):
             return False
         return stat.S_ISREG(found.st_mode) and not names.is_draft(name)
+
+
+def _is_regular(descriptor: int) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)

@@ -26,6 +26,9 @@ class Stores(dict[str, Store]):
 
     def __init__(self, directories: Mapping[str, Directory], state: Path) -> None:
         super().__init__({name: KINDS[name](name, directory, state) for name, directory in directories.items() if name in KINDS})
+        if certificates := self.get("ssl_certificates"):
+            for store in self.values():
+                store.keys = certificates.directory
 
     def recover(self) -> None:
         for store in self.values():

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import os
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +106,17 @@ def test_a_storage_that_cannot_be_keeps_nothing_from_starting(tmp_path: Path, ca
     with serving(tmp_path) as client:
         assert client.post(f"{CONFIG}/backends?version=1", {"name": "b"}).status == 202
     assert f"dataplane_storage_dir {tmp_path}/storage cannot be used: Not a directory" in caplog.text
+
+
+def test_what_only_the_server_reads_is_for_its_user_alone(tmp_path: Path) -> None:
+    storage = tmp_path / "storage"
+    storage.mkdir()
+    (storage / "cluster.json").write_text('{"users": []}')
+    (storage / "cluster.json").chmod(0o644)
+    former = os.umask(0)
+    try:
+        prepare_storage(Directory(storage, "dataplane_storage_dir"))
+    finally:
+        os.umask(former)
+    assert {name: (storage / name).stat().st_mode & 0o777 for name in STORED} == dict.fromkeys(STORED, 0o600)
+    assert (storage / "cluster.json").read_text() == '{"users": []}'

@@ -64,7 +64,7 @@ def test_a_new_file(tmp_path: Path) -> None:
         "controller",
         "custom",
     )
-    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o644
+    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

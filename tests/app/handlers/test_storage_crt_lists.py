@@ -1,10 +1,14 @@
 """Every operation on stored certificate lists and their entries, beside a real HAProxy."""
 
+import base64
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
 
-from tests.app.client import Client
+from tests.app.client import CONFIGURATION, Client, settings
+from tests.haproxy.process import free_port
 from tests.tls.pems import made
 from tests.tls.served import STORAGE, quoted, tls_client, upload
 from tests.tls.site import TlsSite
@@ -12,6 +16,7 @@ from tests.tls.site import TlsSite
 LISTS = f"{STORAGE}/ssl_crt_lists"
 TEXT = {"Content-Type": "text/plain"}
 Both = tuple[TlsSite, Client]
+ONE = made("one.example.com", 1)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +35,7 @@ def test_the_life_of_a_list(both: Both) -> None:
     assert (got.status, got.json) == (201, told)
     assert path.read_text() == f"{text}\n"
     fetched = client.get(f"{LISTS}/new.txt")
-    assert (fetched.headers["Content-Type"], path.stat().st_mode & 0o777) == ("application/octet-stream", 0o644)
+    assert (fetched.headers["Content-Type"], path.stat().st_mode & 0o777) == ("application/octet-stream", 0o640)
     assert client.get(f"{LISTS}/new.txt/entries").json == [
         {"file": "/x.pem", "ssl_bind_config": "alpn h2", "sni_filter": ["one", "two"]},
         {"file": "/y.pem"},
@@ -125,3 +130,49 @@ def test_a_key_in_the_same_directory_is_no_list(both: Both) -> None:
     assert [answer.status for answer in answers] == [404, 404, 409, 404]
     assert not any("PRIVATE" in answer.body.decode() for answer in answers)
     assert (site.directory / "c.pem").read_bytes() == before
+
+
+SECRETS = {
+    "tickets.key": base64.b64encode(bytes(range(48))) + b"\n" + base64.b64encode(bytes(range(1, 49))) + b"\n",
+    "tickets.txt": base64.b64encode(bytes(range(80))) + b"\n",
+    "bundle.p12": pkcs12.serialize_key_and_certificates(b"x", ONE.key, ONE.certificate, None, NoEncryption()),
+    "key.der": ONE.key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption()),
+    "account.jwk": b'{"kty":"EC","crv":"P-256","d":"c2VjcmV0"}\n',
+    "account.txt": b'{\n"crv":"P-256",\n"kty":"EC"}\n',
+    "bom.pem": b"\xef\xbb\xbf" + ONE.private.encode(),
+    "bom.txt": b"\xef\xbb\xbf" + ONE.private.encode(),
+    "indented.txt": b"  " + ONE.private.replace("\n", "\n  ").encode(),
+    "wide.txt": ONE.private.encode("utf-16"),
+    "unknown.secret": b"correct horse battery staple\n",
+    "in-use.txt": b"correct horse\n",
+}
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_what_is_no_list_is_sent_by_no_operation(tmp_path: Path, name: str) -> None:
+    """Neither its text, nor as entries, nor whether a word begins one of its lines."""
+    given = settings(tmp_path, maps_dir=str(tmp_path / "ssl"), general_storage_dir=str(tmp_path / "ssl"))
+    (tmp_path / "ssl").mkdir()
+    (tmp_path / "ssl" / name).write_bytes(SECRETS[name])
+    bind = "frontend f\n  mode http\n  bind :80 ssl crt x.pem tls-ticket-keys ssl/in-use.txt\n"
+    with Client(given, CONFIGURATION + bind) as client:
+        got = [client.get(f"{LISTS}/{name}"), client.get(f"{LISTS}/{name}/entries")]
+        guess = quoted(SECRETS[name].split()[0].decode("latin-1"))
+        got.append(client.delete(f"{LISTS}/{name}/entries?certificate={guess}&line_number=0"))
+        if name not in ("unknown.secret", "in-use.txt"):
+            got += [client.get(f"{STORAGE}/general/{name}"), client.get(f"{STORAGE}/maps/{name}")]
+        assert {answer.status for answer in got} == {404}, got
+        assert len({answer.message for answer in got}) == 1
+    assert (tmp_path / "ssl" / name).read_bytes() == SECRETS[name]
+
+
+def test_a_list_of_another_name_that_the_configuration_loads(both: Both) -> None:
+    site, client = both
+    (site.directory / "sites.list").write_text(f"{site.path('a.pem')}\n")
+    assert client.get(f"{LISTS}/sites.list").status == 404
+    text = client.get("/v3/services/haproxy/configuration/raw").body.decode()
+    bind = f"\nfrontend more\n  mode http\n  bind 127.0.0.1:{free_port()} ssl crt-list {site.directory}/sites.list\n"
+    raw = "/v3/services/haproxy/configuration/raw?skip_version=true"
+    assert client.post(raw, (text + bind).encode(), headers=TEXT).status == 202
+    assert client.get(f"{LISTS}/sites.list").body == f"{site.path('a.pem')}\n".encode()
+    assert client.get(f"{LISTS}/sites.list/entries").json == [{"file": site.path("a.pem")}]

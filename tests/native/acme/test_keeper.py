@@ -134,7 +134,7 @@ def test_a_file_that_is_not_there_is_kept_in_the_storage(haproxy: HAProxy, caplo
     (haproxy.directory / "elsewhere/plain.pem").unlink()
     keep(haproxy, "elsewhere/plain.pem")
     assert on_disk(copy) == "held.test"
-    assert copy.stat().st_mode & 0o777 == 0o600
+    assert copy.stat().st_mode & 0o777 == 0o640
     copy.unlink()
     # Of that name in the storage there may be one that is used for something else.
     (haproxy.directory / "elsewhere/aliased.pem").unlink()

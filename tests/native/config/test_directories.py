@@ -65,3 +65,20 @@ def test_of_another_user(tmp_path: Path) -> None:
         assert "Permission denied" in Directory(tmp_path / "new", "maps_dir").trouble()
     finally:
         os.seteuid(0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a directory away")
+@pytest.mark.parametrize("what", ["directory", "link"])
+def test_one_that_is_to_be_own_and_belongs_to_another(tmp_path: Path, what: str) -> None:
+    """As /tmp/haproxy, which any user of the machine may have made."""
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link").symlink_to("there")
+    path = tmp_path / ("there" if what == "directory" else "link")
+    os.lchown(path, 65534, 65534)
+    refused = f"transaction_dir {path} cannot be used: it belongs to another user; .*; give the directory to the user of this process"
+    with pytest.raises(Unusable, match=refused):
+        Directory(path, "transaction_dir", own=True).readable()
+    assert "it belongs to another user" in Directory(path, "transaction_dir", own=True).trouble()
+    assert Directory(path, "maps_dir").readable() == path
+    os.lchown(path, 0, 0)
+    assert Directory(path, "transaction_dir", own=True).writable() == path

@@ -17,7 +17,7 @@ def test_creating_and_deleting(tmp_path: Path) -> None:
             home = tmp_path / "spoe"
             path, outcome = await files.create("a/b/new.cfg", b"[x]")
             assert (path, path.read_bytes(), outcome.version) == (home / "new.cfg", b"# _version=1\n[x]", 1)
-            assert path.stat().st_mode & 0o777 == 0o644
+            assert path.stat().st_mode & 0o777 == 0o640
             assert (await files.create("old.cfg", TEXT.encode()))[1].version == 3
             assert files.list() == [home / "new.cfg", home / "old.cfg"]
             with pytest.raises(AlreadyThere):

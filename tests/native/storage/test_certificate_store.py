@@ -124,10 +124,10 @@ def test_what_is_wrong_reaches_neither(site: TlsSite, text: str, reason: str) ->
 def test_modes_and_what_is_listed(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CertificateStore) -> None:
         await put(engine, store, "new.pem", OTHER.pem)
-        assert (store.directory / "new.pem").stat().st_mode & 0o777 == 0o600
-        os.chmod(store.directory / "a.pem", 0o640)
+        assert (store.directory / "new.pem").stat().st_mode & 0o777 == 0o640
+        os.chmod(store.directory / "a.pem", 0o600)
         await put(engine, store, "a.pem", made("a.example.com", 9).pem)
-        assert (store.directory / "a.pem").stat().st_mode & 0o777 == 0o640
+        assert (store.directory / "a.pem").stat().st_mode & 0o777 == 0o600
         assert [path.name for path in store.files()] == ["a.pem", "b.pem", "mutual.pem", "new.pem", "plain.pem", "used.pem"]
 
     working(newest, work)

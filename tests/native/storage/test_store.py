@@ -170,3 +170,32 @@ def test_a_start_without_a_directory_for_journals(tmp_path: Path) -> None:
     """One that cannot even be looked into, as where it belongs to somebody else."""
     (tmp_path / "maps").mkdir()
     GeneralStore("general", Directory(tmp_path / "maps", "maps_dir"), tmp_path / ("x" * 300)).recover()
+
+
+def test_new_files_are_for_haproxy_and_the_group_of_the_directory(store: Store) -> None:
+    group = next(iter(set(os.getgroups()) - {os.getegid()}), os.getegid())
+    os.chown(store.directory, -1, group)
+    former = os.umask(0)
+    try:
+        upload = store.new("new.txt")
+        upload._draft.install()
+    finally:
+        os.umask(former)
+    found = (store.directory / "new.txt").stat()
+    assert (found.st_mode & 0o777, found.st_gid) == (0o640, group)
+
+
+def test_a_file_that_became_a_link_is_neither_sent_nor_written(store: Store) -> None:
+    """Whoever may write into the directory puts a link in its place after a client's name was found."""
+    path, outside = store.find("a.txt"), store.directory.parent / "outside.txt"
+    draft = store.draft(path, b"ours")
+    path.unlink()
+    path.symlink_to("../outside.txt")
+    with pytest.raises(OSError, match="a link leads out of the directory"):
+        store.content(path)
+    with pytest.raises(WriteFailed, match="a link leads out of its directory"):
+        draft.install()
+    with pytest.raises(WriteFailed, match="a link leads out of its directory"):
+        store.draft(path, b"ours")
+    assert outside.read_text() == "theirs"
+    assert list(store.directory.glob(".*")) == []

@@ -1,0 +1,44 @@
+"""What is taken for a secret, and what is not."""
+
+import base64
+
+import pytest
+
+from native.storage.key_material import is_secret
+from tests.tls.pems import authority, made
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        made("x").private.encode(),
+        made("x").pem.encode(),
+        b"\xef\xbb\xbf  -----begin private key-----",
+        b'{"kty": "oct"}',
+        b"[Interface]\nPrivateKey = x\n",
+        base64.b64encode(bytes(48)),
+        base64.b64encode(bytes(80)) + b"\r\n" + base64.b64encode(bytes(80)),
+        b"\x30\x82\x01\x00",
+        "text".encode("utf-16"),
+    ],
+)
+def test_secrets(data: bytes) -> None:
+    assert is_secret(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"/etc/haproxy/ssl/a.pem [alpn h2] example.com\n",
+        b"a.pem\nb.pem\n",
+        b"key value\n\tindented\r\n",
+        "größe 1\n".encode(),
+        b"\xff latin\n",
+        authority().cert.encode(),
+        base64.b64encode(bytes(48)) + b" value\n",
+        b"HTTP/1.0 503 Service Unavailable\r\n\r\n<html>\f</html>",
+    ],
+)
+def test_what_is_none(data: bytes) -> None:
+    assert not is_secret(data)
