@@ -28,6 +28,7 @@ class Call:
     values: Mapping[str, Any]
     query: Mapping[str, list[str]]
     body: Any = None
+    scheme: str = "http"
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -44,7 +45,7 @@ def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], s
     values = parameters.convert(operation.parameters, path, query, scope["headers"])
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
     parameters.check(operation.parameters, values)
-    return Call(sidecar, operation, values, query)
+    return Call(sidecar, operation, values, query, scheme=scope["scheme"])
 
 
 async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:

@@ -6,12 +6,14 @@ A flag beats a variable (listener settings only), a variable the YAML file, the 
 import contextlib
 import dataclasses
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.quantities import duration, size
+from app.version import VERSION
 
 API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
@@ -76,6 +78,7 @@ class Settings:
     tls_read_timeout: float | None = _from("--tls-read-timeout", TLS, "duration", None, "as read-timeout, for https; default: the same")
     tls_write_timeout: float | None = _from("--tls-write-timeout", TLS, "duration", None, "as write-timeout, for https; default: the same")
     show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
+    api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
     pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
     uid: int = _from("--uid", API, "number", 0, "user id to run as")
@@ -261,6 +264,8 @@ def _check(settings: Settings) -> None:
     _check_numbers(settings)
     if wrong := [each for each in settings.scheme if each not in ("http", "https", "unix")]:
         raise SettingsError(f"scheme {wrong[0]!r} is not one of http, https, unix")
+    if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*[!-~]*", settings.api_version):
+        raise SettingsError(f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}")
     try:
         shlex.split(settings.status_cmd)
     except ValueError as error:

@@ -14,6 +14,7 @@ import jsonschema  # type: ignore[import-untyped]
 import yaml
 
 from openapi import operations
+from openapi.swagger import BODY_NAME, FORM
 
 HERE = Path(__file__).parent
 METHODS = ("get", "post", "put", "delete")
@@ -81,8 +82,15 @@ def _finished(item: dict[str, Any]) -> dict[str, Any]:
             operation = dict(item[method])
             responses = operation.pop("responses")
             otherwise = {"default": {"$ref": "#/components/responses/error"}}
+            if "requestBody" in operation:
+                operation.setdefault(BODY_NAME, _body_name(operation["requestBody"]))
             finished[method] = deepcopy(operation | {"responses": responses | otherwise})
     return finished
+
+
+def _body_name(body: dict[str, Any]) -> str:
+    """What generated clients call the argument."""
+    return "file_upload" if FORM in body["content"] else "data"
 
 
 def _tags(paths: dict[str, Any]) -> list[str]:

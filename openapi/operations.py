@@ -81,6 +81,8 @@ def _operation(table: Table, name: str, parent: str | None, action: str) -> dict
     }
     if action in WRITES - {"delete"}:
         operation["requestBody"] = {"required": True, "content": _body(resource, action)}
+    if resource.get("parent_in") == "path" and not on_collection(resource, action):
+        operation["x-swagger"] = {"parameters": [resource["key"], resource["parent_parameter"]]}
     return operation
 
 
@@ -97,23 +99,35 @@ def _operation_id(table: Table, name: str, parent: str | None, action: str) -> s
 
 
 def _parameters(table: Table, name: str, parent: str | None, action: str) -> list[dict[str, Any]]:
-    resource, parameters = table[name], []
-    owner = resource.get("parent_parameter", "parent_name")
-    if parent_in_path(resource) and table[parent or ""]["kind"] != "singleton":
-        parameters.append(_shared("parent_name") if owner == "parent_name" else _named(owner, "path", table[parent or ""]))
-    if resource["kind"] != "singleton" and not on_collection(resource, action):
-        parameters.append(_shared("index") if resource["key"] == "index" else _named(resource["key"], "path", resource))
-    if resource.get("parents") and not parent_in_path(resource):
-        parameters.append(_named(owner, "query", table[parent or ""]))
-    if "file" in resource:
-        parameters = [_shared("parent_name"), _shared("scope_name"), *parameters]
+    resource = table[name]
     names = ["transaction_id"]
     if action in WRITES:
         names += ["version"] if "file" in resource else ["version", "force_reload"]
     if resource.get("full_section") and action != "delete" and (resource["kind"], action) != ("singleton", "create"):
         names.append("full_section")
-    names += resource.get("parameters", {}).get(action, [])
-    return parameters + [_shared(each) for each in names]
+    before = resource.get("parameters", {}).get(action, []) if action == "list" else []
+    after = resource.get("parameters", {}).get(action, []) if action != "list" else []
+    return _address(table, name, parent, action) + [_shared(each) for each in (*before, *names, *after)]
+
+
+def _address(table: Table, name: str, parent: str | None, action: str) -> list[dict[str, Any]]:
+    """The parameters that say which element: its key stands before its parent, since positional arguments of clients do."""
+    resource, key, above = table[name], [], []
+    owner = resource.get("parent_parameter", "parent_name")
+    if resource["kind"] != "singleton" and not on_collection(resource, action):
+        key = [_shared("index") if resource["key"] == "index" else _named(resource["key"], "path", resource)]
+    if "file" in resource:
+        above = [_shared("parent_name"), _shared("scope_name")]
+    elif parent_in_path(resource):
+        if table[parent or ""]["kind"] != "singleton":
+            above = [_shared("parent_name") if owner == "parent_name" else _named(owner, "path", table[parent or ""])]
+    elif resource.get("parents"):
+        above = [_named(owner, "query", table[parent or ""])]
+    return above + key if _parent_first(resource) else key + above
+
+
+def _parent_first(resource: Resource) -> bool:
+    return "file" in resource or resource.get("parent_in") == "path"
 
 
 def _shared(name: str) -> dict[str, Any]:
@@ -157,9 +171,8 @@ def _may_be_missing(resource: Resource) -> bool:
 
 
 def tag(resource: Resource) -> str:
-    """The group that the operations of a resource stand in."""
-    noun = resource["noun"] if resource["kind"] == "singleton" else plural(resource["noun"])
-    return str(noun[0].upper() + noun[1:])
+    """The group that the operations of a resource stand in: a class or module of its own in generated clients."""
+    return str(resource.get("tag", resource["operation"]))
 
 
 def plural(noun: str) -> str:

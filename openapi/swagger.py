@@ -1,17 +1,21 @@
 """Tells the same document as Swagger 2.0, for clients that read nothing newer.
 
-Our own notes (`x-haproxy`, `x-operation`, `x-resources`) stay out of it; `nullable` becomes `x-nullable`.
+Our own notes (`x-haproxy`, `x-operation`, `x-resources`) stay out of it; `nullable` becomes `x-nullable`. Where an operation has another
+id, order of parameters or media types than in OpenAPI 3, its note `x-swagger` says so.
 """
 
 from collections.abc import Callable
 from typing import Any
 
+BODY_NAME = "x-codegen-request-body-name"
+FORM = "multipart/form-data"
+DEFAULT = ["application/json"]
 REFERENCES = {
     "#/components/schemas/": "#/definitions/",
     "#/components/parameters/": "#/parameters/",
     "#/components/responses/": "#/responses/",
 }
-NOTES = ("x-haproxy", "x-operation", "x-resources")
+NOTES = ("x-haproxy", "x-operation", "x-resources", "x-swagger", BODY_NAME)
 
 Node = dict[str, Any]
 
@@ -48,20 +52,36 @@ class _Converter:
         self.components = components
 
     def operation(self, old: Node) -> Node:
-        new = {key: value for key, value in old.items() if key not in (*NOTES, "parameters", "requestBody", "responses")}
-        parameters = [self.parameter(parameter) for parameter in old.get("parameters", [])]
-        if "requestBody" in old:
-            body = old["requestBody"]
-            new["consumes"] = list(body["content"])
-            parameters.append(_body(body, self.schema))
-        new["produces"] = self._produced(old["responses"])
-        if parameters:
+        note = old.get("x-swagger", {})
+        new = {key: value for key, value in old.items() if key not in (*NOTES, "parameters", "requestBody", "responses")} | note
+        if new["operationId"] is None:
+            del new["operationId"]
+        if "requestBody" in old and (consumed := list(old["requestBody"]["content"])) != DEFAULT:
+            new["consumes"] = consumed
+        if "produces" not in note and (produced := self._produced(old["responses"])) != DEFAULT:
+            new["produces"] = produced
+        new.pop("parameters", None)
+        if parameters := self._ordered(self._parameters(old), note.get("parameters", [])):
             new["parameters"] = parameters
         return new | {"responses": _each(old["responses"], self.response)}
 
+    def _parameters(self, old: Node) -> list[Node]:
+        """With the body behind what addresses an object, before what may be left out."""
+        parameters = [self.parameter(parameter) for parameter in old.get("parameters", [])]
+        if "requestBody" in old:
+            at = sum(1 for each in old["parameters"] if self._whole(each, "parameters").get("required")) if parameters else 0
+            parameters[at:at] = _body(old["requestBody"], old[BODY_NAME], self.schema)
+        return parameters
+
+    def _ordered(self, parameters: list[Node], first: list[str]) -> list[Node]:
+        names = [self._whole(each, "parameters")["name"] for each in parameters]
+        places = {name: place for place, name in enumerate(first)}
+        return [parameters[at] for at in sorted(range(len(names)), key=lambda at: places.get(names[at], len(first)))]
+
     def _produced(self, responses: Node) -> list[str]:
-        types = {media for response in responses.values() for media in self._whole(response, "responses").get("content", {})}
-        return sorted(types, key=lambda media: (media == "application/json", media))
+        """Media types of what succeeds; errors are JSON everywhere."""
+        succeeded = [self._whole(response, "responses") for status, response in responses.items() if status.startswith("2")]
+        return sorted({media for response in succeeded for media in response.get("content", {})}) or DEFAULT
 
     def _whole(self, node: Node, kind: str) -> Node:
         return self.components[kind][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node
@@ -103,9 +123,16 @@ class _Converter:
         return new
 
 
-def _body(body: Node, schema: Callable[[Node], Node]) -> Node:
-    content = next(iter(body["content"].values()))
-    return {"name": "data", "in": "body", "required": body.get("required", False), "schema": schema(content["schema"])}
+def _body(body: Node, name: str, schema: Callable[[Node], Node]) -> list[Node]:
+    """One parameter; of a form one for each of its parts."""
+    media_type, content = next(iter(body["content"].items()))
+    if media_type == FORM:
+        return [_part(part, about) for part, about in content["schema"]["properties"].items()]
+    return [{"name": name, "in": "body", "required": body.get("required", False), "schema": schema(content["schema"])}]
+
+
+def _part(name: str, about: Node) -> Node:
+    return {"name": name, "in": "formData", "description": about.get("description", "The file."), "type": "file"}
 
 
 def _reference(node: Node) -> Node:

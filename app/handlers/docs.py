@@ -5,7 +5,7 @@ from pathlib import Path
 from starlette.types import Scope
 
 from app.answer import Answer, HeaderName
-from app.handlers.information import SWAGGER
+from app.handlers.information import swagger_document
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
 TYPES = {
@@ -22,7 +22,7 @@ def page(scope: Scope) -> Answer | None:
     """The page at a public path; None for every other path."""
     path = scope["path"]
     if path == "/swagger.json":
-        return Answer(200, SWAGGER.read_bytes())
+        return Answer(200, swagger_document(scope["scheme"]))
     if path in ("/v3/docs", "/v3/docs/"):
         return _file("index.html")
     return _file(path[len("/v3/docs/") :]) if path.startswith("/v3/docs/") else None

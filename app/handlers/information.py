@@ -11,7 +11,7 @@ from typing import Any
 from app.answer import Answer, json_answer
 from app.call import Call
 from app.settings import Settings
-from app.version import BUILD_DATE, COMMIT, VERSION
+from app.version import BUILD_DATE, COMMIT
 from native.child import PIPE, Child, read
 from native.grammar.load import BUNDLE
 
@@ -20,8 +20,9 @@ STATUS_SECONDS = 10
 
 
 async def info(call: Call) -> Answer:
-    system = machine() if call.sidecar.settings.show_system_info else {}
-    return json_answer(200, {"api": {"build_date": BUILD_DATE, "version": f"{VERSION} {COMMIT}"}, "system": system})
+    settings = call.sidecar.settings
+    system = machine() if settings.show_system_info else {}
+    return json_answer(200, {"api": {"build_date": BUILD_DATE, "version": f"{settings.api_version} {COMMIT}"}, "system": system})
 
 
 async def health(call: Call) -> Answer:
@@ -29,7 +30,12 @@ async def health(call: Call) -> Answer:
 
 
 async def swagger(call: Call) -> Answer:
-    return Answer(200, await asyncio.to_thread(SWAGGER.read_bytes))
+    return Answer(200, await asyncio.to_thread(swagger_document, call.scheme))
+
+
+def swagger_document(scheme: str) -> bytes:
+    """For a client that has come by `scheme` and is to go on by it: Swagger UI and generated clients take it from the document."""
+    return SWAGGER.read_bytes().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
 
 
 async def openapi(call: Call) -> Answer:

@@ -162,16 +162,16 @@ def test_a_client_generated_from_the_served_document(sidecar: Quick, tmp_path: P
     assert "WARNING" not in said.stdout.upper(), said.stdout
     monkeypatch.syspath_prepend(str(tmp_path))
     made = importlib.import_module("made_client")
-    acls, transactions = "made_client.api.ac_ls", "made_client.api.transactions"
+    acls, transactions = "made_client.api.acl", "made_client.api.transactions"
     version, start, create, commit, shown, backends, models = map(
         importlib.import_module,
         (
-            "made_client.api.raw_configuration.get_configuration_version",
+            "made_client.api.configuration.get_configuration_version",
             f"{transactions}.start_transaction",
             f"{acls}.create_acl_frontend",
             f"{transactions}.commit_transaction",
             f"{acls}.get_all_acl_frontend",
-            "made_client.api.backends.get_backends",
+            "made_client.api.backend.get_backends",
             "made_client.models",
         ),
     )

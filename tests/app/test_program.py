@@ -246,6 +246,21 @@ def test_client_certificates(tmp_path: Path) -> None:
             assert f'client="{spiffe}"' in server.until("/configuration/version")
 
 
+def test_a_document_names_the_scheme_that_it_was_fetched_by(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server")
+    tls_port, client = free_port(), ssl.create_default_context(cafile=str(authority.file))
+    tls = {"tls_port": tls_port, "tls_certificate": str(certificate), "tls_key": str(key)}
+    with running(tmp_path, scheme=["http", "https"], tls=tls) as server:
+        port = server.port
+        server.until(f"Serving data plane at https://127.0.0.1:{tls_port}")
+        with kept(tls_port, client) as connection:
+            for path in ("/swagger.json", "/v3/specification"):
+                connection.request("GET", path, headers={"Authorization": "Basic " + b64encode(b"admin:adminpwd").decode()})
+                assert json.loads(connection.getresponse().read())["schemes"] == ["https"]
+        assert ask(port, "/v3/specification")[1]["schemes"] == ["http"]
+
+
 @contextmanager
 def kept(port: int, client: ssl.SSLContext) -> Iterator[http.client.HTTPSConnection]:
     connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=START_SECONDS, context=client)

@@ -122,6 +122,7 @@ def test_unreadable_durations_are_told_and_not_used() -> None:
         ({"dataplaneapi": {"uid": 1 << 32}}, "dataplaneapi.uid must be from 0 to"),
         ({"haproxy": {"reload": {"reload_delay": -5}}}, "haproxy.reload.reload_delay must be from 0 to"),
         ({"haproxy": {"preferred_time_suffix": "weeks"}}, "invalid PreferredTimeSuffix value 'weeks'"),
+        ({"dataplaneapi": {"api_version": "new"}}, "dataplaneapi.api_version must be a version such as v3"),
         ({"haproxy": {"reload": {"status_cmd": "check 'it"}}}, "haproxy.reload.status_cmd cannot be split into words: No closing"),
     ],
 )

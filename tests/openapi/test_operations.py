@@ -82,6 +82,22 @@ def test_parameters(path: str, method: str, parameter: str, there: bool):
     assert (f"#/components/parameters/{parameter}" in references) is there
 
 
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/backends/{parent_name}/servers/{name}", ["name", "parent_name"]),
+        ("/frontends/{parent_name}/acls/{index}", ["index", "parent_name"]),
+        ("/nameservers/{name}", ["name", "resolver"]),
+        ("/crt_stores/{crt_store}/crt_loads/{certificate}", ["crt_store", "certificate"]),
+        ("/global/log_targets/{index}", ["index"]),
+    ],
+)
+def test_the_order_of_what_addresses_an_object(path: str, names: list[str]):
+    """That of positional arguments, whatever the path says."""
+    parameters = PATHS[BASE + path]["get"]["parameters"]
+    assert [each.get("name") or each["$ref"].rpartition("/")[2] for each in parameters] == [*names, "transaction_id"]
+
+
 @pytest.mark.parametrize(("noun", "many"), [("peer entry", "peer entries"), ("backend switch", "backend switches"), ("ACL", "ACLs")])
 def test_plural(noun: str, many: str):
     assert operations.plural(noun) == many

@@ -1,19 +1,28 @@
 """The Swagger 2.0 form: the same operations, and nothing that only OpenAPI 3 knows."""
 
 from openapi import bundle
-from openapi.swagger import swagger
+from openapi.swagger import FORM, swagger
 
 DOCUMENT = bundle.document(everything=True)
 SWAGGER = swagger(DOCUMENT)
 OPERATIONS = [(method, path, operation) for path, item in SWAGGER["paths"].items() for method, operation in item.items()]
-NEWER = {"components", "requestBody", "content", "nullable", "securitySchemes", "servers", "x-haproxy", "x-operation", "x-resources"}
+NEWER = {"components", "requestBody", "content", "nullable", "securitySchemes", "servers"}
+NEWER |= {"x-haproxy", "x-operation", "x-resources", "x-swagger"}
 
 
 def test_it_has_the_same_operations():
-    def ids(document: dict) -> dict:
-        return {(path, method): op["operationId"] for path, item in document["paths"].items() for method, op in item.items()}
+    """With the same ids, but where a note says otherwise."""
 
-    assert ids(SWAGGER) == ids(DOCUMENT)
+    def ids(document: dict) -> dict:
+        return {(path, method): op.get("operationId") for path, item in document["paths"].items() for method, op in item.items()}
+
+    noted = {
+        (path, method): op["x-swagger"]["operationId"]
+        for path, item in DOCUMENT["paths"].items()
+        for method, op in item.items()
+        if "operationId" in op.get("x-swagger", {})
+    }
+    assert ids(SWAGGER) == ids(DOCUMENT) | noted
     assert set(SWAGGER["definitions"]) == set(DOCUMENT["components"]["schemas"])
 
 
@@ -34,18 +43,28 @@ def test_parameters_have_a_type_or_are_the_body():
         parameters = [bundle.resolve(SWAGGER, each["$ref"]) if "$ref" in each else each for each in operation.get("parameters", [])]
         for each in parameters:
             assert ("schema" in each) == (each["in"] == "body"), (method, path)
-            assert each["in"] == "body" or each["type"] in ("string", "integer", "boolean"), (method, path)
+            assert each["in"] == "body" or (each["type"] == "file") == (each["in"] == "formData"), (method, path)
+            assert each["in"] in ("body", "formData") or each["type"] in ("string", "integer", "boolean"), (method, path)
         assert sum(each["in"] == "body" for each in parameters) <= 1, (method, path)
+        assert ({"formData"} & {each["in"] for each in parameters}) == ({"formData"} if FORM in operation.get("consumes", ()) else set())
 
 
 def test_bodies_and_their_media_types():
     raw = SWAGGER["paths"]["/services/haproxy/configuration/raw"]["post"]
     assert raw["consumes"] == ["text/plain"]
-    assert raw["produces"] == ["text/plain", "application/json"]
+    assert raw["produces"] == ["text/plain"]
     assert [each["schema"] for each in raw["parameters"] if each.get("in") == "body"] == [{"type": "string"}]
     backends = SWAGGER["paths"]["/services/haproxy/configuration/backends"]
-    assert backends["post"]["consumes"] == backends["get"]["produces"] == ["application/json"]
+    assert SWAGGER["consumes"] == SWAGGER["produces"] == ["application/json"]
+    assert "consumes" not in backends["post"]
+    assert "produces" not in backends["get"]
     assert backends["post"]["responses"]["201"]["schema"] == {"$ref": "#/definitions/backend"}
+
+
+def test_a_file_is_a_part_of_a_form():
+    lists = SWAGGER["paths"]["/services/haproxy/storage/ssl_crt_lists"]["post"]
+    assert lists["consumes"] == ["multipart/form-data"]
+    assert [(each["name"], each["type"]) for each in lists["parameters"] if each["in"] == "formData"] == [("file_upload", "file")]
 
 
 def test_headers_stand_in_the_response_itself():

@@ -18,6 +18,11 @@ def test_version(client: Client) -> None:
     assert told["system"] == {}
 
 
+def test_the_version_can_be_set(tmp_path: Path) -> None:
+    with serving(tmp_path, api_version="v3.2.4") as client:
+        assert client.get("/v3/info").json["api"]["version"] == "v3.2.4 sidecar"
+
+
 def test_the_machine_where_it_is_allowed(tmp_path: Path) -> None:
     with serving(tmp_path, show_system_info=True) as client:
         assert client.get("/v3/info").json["system"].keys() == machine().keys()

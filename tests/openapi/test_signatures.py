@@ -1,0 +1,57 @@
+"""Generated clients stay the same: names, tags and the order of arguments are those of the listings."""
+
+import difflib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from openapi import bundle, signatures
+from openapi.swagger import BODY_NAME, swagger
+
+LISTINGS = signatures.listings()
+DOCUMENT = bundle.document()
+ADVICE = """
+A client that was generated before breaks where a line changes, but for arguments that may be left out and stand last.
+Where that is meant, or an operation is new: python -m openapi.signatures
+"""
+
+
+@pytest.mark.parametrize("file", LISTINGS, ids=lambda file: file.stem)
+def test_the_documents_are_those_that_clients_were_generated_from(file: Path) -> None:
+    changes = difflib.unified_diff(file.read_text().splitlines(), LISTINGS[file].splitlines(), "before", "now", lineterm="", n=0)
+    assert not (lines := list(changes)), "\n".join([*lines, ADVICE])
+
+
+def test_a_line_tells_all_that_matters() -> None:
+    lines = {file.stem: dict(line.split(": ", 1) for line in text.splitlines()) for file, text in LISTINGS.items()}
+    server = "DELETE /services/haproxy/configuration/backends/{parent_name}/servers/{name}"
+    arguments = "name, parent_name, transaction_id: query, version: query, force_reload: query"
+    assert lines["openapi3"][server] == f"Server.deleteServerBackend({arguments})"
+    certificate = "POST /services/haproxy/storage/ssl_crt_lists"
+    assert lines["openapi3"][certificate] == "Storage.createStorageSSLCrtListFile(force_reload: query, file_upload: multipart/form-data)"
+    assert lines["swagger2"][certificate] == (
+        "Storage.createStorageSSLCrtListFile(file_upload: formData, force_reload: query) consumes multipart/form-data"
+    )
+
+
+def test_an_id_is_that_of_one_operation() -> None:
+    for document in (DOCUMENT, swagger(DOCUMENT)):
+        ids = Counter(each["operationId"] for item in document["paths"].values() for each in item.values() if "operationId" in each)
+        assert [name for name, count in ids.items() if count > 1] == []
+
+
+def test_every_body_has_a_name_and_every_operation_one_tag() -> None:
+    for item in DOCUMENT["paths"].values():
+        for operation in item.values():
+            assert (BODY_NAME in operation) == ("requestBody" in operation)
+            assert len(operation["tags"]) == 1
+
+
+def test_what_may_be_left_out_stands_behind_what_may_not() -> None:
+    """But for a path, whose names are given by their own order."""
+    for path, item in DOCUMENT["paths"].items():
+        for method, operation in item.items():
+            parameters = [bundle.resolve(DOCUMENT, each["$ref"]) if "$ref" in each else each for each in operation.get("parameters", [])]
+            required = [each.get("required", False) for each in parameters]
+            assert required == sorted(required, reverse=True), (method, path)
