@@ -68,11 +68,11 @@ def _peer(scope: Scope, exchange: "Exchange", seconds: float) -> str:
 
 
 def _user(scope: Scope, exchange: "Exchange", seconds: float) -> str:
-    """Who was let in: the name of the client certificate, else of the user."""
+    """Who was let in: the name of the client certificate, else of the user whose password was right."""
     if exchange.status == 401:
         return "-"
-    named = parse_basic(exchange.headers.get(b"authorization", b"")) or ("",)
-    return (connection.of(scope).name or named[0] or "-").replace('"', '\\"')
+    named = parse_basic(exchange.headers.get(b"authorization", b"")) if exchange.authenticated else None
+    return (connection.of(scope).name or (named or ("",))[0] or "-").replace('"', '\\"')
 
 
 def _query(scope: Scope) -> str:

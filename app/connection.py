@@ -46,3 +46,9 @@ def of(scope: Scope) -> Connection:
     """The one a request came over."""
     found: Connection = scope.get("connection", UNKNOWN)
     return found
+
+
+def address(scope: Scope) -> str:
+    """That of the client; a word for one of a unix socket, which has none."""
+    client = scope.get("client")
+    return str(client[0]) if client else "unix"

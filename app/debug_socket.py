@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import dataclasses
 import os
+import socket
 import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from app.listeners import bind_unix
 from app.settings import Settings, table
 from app.version import COMMIT, VERSION
 from native.engine import Engine
@@ -74,8 +76,13 @@ async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
     with contextlib.suppress(FileNotFoundError):
         if stat.S_ISSOCK(os.stat(path).st_mode):
             os.unlink(path)
-    server = await asyncio.start_unix_server(talk, path, limit=LONGEST)
-    os.chmod(path, 0o600)
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        bind_unix(own, path, 0o600)
+        server = await asyncio.start_unix_server(talk, sock=own, limit=LONGEST)
+    except OSError:
+        own.close()
+        raise
     try:
         yield
     finally:

@@ -7,13 +7,16 @@ import ctypes
 import hmac
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 
+from native.config.userlist import User
+
+# Of bcrypt and scrypt, whose parameters do not end with a `$`.
+_FIXED = re.compile(r"\$2[a-z]?\$\d+|\$7\$.{11}")
 _VARIABLE = re.compile(r'"\$\{(\w+)\}"')
 # Larger than `struct crypt_data` of any libcrypt.
 _STATE_BYTES = 1 << 18
-# What an unknown user's password is held against, so that names cannot be told by timing.
-DUMMY = "$6$unknownunknown$" + "x" * 86
 
 
 def expanded(stored: str) -> str | None:
@@ -29,6 +32,27 @@ def verify(password: str, stored: str, *, clear: bool) -> bool:
         return False
     given = password if clear else hashed(password, wanted)
     return given is not None and hmac.compare_digest(given.encode("utf-8", "surrogateescape"), wanted.encode("utf-8", "surrogateescape"))
+
+
+def cost(stored: str, *, clear: bool) -> str:
+    """Method and parameters of a stored hash, which tell how long its check takes; empty where no hash is computed."""
+    wanted = expanded(stored)
+    if clear or not wanted:
+        return ""
+    fixed = _FIXED.match(wanted)
+    return fixed[0] if fixed else wanted.rpartition("$")[0].rpartition("$")[0] or "des"
+
+
+def verify_evenly(password: str, user: User | None, hashes: Mapping[str, str]) -> bool:
+    """Whether it is the password of the user; None for an unknown name. Takes equally long for every name, so that times tell no names.
+
+    `hashes` has one stored hash for each cost in use: the password is hashed once with each.
+    """
+    own = cost(user.password, clear=user.clear) if user else ""
+    for each, stored in hashes.items():
+        if each != own:
+            hashed(password, expanded(stored) or "")
+    return user is not None and verify(password, user.password, clear=user.clear)
 
 
 def hashed(password: str, setting: str) -> str | None:

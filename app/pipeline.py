@@ -92,8 +92,9 @@ class Pipeline:
             return await probes.answer(self.sidecar, scope["path"])
         authorization, gate = exchange.headers.get(b"authorization", b""), self.sidecar.gate
         known = not over.endpoint.basic_auth or gate.admits_at_once(authorization)
-        if not known and (refusal := await gate.refusal(authorization)) is not None:
+        if not known and (refusal := await gate.refusal(authorization, connection.address(scope))) is not None:
             return refusal
+        exchange.authenticated = over.endpoint.basic_auth
         if scope["method"] != "GET":
             await self.app(scope, receive, exchange.send)
             return None
@@ -128,7 +129,7 @@ def operation_of(scope: Scope) -> str:
 class Exchange:
     """One request and its answer; adds the headers that every answer carries."""
 
-    __slots__ = ("_pipeline", "_scope", "_send", "began", "headers", "sent_headers", "size", "status")
+    __slots__ = ("_pipeline", "_scope", "_send", "authenticated", "began", "headers", "sent_headers", "size", "status")
 
     def __init__(self, pipeline: Pipeline, scope: Scope, send: Send) -> None:
         self._pipeline, self._scope, self._send = pipeline, scope, send
@@ -137,6 +138,8 @@ class Exchange:
         self.headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
         self.status: int = 0
         self.size: int = 0
+        # Whether the user that the request names gave the right password.
+        self.authenticated = False
         self.sent_headers: list[Header] = []
 
     async def send(self, message: Message) -> None:

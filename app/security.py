@@ -4,8 +4,11 @@ import asyncio
 import base64
 import binascii
 import hashlib
+import json
+import logging
 import os
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from app import passwords
@@ -13,7 +16,9 @@ from app.answer import Answer, HeaderName
 from app.errors import error_answer
 from app.users import Users
 
+LOGGED_NAME = 64
 REMEMBERED_SECONDS, REMEMBERED_AT_MOST = 60.0, 1024
+logger = logging.getLogger(__name__)
 CHALLENGE = (HeaderName(b"WWW-Authenticate"), b'Basic realm="API"')
 
 
@@ -25,6 +30,8 @@ class Gate:
         self._key = os.urandom(32)
         self._verdicts: dict[bytes, float] = {}
         self._generation = users.generation
+        # Requests by why they were refused; the same for known and unknown names, since anybody may read it as a metric.
+        self.refused: Counter[str] = Counter()
 
     def admits_at_once(self, authorization: bytes) -> bool:
         """Whether this header was found good a short while ago."""
@@ -35,22 +42,21 @@ class Gate:
             return False
         return self._verdicts.get(self._digest(authorization), 0.0) > self._clock()
 
-    async def refusal(self, authorization: bytes) -> Answer | None:
-        """None for a user with the right password."""
+    async def refusal(self, authorization: bytes, address: str = "-") -> Answer | None:
+        """None for a user with the right password; a wrong one is logged with the name that was sent and the client's address."""
         if self.admits_at_once(authorization):
             return None
         credentials = parse_basic(authorization)
         if credentials is None:
-            return _refused("missing or invalid authorization")
+            return self._refused("malformed" if authorization else "none", "missing or invalid authorization")
         if not len(self._users):
-            return _refused("no configured users")
+            return self._refused("no_users", "no configured users")
         generation = self._users.generation
         name, password = credentials
-        user = self._users.find(name)
-        stored, clear = (user.password, user.clear) if user else (passwords.DUMMY, False)
-        right = await asyncio.to_thread(passwords.verify, password, stored, clear=clear)
-        if user is None or not right:
-            return _refused("unauthorized")
+        right = await asyncio.to_thread(passwords.verify_evenly, password, self._users.find(name), self._users.hashes)
+        if not right:
+            logger.warning("login of user %s from %s failed", json.dumps(name[:LOGGED_NAME]), address)
+            return self._refused("wrong", "unauthorized")
         if generation == self._users.generation:
             self._remember(authorization)
         return None
@@ -59,6 +65,10 @@ class Gate:
         if len(self._verdicts) >= REMEMBERED_AT_MOST:
             self._verdicts.clear()
         self._verdicts[self._digest(authorization)] = self._clock() + REMEMBERED_SECONDS
+
+    def _refused(self, reason: str, text: str) -> Answer:
+        self.refused[reason] += 1
+        return error_answer(401, text, [CHALLENGE])
 
     def _digest(self, authorization: bytes) -> bytes:
         return hashlib.blake2b(authorization, key=self._key, digest_size=16).digest()
@@ -75,7 +85,3 @@ def parse_basic(authorization: bytes) -> tuple[str, str] | None:
         return None
     name, colon, password = text.partition(":")
     return (name, password) if colon else None
-
-
-def _refused(text: str) -> Answer:
-    return error_answer(401, text, [CHALLENGE])

@@ -7,11 +7,11 @@ files are looked at with every new configuration, too.
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from app import credentials
+from app import credentials, passwords
 from app.settings import Settings
 from native.config import userlist
 from native.config.userlist import User
@@ -32,6 +32,8 @@ class Users:
         self._seen: Any = None
         self._section: Any = None
         self._by_name: dict[str, User] = {}
+        # One for each cost: what a check of any name is made of.
+        self.hashes: Mapping[str, str] = {}
         self.generation = 0
         self.read(settings)
 
@@ -76,6 +78,7 @@ class Users:
         for user in found:
             by_name.setdefault(user.name, user)
         self._by_name = by_name
+        self.hashes = {cost: user.password for user in by_name.values() if (cost := passwords.cost(user.password, clear=user.clear))}
         if not by_name:
             name = self._settings.userlist
             logger.warning("no users are configured, so every request is answered 401: give dataplaneapi.user, or a userlist %s", name)

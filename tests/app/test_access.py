@@ -26,7 +26,9 @@ HEADERS = {b"user-agent": b'curl "8"', b"authorization": b"Basic secret", b"cook
 
 
 def written(layout: str, status: int = 200, size: int = 12) -> str:
-    exchange: Any = SimpleNamespace(status=status, size=size, headers=HEADERS, sent_headers=[(RELOAD_ID, b"2026-01-01-1")])
+    exchange: Any = SimpleNamespace(
+        status=status, size=size, authenticated=False, headers=HEADERS, sent_headers=[(RELOAD_ID, b"2026-01-01-1")]
+    )
     return line(compiled(layout), SCOPE, exchange, 1.5)
 
 
@@ -49,16 +51,17 @@ def test_directives(layout: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("authorization", "name", "status", "user"),
+    ("authorization", "name", "authenticated", "user"),
     [
-        (b"Basic " + b64encode(b'ad"min:secret'), "", 200, 'ad\\"min'),
-        (b"Basic " + b64encode(b"guess:secret"), "", 401, "-"),
-        (b"Basic " + b64encode(b"admin:secret"), "spiffe://a/b", 200, "spiffe://a/b"),
-        (b"Bearer x", "", 200, "-"),
+        (b"Basic " + b64encode(b'ad"min:secret'), "", True, 'ad\\"min'),
+        (b"Basic " + b64encode(b"guess:secret"), "", False, "-"),
+        (b"Basic " + b64encode(b"admin:secret"), "spiffe://a/b", False, "spiffe://a/b"),
+        (b"Bearer x", "", False, "-"),
     ],
 )
-def test_who_asked(authorization: bytes, name: str, status: int, user: str) -> None:
-    exchange: Any = SimpleNamespace(status=status, size=0, headers={b"authorization": authorization}, sent_headers=[])
+def test_who_asked(authorization: bytes, name: str, authenticated: bool, user: str) -> None:
+    headers = {b"authorization": authorization}
+    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=authenticated, headers=headers, sent_headers=[])
     assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name)}, exchange, 0) == user
 
 
@@ -84,5 +87,5 @@ def test_unknown_directives(layout: str) -> None:
 
 
 def test_a_client_without_an_address() -> None:
-    exchange: Any = SimpleNamespace(status=200, size=0, headers={}, sent_headers=[])
+    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=False, headers={}, sent_headers=[])
     assert line(compiled("%h %p"), SCOPE | {"client": None, "server": None}, exchange, 0) == "- -"

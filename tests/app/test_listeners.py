@@ -3,6 +3,8 @@
 import os
 import socket
 import stat
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,31 @@ def test_unix(tmp_path: Path) -> None:
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     listener.close()
     assert not os.path.exists(path)
+
+
+@pytest.mark.parametrize("umask", [0, 0o077])
+def test_a_unix_socket_never_has_a_wider_mode(tmp_path: Path, umask: int) -> None:
+    """Looked at by a thread all the time while sockets are opened, 300 times."""
+    path, seen, ended = str(tmp_path / "api.sock"), set[int](), threading.Event()
+
+    def look() -> None:
+        while not ended.is_set():
+            with suppress(FileNotFoundError):
+                seen.add(stat.S_IMODE(os.stat(path).st_mode))
+
+    looking = threading.Thread(target=look)
+    former = os.umask(umask)
+    looking.start()
+    try:
+        for _ in range(300):
+            (listener,) = open_all(given(scheme=["unix"], socket_path=path, socket_mode="620"))
+            assert stat.S_IMODE(os.stat(path).st_mode) == 0o620
+            listener.close()
+    finally:
+        os.umask(former)
+        ended.set()
+        looking.join()
+    assert [mode for mode in seen if mode & ~0o620] == []
 
 
 def test_a_socket_left_behind_is_removed_and_one_in_use_is_not(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def say() -> None:
     logging.getLogger("app.anything").debug("details")
     logging.getLogger("native.anything").info("all is %s", "well", extra={"fields": {"reload_id": "x-1", "count": 3}})
     logging.getLogger("app.anything").warning('a "quoted" word')
-    exchange: Any = SimpleNamespace(status=200, size=1, headers={}, sent_headers=[])
+    exchange: Any = SimpleNamespace(authenticated=False, status=200, size=1, headers={}, sent_headers=[])
     scope = {"method": "GET", "path": "/x", "query_string": b"", "http_version": "1.1"}
     logging.getLogger(log.ACCESS).info("request", extra={"request": (scope, exchange, 0.0), "fields": {"request_id": "r1"}})
 

@@ -43,6 +43,7 @@ def test_requests_are_counted_by_operation_and_code(client: Client) -> None:
     assert found["dataplane_requests_total{code=404,operation=none}"] == 1
     assert found["dataplane_requests_total{code=401,operation=none}"] == 1
     assert found["dataplane_request_duration_seconds_count{operation=getBackends}"] == 2
+    assert found["dataplane_refused_logins_total{reason=none}"] == 1
     assert found["dataplane_request_duration_seconds_bucket{le=+Inf,operation=getBackends}"] == 2
 
 

@@ -12,6 +12,7 @@ from app.call import Written
 from app.connection import Connection
 from app.endpoint import Endpoint
 from app.handlers import information
+from app.log import Layout
 from tests.app.client import CONFIG, Client, exchange, serving
 
 BACKEND = {"name": "be1"}
@@ -129,6 +130,32 @@ def test_an_access_line_without_secrets(client: Client, caplog: pytest.LogCaptur
     assert "access" in [record.name for record in caplog.records]
     assert "adminpwd" not in caplog.text
     assert "hidden" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("path", "auth", "user"),
+    [
+        ("/v3/info", "admin:adminpwd", "admin"),
+        ("/v3/info", "admin:guess", "-"),
+        ("/livez", "admin:guess", "-"),
+        ("/v3/docs", "admin:guess", "-"),
+    ],
+)
+def test_the_access_line_names_a_user_whose_password_was_right(
+    client: Client, caplog: pytest.LogCaptureFixture, path: str, auth: str, user: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    client.get(path, auth=auth)
+    (record,) = (each for each in caplog.records if each.name == "access")
+    assert Layout("%u").format(record).split()[0] == user
+
+
+def test_where_no_password_is_asked_for_none_is_believed(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    client.connection = Connection(Endpoint("unix", basic_auth=False))
+    assert client.get("/v3/info", auth="admin:guess").status == 200
+    (record,) = (each for each in caplog.records if each.name == "access")
+    assert Layout("%u").format(record).split()[0] == "-"
 
 
 def test_no_access_line_without_a_listener(client: Client, caplog: pytest.LogCaptureFixture) -> None:

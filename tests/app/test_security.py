@@ -4,6 +4,8 @@ import asyncio
 import base64
 import dataclasses
 import json
+import statistics
+import time
 from pathlib import Path
 
 import pytest
@@ -100,8 +102,37 @@ def test_other_users_forget_all_verdicts(users: Users, tmp_path: Path) -> None:
     assert verdict(gate, basic("first:one:two")) == "unauthorized"
 
 
-def test_an_unknown_user_costs_a_hash_too(users: Users, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(passwords, "verify", lambda password, stored, *, clear: asked.append(stored))
-    assert verdict(Gate(users), basic("nobody:x")) == "unauthorized"
-    assert asked == [passwords.DUMMY]
+SETTINGS = ["$1$saltsalt", "$5$saltsalt", "$6$rounds=8000$saltsalt", "$y$j75$saltsaltsalt", "$2b$06$abcdefghijklmnopqrstuu"]
+TRIES = 9
+
+
+def test_no_name_can_be_told_by_the_time_of_its_refusal(tmp_path: Path) -> None:
+    """The CPU time of refusals, by name, tried in turn: users of every method of crypt, of clear text, and three names of nobody."""
+    hashes = [passwords.hashed("right", setting) or f"{setting}$none" for setting in SETTINGS]
+    known = [{"name": f"user{number}", "password": stored} for number, stored in enumerate(hashes)]
+    known.append({"name": "clear", "password": "right", "insecure": True})
+    gate = Gate(Users(Settings(dataplane_storage_dir=str(tmp_path), users=known), lambda: Document.parse(b"")))
+    times: dict[str, list[float]] = {name: [] for name in [*(each["name"] for each in known), "nobody", "root", "x" * 200]}
+
+    async def refuse_all() -> None:
+        for _ in range(TRIES):
+            for name, taken in times.items():
+                began = time.process_time()
+                assert await gate.refusal(basic(f"{name}:wrong"))
+                taken.append(time.process_time() - began)
+
+    asyncio.run(refuse_all())
+    medians = {name: statistics.median(taken) for name, taken in times.items()}
+    assert max(medians.values()) < 1.5 * min(medians.values()), medians
+    assert gate.refused == {"wrong": TRIES * len(times)}
+
+
+def test_refusals_are_counted_and_wrong_passwords_logged(users: Users, caplog: pytest.LogCaptureFixture) -> None:
+    gate = Gate(users)
+    for authorization in (b"", b"Basic ===", basic("first:one"), basic("no\nbody" + "x" * 999 + ":one"), basic("first:one:two")):
+        asyncio.run(gate.refusal(authorization, "192.0.2.1"))
+    assert gate.refused == {"none": 1, "malformed": 1, "wrong": 2}
+    assert caplog.messages == [
+        'login of user "first" from 192.0.2.1 failed',
+        f'login of user "no\\nbody{"x" * 57}" from 192.0.2.1 failed',
+    ]
