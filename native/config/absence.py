@@ -14,7 +14,11 @@ KINDS: Mapping[str, type[NativeError]] = {
     "not_found": NotFound,
     "not_there": NotThere,
     "out_of_range": IndexOutOfRange,
+    "taken": AlreadyThere,
 }
+
+# What is told of a missing parent where a child was to be read, replaced or deleted.
+ORPHANS = {"absent": "orphan_get", "absent_replace": "orphan_replace", "absent_delete": "orphan_delete"}
 
 
 def word_of(parent: Resource) -> str:
@@ -49,9 +53,15 @@ def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | in
 
 
 def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> NativeError:
-    """`situation` is orphan_list, orphan_one or orphan_create where the reference tells it in a way of its own."""
+    """`situation` is orphan_list or orphan_create, or one of ORPHANS where one child was meant."""
+    situations = (situation, "orphan_one", "orphan") if situation in ORPHANS.values() else (situation, "orphan")
     default = f"{word_of(parent[0])} {parent[1]} does not exist"
-    return _error(NoParent, resource, (situation, "orphan"), default, parent=parent[1])
+    return _error(NoParent, resource, situations, default, parent=parent[1], word=word_of(parent[0]))
+
+
+def tells_orphans(resource: Resource, situation: str) -> bool:
+    """Whether a child of a parent that does not exist is an error about the parent."""
+    return resource.kind == "indexed" or bool({ORPHANS[situation], "orphan_one"} & resource.messages.keys())
 
 
 def lists_orphans(resource: Resource) -> bool:

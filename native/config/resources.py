@@ -13,6 +13,7 @@ class Resource:
     """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it, `parent_parameter`
     the parameter that names where it stands.
 
+    `existence_first`: the actions before which the object, or for create its parent, is looked up, ahead of the version and of the body.
     `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
     body. `untold`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
     the backend for whatever no rule sends elsewhere.
@@ -32,6 +33,7 @@ class Resource:
     full_section: bool = False
     silent: bool = False
     untold: tuple[str, ...] = ()
+    existence_first: tuple[str, ...] = ()
     fallback: str = ""
     messages: Mapping[str, Any] = field(default_factory=dict)
 
@@ -71,8 +73,14 @@ def _resource(name: str, row: Mapping[str, Any]) -> Resource:
         )
         if key in row
     }
-    parents, untold = tuple(row.get("parents", ())), tuple(row.get("untold", ()))
-    return Resource(name=name, list_schema=row.get("list", ""), parents=parents, untold=untold, **known)
+    return Resource(
+        name=name,
+        list_schema=row.get("list", ""),
+        parents=tuple(row.get("parents", ())),
+        untold=tuple(row.get("untold", ())),
+        existence_first=tuple(row.get("existence_first", ())),
+        **known,
+    )
 
 
 @functools.cache

@@ -56,6 +56,31 @@ def deleted(resource: str, parent: tuple[str, str] | None) -> Any:
         (lambda: listed("mailer_entries", "mailers_section"), NoParent, "missing parent: mailers none does not exist"),
         (lambda: listed("users", "userlists"), NotFound, "userlist none not found"),
         (lambda: listed("groups", "userlists"), NotFound, "not found"),
+        (
+            lambda: EDITOR.get_object(DOCUMENT, EDITOR.resources["groups"], _parent("userlists", "none"), "g"),
+            NoParent,
+            "missing parent: userlist none does not exist",
+        ),
+        (
+            lambda: EDITOR.delete(DOCUMENT, EDITOR.resources["captures"], _parent("frontends", "none"), 0),
+            NoParent,
+            "missing parent: frontend none does not exist",
+        ),
+        (
+            lambda: EDITOR.delete(DOCUMENT, EDITOR.resources["captures"], _parent("listens", "none"), 0),
+            NoParent,
+            "missing parent: listen none does not exist",
+        ),
+        (
+            lambda: replaced("http_errors_sections", None, {"name": "none"}),
+            AlreadyThere,
+            "object already exists: http-errors none does not exists",
+        ),
+        (
+            lambda: replaced("fcgi_apps", None, {"name": "none", "docroot": "/"}),
+            AlreadyThere,
+            "object already exists: fcgi-app none does not exists",
+        ),
         (lambda: created("captures", "frontends", {"type": "request", "length": 1}), NotFound, "not found"),
         (lambda: created("users", "userlists", {"username": "u"}), BadRequest, "userlist not found"),
         (lambda: deleted("users", ("userlists", "none")), NotThere, "missing object: userlist none does not exist"),
