@@ -21,7 +21,10 @@ RUNTIME = "/services/haproxy/runtime/"
 
 @dataclass
 class Call:
-    """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON."""
+    """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
+
+    `sent` is the JSON that the body was made of.
+    """
 
     sidecar: "Sidecar"
     operation: Operation
@@ -29,6 +32,7 @@ class Call:
     query: Mapping[str, list[str]]
     body: Any = None
     scheme: str = "http"
+    sent: Any = None
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -73,6 +77,7 @@ async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     _check_parent(call)
     # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
     unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
+    call.sent = value
     call.body = validated(value, declared.schema, sidecar.schemas, unwritable=unwritable)
     return call
 
@@ -83,10 +88,10 @@ def _check_force(call: Call) -> None:
 
 
 def _check_parent(call: Call) -> None:
-    """Where the absence of a parent is told in a way of its own, it is so before the body and the version are looked at."""
+    """Where the table says so, a parent that does not exist is told before the body and the version are looked at."""
     operation, editor = call.operation, call.sidecar.editor
     resource = editor.resources.by_name.get(operation.resource or "")
-    if operation.action == "create" and operation.parent and resource and "orphan_create" in resource.messages:
+    if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:
         parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter, ""))
         editor.check_parent(call.sidecar.engine.read(call.get("transaction_id")), resource, parent)
 

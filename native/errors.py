@@ -11,7 +11,8 @@ NativeError
 ├── NoParent             the section a child should go into does not exist
 ├── BadRequest           parameters that contradict one another
 ├── BadValue             a value that cannot stand in the file (member and reason)
-│   └── Incomplete       half of a condition, without which the line would always hold
+│   ├── Incomplete       half of a condition, without which the line would always hold
+│   └── OtherName        a body with another name than the object that it replaces
 ├── UnknownWords         an edit of a line that holds words the grammar does not know
 ├── Conflict             another writer was first
 │   └── NotCommittable   a failed or outdated transaction
@@ -106,6 +107,10 @@ class Incomplete(BadValue):
     """Its detail is the whole text: the member that lacks and what to send."""
 
     label = ""
+
+
+class OtherName(BadValue):
+    """`place.member` is the member that names the object."""
 
 
 class UnknownWords(NativeError):

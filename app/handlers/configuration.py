@@ -1,27 +1,28 @@
 """What the four kinds of configuration resources share: whom a call means, how a read is answered, how a change is made and answered."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from app.answer import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
 from app.guidance import nearest
+from app.unchanged import has_zero, sent_back
 from native.config.echo import as_it_stands, with_defaults, without_aliases
 from native.config.editor import Editor
 from native.config.resources import Resource
 from native.config.sites import Sites
+from native.errors import NoParent, NotThere, OtherName
 
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
 Document = Any
 # Query parameters of lists that name a member of their objects.
 FILTERS = ("acl_name",)
-# Of these the object is looked up before the version is compared, when it is replaced and when it is deleted.
-EXISTENCE_FIRST = frozenset(("servers", "frontends", "server_templates", "groups", "users"))
-DELETED_IF_THERE = frozenset(("groups", "users"))
 
 
 @dataclass(frozen=True)
@@ -95,15 +96,51 @@ async def read_one(call: Call) -> Answer:
 
 async def replace_one(call: Written) -> Answer:
     asked = target(call, one=True)
-    if asked.resource.name in EXISTENCE_FIRST:
+    if "replace" in asked.resource.existence_first:
         asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_replace")
-    renamed = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
-    return await change(call, lambda document: asked.replace(document, call.body), 200, renamed.object, silent=asked.resource.silent)
+    shaped = call.body
+    named = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
+
+    def replace(document: Document) -> Document:
+        call.body = _sent_back(shaped, call.sent, lambda: asked.object(document))
+        return asked.replace(document, call.body)
+
+    with telling_how_to_rename(call):
+        return await change(call, replace, 200, named.object, silent=asked.resource.silent)
+
+
+async def replace_all(call: Written) -> Answer:
+    asked, shaped = target(call, one=False), call.body
+
+    def replace(document: Document) -> Document:
+        call.body = _sent_back(shaped, call.sent, lambda: asked.objects(document))
+        return asked.replace_all(document, call.body)
+
+    return await change(call, replace, 200, asked.objects)
+
+
+def _sent_back(shaped: Any, sent: Any, now: Callable[[], Any]) -> Any:
+    """The body with what stands as 0 and is sent back so."""
+    try:
+        return sent_back(shaped, sent, now()) if has_zero(sent) else shaped
+    except (NotThere, NoParent):
+        return shaped
+
+
+@contextmanager
+def telling_how_to_rename(call: Call) -> Iterator[None]:
+    """Adds the two calls that rename to the refusal of another name."""
+    try:
+        yield
+    except OtherName as error:
+        path = call.operation.path.format(**{name: quote(str(call.values[name]), safe="") for name in call.operation.names})
+        collection, member = path.rpartition("/")[0], error.place.member if error.place else None
+        raise ApiError(400, f"{error}; POST {collection} with the new name, then DELETE {path}", place={"member": member}) from None
 
 
 async def delete_one(call: Written) -> Answer:
     asked = target(call, one=True)
-    if asked.resource.name in DELETED_IF_THERE:
+    if "delete" in asked.resource.existence_first:
         asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_delete")
     return await change(call, asked.delete, 204)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from app.answer import Answer
 from app.call import Call, Written
-from app.handlers.configuration import Document, Target, change, delete_one, read_all, read_one, replace_one, target
+from app.handlers.configuration import Document, Target, change, delete_one, read_all, read_one, replace_all, replace_one, target
 
 
 async def create(call: Written) -> Answer:
@@ -21,11 +21,6 @@ async def _added(call: Call, asked: Target) -> Answer:
         return asked.objects(document)[-1] if asked.key is None or asked.key < 0 else asked.object(document)
 
     return await change(call, lambda document: asked.create(document, call.body), 201, stored)
-
-
-async def replace_all(call: Written) -> Answer:
-    asked = target(call, one=False)
-    return await change(call, lambda document: asked.replace_all(document, call.body), 200, asked.objects)
 
 
 ACTIONS = {

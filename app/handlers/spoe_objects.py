@@ -5,7 +5,7 @@ from typing import Any
 
 from app.answer import Answer, empty, json_answer
 from app.call import Call, Written
-from app.handlers.configuration import Document, check_version_or_transaction
+from app.handlers.configuration import Document, check_version_or_transaction, telling_how_to_rename
 from app.handlers.spoe_files import scheduled
 from native.config.echo import as_it_stands
 from native.config.resources import Resource
@@ -41,12 +41,13 @@ async def create(call: Written) -> Answer:
 
 async def replace(call: Written) -> Answer:
     editor, scope, kind, name = call.sidecar.scope_editor, call.get("scope_name"), resource(call), call.get("name")
-    return await change(
-        call,
-        lambda document: editor.replace(document, scope, kind, name, call.body),
-        200,
-        None if kind.silent else lambda document: editor.get_object(document, scope, kind, name),
-    )
+    with telling_how_to_rename(call):
+        return await change(
+            call,
+            lambda document: editor.replace(document, scope, kind, name, call.body),
+            200,
+            None if kind.silent else lambda document: editor.get_object(document, scope, kind, name),
+        )
 
 
 async def delete(call: Written) -> Answer:

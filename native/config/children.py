@@ -92,6 +92,11 @@ class ChildEditor:
         place = family.index(resource) if resource in family else len(family)
         return family[:place], family[place + 1 :]
 
+    def has_name(self, section: Section, resource: Resource, index: int) -> bool:
+        """Whether the line says the name itself; one that does not is addressed by another word."""
+        reading = self.shape(resource).take(section.lines[self.children(section, resource).places[index]].words)
+        return reading is None or any(resource.key in part.values for part in reading.parts)
+
     def replace(self, section: Section, resource: Resource, index: int, body: Mapping[str, Any]) -> Section:
         place = self.children(section, resource).places[index]
         line = section.lines[place]

@@ -7,13 +7,24 @@ IndexOutOfRange, BadValue and UnknownWords.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from native.config.absence import absent_child, absent_parent, absent_section, inside, lists_orphans, message, taken_section, word_of
+from native.config.absence import (
+    ORPHANS,
+    absent_child,
+    absent_parent,
+    absent_section,
+    inside,
+    lists_orphans,
+    message,
+    taken_section,
+    tells_orphans,
+    word_of,
+)
 from native.config.bindings import all_implicit, check_from, implicit_defaults, with_named_source
 from native.config.children import ChildEditor, meant
 from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from native.config.resources import Resource, Resources, resources
 from native.config.united import is_mark, united, with_edited, without
-from native.errors import AlreadyThere, IndexOutOfRange
+from native.errors import AlreadyThere, IndexOutOfRange, OtherName, Place
 from native.grammar.load import Grammar, grammar
 from native.grammar.section_shape import SectionShape
 from native.grammar.values import refuse_line_breaks
@@ -162,6 +173,8 @@ class Editor:
         refuse_line_breaks(body)
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
+            if resource.kind == "named" and self.lines.has_name(section, resource, index):
+                _refuse_other_name(resource, key, body)
             self._refuse_taken(section, resource, parent, key, body)
             return with_edited(document, section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
@@ -170,6 +183,8 @@ class Editor:
             return self.create(document, resource, None, body, full=full)
         if old is None:
             raise absent_section(resource, name, "absent_replace", full=full)
+        if resource.kind == "section":
+            _refuse_other_name(resource, name, body)
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, told.get("from"))
         kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.untold}
@@ -231,8 +246,8 @@ class Editor:
             index = int(key) if section and 0 <= int(key) < len(objects) else None
         else:
             index = _index_of([each and each.get(resource.key) for each in objects], key)
-        if section is None and (resource.kind == "indexed" or "orphan_one" in resource.messages):
-            raise absent_parent(resource, parent, "orphan_one")
+        if section is None and tells_orphans(resource, situation):
+            raise absent_parent(resource, parent, ORPHANS[situation])
         if section is None or index is None:
             raise absent_child(resource, parent, key, situation)
         return section, index
@@ -273,6 +288,13 @@ def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -
     if bound is not None and body.get("from") == bound and "from" not in old.header.words[2:]:
         return {name: value for name, value in body.items() if name != "from"}
     return body
+
+
+def _refuse_other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> None:
+    name = body.get(resource.key)
+    if name and meant(name) != meant(key):
+        text = f"{resource.key} in body is '{name}', and the path names '{key}': a PUT does not rename"
+        raise OtherName(text, place=Place(member=resource.key))
 
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:

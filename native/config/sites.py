@@ -9,7 +9,7 @@ from typing import Any
 
 from native.config.editor import Editor, Object, Parent
 from native.config.resources import Resource
-from native.errors import BadValue, NotThere, Place
+from native.errors import BadValue, NotThere, OtherName, Place
 from native.text.document import Document
 
 FRONTEND, BACKEND, BIND, SERVER, RULE = "frontends", "backends", "binds", "servers", "backend_switching_rules"
@@ -101,7 +101,9 @@ class Sites:
         """With the site saying something else; backends that it names no more leave."""
         self.check_there(document, resource, parent, key)
         if body["name"] != key:
-            raise BadValue(f"name in body is {body['name']}, and the site is {key}", place=Place(member="name"))
+            raise OtherName(
+                f"name in body is '{body['name']}', and the path names '{key}': a PUT does not rename", place=Place(member="name")
+            )
         farms = self._farms_of(body)
         frontend = self.editor.get_object(document, self._table[FRONTEND], None, key)
         former = _names(self._farms(document, frontend))

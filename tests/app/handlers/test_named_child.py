@@ -1,6 +1,8 @@
 """Children with a name over HTTP."""
 
-from tests.app.client import CONFIG, Client
+from pathlib import Path
+
+from tests.app.client import CONFIG, CONFIGURATION, Client, settings
 
 SERVERS = f"{CONFIG}/backends/app/servers"
 SERVER = {"name": "s/1", "address": "127.0.0.1", "port": 81}
@@ -11,12 +13,36 @@ def test_a_life(client: Client) -> None:
     assert client.get(f"{SERVERS}/s%2F1").json == SERVER
     taken = client.post(f"{SERVERS}?version=2", SERVER)
     assert (taken.status, taken.message) == (409, "object already exists: server s/1 already exists in app backend")
-    renamed = SERVER | {"name": "s2", "weight": 0}
-    assert client.put(f"{SERVERS}/s%2F1?version=2", renamed).json == renamed
-    assert [each["name"] for each in client.get(SERVERS).json] == ["app1", "s2"]
-    assert client.delete(f"{SERVERS}/s2?version=3").status == 202
-    missing = client.get(f"{SERVERS}/s2")
-    assert (missing.status, missing.message) == (404, "missing object: server s2 does not exist in app backend")
+    changed = SERVER | {"weight": 0}
+    assert client.put(f"{SERVERS}/s%2F1?version=2", changed).json == changed
+    assert [each["name"] for each in client.get(SERVERS).json] == ["app1", "s/1"]
+    assert client.delete(f"{SERVERS}/s%2F1?version=3").status == 202
+    missing = client.get(f"{SERVERS}/s%2F1")
+    assert (missing.status, missing.message) == (404, "missing object: server s/1 does not exist in app backend")
+
+
+def test_a_refused_rename_names_the_two_calls(client: Client) -> None:
+    client.post(f"{SERVERS}?version=1", SERVER)
+    got = client.put(f"{SERVERS}/s%2F1?version=2", SERVER | {"name": "s2"})
+    assert (got.status, got.json["place"]) == (400, {"member": "name"})
+    assert "name in body is 's2', and the path names 's/1'" in got.message
+    servers = SERVERS.removeprefix("/v3")
+    assert got.message.endswith(f"POST {servers} with the new name, then DELETE {servers}/s%2F1")
+
+
+def test_a_zero_that_stands_is_sent_back(tmp_path: Path) -> None:
+    """Elsewhere an optional 0 is an absent member."""
+    line, web = "bind 127.0.0.1:8080 name main nice 0\n", f"{CONFIG}/frontends/web"
+    with Client(settings(tmp_path), CONFIGURATION.replace("bind 127.0.0.1:8080 name main\n", line)) as client:
+        shown = client.get(f"{web}/binds/main").json
+        assert shown["nice"] == 0
+        assert client.put(f"{web}/binds/main?version=1", shown).json == shown
+        assert line in client.file.read_text()
+        client.put(f"{web}?full_section=true&version=2", client.get(f"{web}?full_section=true").json)
+        assert line in client.file.read_text()
+        del shown["nice"]
+        client.put(f"{web}/binds/main?version=3", shown)
+        assert line.replace(" nice 0", "") in client.file.read_text()
 
 
 def test_other_parents(client: Client) -> None:

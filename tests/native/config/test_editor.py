@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from native.config.editor import Editor
-from native.errors import AlreadyThere, BadValue, IndexOutOfRange, NativeError, NoParent, NotThere
+from native.errors import AlreadyThere, BadValue, IndexOutOfRange, NativeError, NoParent, NotThere, OtherName, Place
 from native.text.document import Document
 
 TEXT = """\
@@ -70,11 +70,6 @@ EDITS: dict[str, tuple[Callable[[Document], Document], str, str]] = {
         " weight 10",
         "",
     ),
-    "a renamed child": (
-        lambda before: EDITOR.replace(before, SERVERS, APP, "s1", {**SERVER, "weight": 10}),
-        "s1 192.0.2.1",
-        "s3 192.0.2.3",
-    ),
     "a new child": (
         lambda before: EDITOR.create(before, SERVERS, APP, SERVER),
         '"s2" 192.0.2.2:80\n',
@@ -103,11 +98,6 @@ EDITS: dict[str, tuple[Callable[[Document], Document], str, str]] = {
         lambda before: EDITOR.replace(before, FRONTENDS, None, "web", {"name": "web", "from": "base"}),
         "",
         "",
-    ),
-    "another name in the body": (
-        lambda before: EDITOR.replace(before, FRONTENDS, None, "web", {"name": "other", "maxconn": 5}),
-        "frontend web\n",
-        "frontend web\n    maxconn 5\n",
     ),
 }
 
@@ -156,7 +146,7 @@ REFUSED: dict[str, tuple[Callable[[Document], object], type[NativeError], str]] 
         AlreadyThere,
         "object already exists: server s2 already exists in app backend",
     ),
-    "rename onto another": (lambda it: EDITOR.replace(it, SERVERS, APP, "s1", {**SERVER, "name": "s2"}), AlreadyThere, "s2 already exists"),
+    "rename": (lambda it: EDITOR.replace(it, SERVERS, APP, "s1", {**SERVER, "name": "s2"}), OtherName, "'s2', and the path names 's1'"),
     "post without a parent": (
         lambda it: EDITOR.create(it, SERVERS, NOBODY, SERVER),
         NoParent,
@@ -279,3 +269,25 @@ def test_a_section_made_anew_stands_below_its_own_comment() -> None:
     assert "the farm" not in gone.text
     assert "# the farm\nbackend app\n" in EDITOR.create(gone, BACKENDS, None, {"name": "app"}).text
     assert "the farm" not in EDITOR.create(gone, BACKENDS, None, {"name": "other"}).text
+
+
+@pytest.mark.parametrize(
+    ("resource", "parent", "key"),
+    [(BACKENDS, None, "app"), (SERVERS, APP, "s1"), (SERVERS, APP, "s2")],
+)
+def test_a_put_does_not_rename(resource: Any, parent: Any, key: str) -> None:
+    body = EDITOR.get_object(document(), resource, parent, key)
+    with pytest.raises(OtherName, match=f"name in body is 'other', and the path names '{key}'") as refused:
+        EDITOR.replace(document(), resource, parent, key, {**body, "name": "other"})
+    assert refused.value.place == Place(member="name")
+    assert EDITOR.replace(document(), resource, parent, key, body).text == TEXT
+
+
+def test_a_child_without_a_name_of_its_own_may_be_given_one() -> None:
+    binds, web = EDITOR.resources["binds"], (FRONTENDS, "web")
+    text = "frontend web\n    bind 127.0.0.1:80\n"
+    body = {"name": "main", "address": "127.0.0.1", "port": 80}
+    named = EDITOR.replace(document(text), binds, web, "127.0.0.1:80", body)
+    assert named.text == "frontend web\n    bind 127.0.0.1:80 name main\n"
+    with pytest.raises(OtherName):
+        EDITOR.replace(named, binds, web, "main", {**body, "name": "other"})

@@ -6,7 +6,7 @@ import pytest
 
 from native.config.editor import Editor
 from native.config.sites import Sites
-from native.errors import AlreadyThere, BadValue, NotThere
+from native.errors import AlreadyThere, BadValue, NotThere, OtherName
 from native.text.document import Document
 
 TEXT = """\
@@ -110,7 +110,7 @@ def test_an_unconditional_rule_that_stands_may_stay(sites: Sites) -> None:
 
 
 def test_the_name_of_a_site_is_that_of_the_path(sites: Sites) -> None:
-    with pytest.raises(BadValue, match="name in body is other"):
+    with pytest.raises(OtherName, match="name in body is 'other'"):
         sites.replace(DOCUMENT, sites.editor.resources["sites"], None, "shop", SHOP | {"name": "other"})
 
 

@@ -1,0 +1,34 @@
+"""What a client sends back as it was shown: zeros and `false` that stand in the file, which elsewhere mean an absent member (shape.py)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def sent_back(body: Any, sent: Any, now: Any) -> Any:
+    """The body with those members of what was `sent` that are 0 or false and stand so `now`."""
+    if isinstance(body, dict) and isinstance(sent, Mapping) and isinstance(now, Mapping):
+        kept = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
+        return {name: sent_back(each, sent.get(name), now.get(name)) for name, each in body.items()} | kept
+    if isinstance(body, list) and isinstance(sent, list) and isinstance(now, list) and len(body) == len(sent) and has_zero(sent):
+        pairs = zip(body, sent, _counterparts(sent, now), strict=True)
+        return [sent_back(each, own, other) for each, own, other in pairs]
+    return body
+
+
+def has_zero(sent: Any) -> bool:
+    """Whether there is a 0 or a false anywhere."""
+    if isinstance(sent, (Mapping, list)):
+        return any(map(has_zero, sent.values() if isinstance(sent, Mapping) else sent))
+    return isinstance(sent, (int, float)) and not sent
+
+
+def _stands(value: Any, now: Any) -> bool:
+    return isinstance(value, (int, float)) and not value and type(now) is type(value) and now == value
+
+
+def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:
+    """For each element the one that says the same, else the one in its place."""
+    said = {json.dumps(each, sort_keys=True): each for each in now}
+    there = [*now, *[None] * len(sent)]
+    return [said.get(json.dumps(each, sort_keys=True), there[place]) for place, each in enumerate(sent)]
