@@ -1,31 +1,65 @@
 """Takes connections off a listening socket: as many as its listener allows, each with the certificate of that moment.
 
-It stands where uvicorn has asyncio's own server, which can do neither.
+It stands where uvicorn has asyncio's own server, which can do neither. Connections beyond the limit are taken, too, RESERVED of
+them: their requests wait for a place, and probes need none, so that a supervisor is answered when all places are held.
 """
 
 import asyncio
+import contextlib
+import ctypes
 import logging
 import socket
 import ssl
+import struct
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
-AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS = 64, 10.0, 1.0
+AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
+# How long a handshake of TCP that has begun may take to be complete when the socket is to be closed.
+QUIET_SECONDS = 0.2
+SO_ATTACH_FILTER = 26
+# Classic BPF over the TCP header: load the flags; a SYN is dropped, all else passes.
+_NO_SYN = struct.pack("HBBI" * 4, 0x30, 0, 0, 13, 0x45, 0, 1, 0x02, 0x06, 0, 0, 0, 0x06, 0, 0, 0xFFFFFFFF)
+
+
+class Place:
+    """What one connection may: `taken` when it is among those that the limit counts.
+
+    The protocol sets `given`, called when a place that it asked for is free, and `evicted`, called when it has to go.
+    """
+
+    def __init__(self, acceptor: "Acceptor", *, taken: bool) -> None:
+        self._acceptor, self.taken, self.asks, self.is_probe = acceptor, taken, False, False
+        self.given: Callable[[], object] = bool
+        self.evicted: Callable[[], object] = bool
+
+    def ask(self, *, is_probe: bool) -> bool:
+        """Whether a request can be served now; if not, `given` or `evicted` follows."""
+        self.is_probe = is_probe
+        if not self.taken and not is_probe:
+            self.asks = True
+            self._acceptor.fill()
+        return self.taken or is_probe
+
+    def leave(self) -> None:
+        self._acceptor.left(self)
 
 
 class Acceptor:
-    """`protocol` makes what serves a connection and is given what to call at its end; `limit` counts connections, 0 for any number."""
+    """`protocol` makes what serves a connection, of its Place, which it leaves at the end; `limit` counts connections, 0: any number."""
 
     def __init__(
         self,
         listening: socket.socket,
-        protocol: Callable[[Callable[[], None]], asyncio.Protocol],
+        protocol: Callable[[Place], asyncio.Protocol],
         limit: Callable[[], int],
         context: Callable[[], ssl.SSLContext | None],
     ) -> None:
         self._socket, self._protocol, self._limit, self._context = listening, protocol, limit, context
         self._loop = asyncio.get_running_loop()
         self._open, self._watching, self._closed = 0, False, False
+        # Those beyond the limit, the oldest first.
+        self._beyond: dict[Place, None] = {}
         self._greetings: set[asyncio.Task[None]] = set()
         listening.setblocking(False)
         self.watch()
@@ -34,14 +68,29 @@ class Acceptor:
         """No more connections; those that wait stay with the socket."""
         self._closed = True
         self._rest()
-        for each in self._greetings:
-            each.cancel()
+
+    async def drain(self) -> None:
+        """Before the socket is closed: refuses new connections, and takes those that the kernel has accepted and would reset."""
+        if self._closed:
+            return
+        if self._socket.family == socket.AF_UNIX:
+            self._socket.shutdown(socket.SHUT_RD)
+        else:
+            with contextlib.suppress(OSError):
+                _attach(self._socket, _NO_SYN)
+            await asyncio.sleep(QUIET_SECONDS)
+        self.close()
+        with contextlib.suppress(OSError):
+            while self._accept():
+                pass
 
     async def wait_closed(self) -> None:
+        """Until no handshake is under way."""
         await asyncio.gather(*self._greetings, return_exceptions=True)
 
     def watch(self) -> None:
         """Goes on to take connections, as after the limit was raised."""
+        self.fill()
         if not self._watching and not self._closed:
             self._watching = True
             self._loop.add_reader(self._socket.fileno(), self._arrived)
@@ -53,40 +102,81 @@ class Acceptor:
 
     def _arrived(self) -> None:
         for _ in range(AT_ONCE):
-            if (limit := self._limit()) and self._open >= limit:
-                self._rest()
-                return
             try:
-                connection, _ = self._socket.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
+                if not self._accept():
+                    return
             except OSError as error:
                 logger.error("no connection can be taken for %g s: %s", PAUSE_SECONDS, error.strerror)
                 self._rest()
                 self._loop.call_later(PAUSE_SECONDS, self.watch)
                 return
-            self._greet(connection)
+
+    def _accept(self) -> bool:
+        """Whether there was a connection."""
+        try:
+            connection, _ = self._socket.accept()
+        except (BlockingIOError, InterruptedError):
+            return False
+        except ConnectionAbortedError:
+            return True
+        self._greet(connection)
+        return True
+
+    @property
+    def _is_full(self) -> bool:
+        limit = self._limit()
+        return bool(limit) and self._open >= limit
 
     def _greet(self, connection: socket.socket) -> None:
         connection.setblocking(False)
         if connection.family != socket.AF_UNIX:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._open += 1
-        task = self._loop.create_task(self._connect(connection))
+        place = Place(self, taken=not self._is_full)
+        if place.taken:
+            self._open += 1
+        else:
+            self._make_room()
+            self._beyond[place] = None
+        task = self._loop.create_task(self._connect(connection, place))
+        place.evicted = task.cancel
         self._greetings.add(task)
         task.add_done_callback(self._greetings.discard)
 
-    async def _connect(self, connection: socket.socket) -> None:
-        protocol = self._protocol(self._ended)
+    async def _connect(self, connection: socket.socket, place: Place) -> None:
         try:
             context = self._context()
             patience = HANDSHAKE_SECONDS if context else None
-            await self._loop.connect_accepted_socket(lambda: protocol, connection, ssl=context, ssl_handshake_timeout=patience)
+            await self._loop.connect_accepted_socket(lambda: self._protocol(place), connection, ssl=context, ssl_handshake_timeout=patience)
         except (OSError, asyncio.CancelledError) as error:
             logger.info("a connection came to nothing: %s", error or "it took too long")
             connection.close()
-            self._ended()
+            place.leave()
 
-    def _ended(self) -> None:
-        self._open -= 1
-        self.watch()
+    def _make_room(self) -> None:
+        """The oldest beyond the limit goes, probes last."""
+        if len(self._beyond) >= RESERVED:
+            oldest = next((each for each in self._beyond if not each.is_probe), next(iter(self._beyond)))
+            del self._beyond[oldest]
+            oldest.evicted()
+
+    def fill(self) -> None:
+        """Gives free places to the requests that wait for one."""
+        for place in [each for each in self._beyond if each.asks]:
+            if self._is_full:
+                return
+            del self._beyond[place]
+            self._open, place.taken = self._open + 1, True
+            place.given()
+
+    def left(self, place: Place) -> None:
+        if place.taken:
+            self._open -= 1
+            place.taken = False
+        self._beyond.pop(place, None)
+        self.fill()
+
+
+def _attach(listening: socket.socket, program: bytes) -> None:
+    """A filter for what arrives at a socket (socket(7), SO_ATTACH_FILTER)."""
+    kept = ctypes.create_string_buffer(program, len(program))
+    listening.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HL", len(program) // 8, ctypes.addressof(kept)))

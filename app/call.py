@@ -19,11 +19,18 @@ JSON = "application/json"
 RUNTIME = "/services/haproxy/runtime/"
 
 
+def _no_deadline(seconds: float) -> None:
+    """Where no connection waits for the answer."""
+
+
 @dataclass
 class Call:
     """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
 
     `sent` is the JSON that the body was made of.
+
+    `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
+    of it. Without that a connection is given up after `app.protocol.ANSWER_SECONDS`.
     """
 
     sidecar: "Sidecar"
@@ -33,6 +40,7 @@ class Call:
     body: Any = None
     scheme: str = "http"
     sent: Any = None
+    answer_within: Callable[[float], None] = _no_deadline
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -49,7 +57,8 @@ def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], s
     values = parameters.convert(operation.parameters, path, query, scope["headers"])
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
     parameters.check(operation.parameters, values)
-    return Call(sidecar, operation, values, query, scheme=scope["scheme"])
+    within = scope.get("answer_within", _no_deadline)
+    return Call(sidecar, operation, values, query, scheme=scope["scheme"], answer_within=within)
 
 
 async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:

@@ -1,12 +1,12 @@
 """Sockets, each bound to an endpoint here: uvicorn would loosen the mode of a unix socket and leave its file behind."""
 
+import contextlib
 import os
 import socket
 import ssl
 import stat
 from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from app import activation
 from app.endpoint import Endpoint, one_of
@@ -16,15 +16,18 @@ from app.tls import Identity
 
 @dataclass
 class Listener:
-    """An open socket and what it is to be; `path` is the file that goes with it at the end."""
+    """An open socket and what it is to be; `path` is the file that goes with it at the end. `kept`: another process has it, too."""
 
     endpoint: Endpoint
     socket: socket.socket
     path: str = ""
+    kept: bool = False
     _identity: Identity | None = field(init=False)
+    _inode: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._identity = self.identity(self.endpoint)
+        self._inode = os.stat(self.path).st_ino if self.path else 0
 
     def identity(self, endpoint: Endpoint) -> Identity | None:
         """What it shows in handshakes when it is that endpoint; SettingsError when its files cannot be used."""
@@ -49,14 +52,16 @@ class Listener:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def close(self) -> None:
+        """Another server may be at the path already: its file stays."""
         self.socket.close()
-        if self.path:
-            Path(self.path).unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            if self.path and os.stat(self.path).st_ino == self._inode:
+                os.unlink(self.path)
 
 
 def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
     """The sockets of the service manager, which stay open in its hands; each gets the options that the settings have for its scheme."""
-    return [Listener(one_of(scheme, settings), opened) for scheme, opened in activation.sockets(environ)]
+    return [Listener(one_of(scheme, settings), opened, kept=True) for scheme, opened in activation.sockets(environ)]
 
 
 def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:

@@ -1,6 +1,7 @@
 """What the operating system knows of the process: its pid file and its identity."""
 
 import os
+import resource
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,16 @@ def _check_owner(held: str) -> None:
         raise SettingsError(f"error while parsing PID file content: {held.strip()[:40]!r} is not a number") from None
     if pid != os.getpid() and Path(f"/proc/{pid}").exists():
         raise SettingsError(f"process with PID {pid} already exists")
+
+
+def allow_open_files(wanted: int) -> int:
+    """Raises the soft limit on open files to `wanted`, or as near as the hard limit lets it; returns how many may be open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    return allowed
 
 
 def drop_privileges(uid: int, gid: int) -> None:

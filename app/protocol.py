@@ -1,91 +1,292 @@
-"""uvicorn's HTTP protocol with what it lacks: limits on the size of a request's head and the times in which it must arrive and its answer
-be taken; and who is at the other end.
+"""uvicorn's HTTP protocol with what it lacks: limits on what a request's head and a chunked body's framing may hold, a deadline for
+every state of a connection, and who is at the other end.
 
-Offers to speak another protocol are passed over.
+| state | ends after | with |
+|---|---|---|
+| a first request, or one that has begun, is arriving | `read_timeout` | 408 |
+| between requests | `cleanup_timeout` | a close |
+| an answer is worked out, its body being read before | `read_timeout` for the body (app.body), then ANSWER_SECONDS | 503 |
+| a part of an answer has been sent, more follows | ANSWER_SECONDS from the last part | a reset |
+| an answer waits to be taken | `write_timeout` | a reset |
+| the last answer is sent, the client still sends | LINGER_SECONDS | a close |
+
+A handler that needs more time says so with `scope["answer_within"](seconds)`, which holds from then on and anew from each part.
 """
 
 import asyncio
 import json
 import logging
-import re
 from collections.abc import Callable
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
 
+from app import probes
+from app.acceptor import Place
 from app.connection import connection
+from app.deadline import Deadline
 from app.endpoint import Endpoint
+from app.head import HalfHeads, Refused, check, check_count, too_large
+from app.log_rate import RateLimit
 
 logger = logging.getLogger(__name__)
-# Seconds that a connection without a request stays open when the server is told to stop.
-LAST_CALL = 0.5
-_OFFER = re.compile(rb"\r\nupgrade:", re.IGNORECASE)
+logger.addFilter(RateLimit())
+ANSWER_SECONDS, LINGER_SECONDS, CLOSING_SECONDS = 300.0, 2.0, 30.0
+# Seconds that a connection without a request stays open when the server is told to stop: one that is new, and one that has had an answer.
+FIRST_CALL, LAST_CALL = 5.0, 0.5
+# Requests that may wait on one connection for the answer to the one before.
+PIPELINED = 32
+# What a chunked body may hold beside its content: so many bytes, and so many for each byte of content.
+FRAMING, FRAMING_EACH = 1 << 16, 16
+_REASONS = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    414: "URI Too Long",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
 
 
-def without_offer(data: bytes) -> bytes:
-    """A head in which `Upgrade` is a header that nobody knows: Java offers HTTP/2 so, and httptools then drops the request's body."""
-    head, end, body = data.partition(b"\r\n\r\n")
-    return _OFFER.sub(b"\r\nignored:", head) + end + body
+class Enough(Exception):
+    """No more requests are read from this connection, for so many wait."""
+
+
+class State(ServerState):
+    """What the connections of one listener share."""
+
+    def __init__(self, half_heads: HalfHeads) -> None:
+        super().__init__()
+        self.half_heads, self.stopping = half_heads, False
+
+
+class Outlet:
+    """The transport as an answer sees it, which it closes when it is the last."""
+
+    def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
+        self.write, self.is_closing, self.close = transport.write, transport.is_closing, close
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection to an endpoint; `ended` is called when it is over."""
+    """One connection to an endpoint."""
 
-    def __init__(self, endpoint: Endpoint, ended: Callable[[], None], *arguments: Any, **named: Any) -> None:
+    server_state: State
+
+    def __init__(self, endpoint: Endpoint, place: Place, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self._endpoint, self._ended = endpoint, ended
+        self._endpoint, self._place = endpoint, place
         self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
-        self._head_bytes = 0
-        self._in_head, self._before_body = True, True
-        self._timer: asyncio.TimerHandle | None = None
+        self._deadline = Deadline(self.loop)
+        self._patience = ANSWER_SECONDS
+        self._active: RequestResponseCycle | None = None
+        self._held: Callable[[], None] | None = None
+        self._in_head = self._in_body = False
+        self._head_bytes = self._field_bytes = self._framing_bytes = 0
+        self._deaf = self._stopping = False
         self._reader: asyncio.TimerHandle | None = None
-        self._last_call = False
+
+    # The connection
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._outlet = Outlet(transport, self._hang_up)
         self._connection = connection(self._endpoint, transport.get_extra_info("peercert"))
+        self._peer = f"{self.client[0]}:{self.client[1]}" if self.client else "the unix socket"
         if self._connection.refused:
-            logger.warning("%s, from %s", self._connection.refused, self.client[0] if self.client else "-")
-        self._expect()
+            logger.warning("%s, from %s", self._connection.refused, self._peer)
+        self._place.given, self._place.evicted = self._take_place, self._evict
+        self._deadline.within(self._endpoint.read_timeout, self._give_up)
+        if self.server_state.stopping:
+            self.shutdown()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._arrived()
+        self._deadline.end()
         self._taken()
+        self._unset_keepalive_if_required()
+        self._count_head(0)
+        self._held = None
         super().connection_lost(exc)
-        self._ended()
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(without_offer(data) if self._before_body else data)
-        if self._in_head and not self.transport.is_closing():
-            self._head_bytes += len(data)
-            self._expect()
-            largest = self._endpoint.max_header_size
-            if largest and self._head_bytes > largest:
-                self._refuse(431, f"request header exceeds the maximum allowed size of {largest} bytes")
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self.scope["connection"] = self._connection  # type: ignore[typeddict-unknown-key]
-        self._in_head, self._head_bytes = True, 0
-
-    def on_headers_complete(self) -> None:
-        self._in_head, self._before_body = False, False
-        self._arrived()
-        super().on_headers_complete()
-        if self._last_call:
-            self.cycle.keep_alive = False
-
-    def on_message_complete(self) -> None:
-        self._before_body = True
-        super().on_message_complete()
+        self._place.leave()
 
     def shutdown(self) -> None:
-        """Closes the connection after its next answer, or after LAST_CALL: a request may be on its way already."""
-        if self.cycle is None or self.cycle.response_complete:
-            self._last_call = True
-            self.loop.call_later(LAST_CALL, super().shutdown)
+        """Closes the connection after the answers under way, or when no request comes: one may be on its way already."""
+        self._stopping = True
+        if self._active is not None:
+            self.cycle.keep_alive = False
+        elif not self._in_head:
+            patience = FIRST_CALL if self.cycle is None else LAST_CALL
+            self.loop.call_later(patience, self._end_call)
+
+    def _end_call(self) -> None:
+        if self._active is None and not self._in_head:
+            self._hang_up()
+
+    # What arrives
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        between = not (self._in_head or self._in_body)
+        self._framing_bytes += len(data)
+        try:
+            self._feed(data)
+            if self._in_head:
+                self._count_head(self._head_bytes + len(data) if between or self._head_bytes else 1)
+            elif self._in_body and self._framing_bytes > FRAMING:
+                raise Refused(400, "the chunks of the body are too small, or their extensions and trailers too large")
+        except (Refused, httptools.HttpParserError) as error:
+            self._misunderstand(error)
+
+    def _feed(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as offered:
+            self._pass_over_offer(data[offered.args[0] :])
+
+    def _pass_over_offer(self, rest: bytes) -> None:
+        """Reads the head anew without its offer to speak another protocol: Java offers HTTP/2 so, and the parser drops the body then."""
+        kept = [b"%s: %s\r\n" % each for each in self.headers if each[0] != b"upgrade"]
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(kept))
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._in_head = False
+        self._feed(head + rest)
+
+    def _misunderstand(self, error: Exception) -> None:
+        cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
+        if isinstance(cause, Enough):
+            self._stop_listening()
+        elif isinstance(cause, Refused):
+            self._refuse(cause.status, cause.message)
         else:
-            super().shutdown()
+            self._refuse(400, f"invalid HTTP request: {cause}")
+
+    def _count_head(self, size: int) -> None:
+        """Takes note of how much of a head has arrived that is not complete; raises Refused when it is too much."""
+        more, self._head_bytes = size - self._head_bytes, size
+        self.server_state.half_heads.hold(more)
+        if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
+            raise too_large(self._endpoint)
+
+    # What the parser reports
+
+    def on_message_begin(self) -> None:
+        if len(self.pipeline) >= PIPELINED:
+            raise Enough
+        super().on_message_begin()
+        self._unset_keepalive_if_required()
+        self.scope["connection"] = self._connection  # type: ignore[typeddict-unknown-key]
+        self.scope["answer_within"] = self._answer_within  # type: ignore[typeddict-unknown-key]
+        self._in_head, self._field_bytes = True, 0
+        if self._active is None and self.cycle is not None:
+            self._deadline.within(self._endpoint.read_timeout, self._give_up)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_body:
+            return  # A trailer: whatever it says comes too late.
+        check_count(self.headers)
+        self._field_bytes += len(name) + len(value) + 4
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        method, version = self.parser.get_method(), self.parser.get_http_version()
+        if self.parser.should_upgrade() and method != b"CONNECT":
+            return
+        check(self._endpoint, version, method, self.url, self.headers, self._field_bytes)
+        self._in_head, self._in_body, self._framing_bytes = False, True, 0
+        self._count_head(0)
+        super().on_headers_complete()
+        self.cycle.transport = self._outlet  # type: ignore[assignment]
+        if self._stopping:
+            self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        self._framing_bytes -= len(body) * (1 + FRAMING_EACH)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
+        self._in_body = False
+        if self._active is self.cycle:
+            self._deadline.within(self._patience, self._give_up_answer)
+        super().on_message_complete()
+
+    # Answers
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._active, self._patience = cycle, ANSWER_SECONDS
+        if not self._place.ask(is_probe=cycle.scope["path"] in probes.PATHS):
+            self._held = lambda: self._start(cycle, app)
+            self._deadline.within(self._endpoint.read_timeout or ANSWER_SECONDS, self._evict)
+            self.flow.pause_reading()
+            return
+        if not self._place.taken:
+            cycle.keep_alive = False
+        self._start(cycle, app)
+
+    def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """The body has its own deadline (app.body); this one is for the case that nobody reads it."""
+        seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
+        self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._give_up_answer)
+
+        async def serve(scope: Any, receive: Any, send: Any) -> None:
+            async def sending(message: Any) -> None:
+                if cycle.more_body and message["type"] == "http.response.start":
+                    # What is left of the body is not read, so that no further request can be found behind it.
+                    cycle.keep_alive = False
+                await send(message)
+                if message.get("more_body"):
+                    self._deadline.within(self._patience, self._give_up_answer)
+
+            await app(scope, receive, sending)
+
+        super()._start_asgi_task(cycle, serve)
+
+    def _answer_within(self, seconds: float) -> None:
+        self._patience = seconds
+        self._deadline.within(seconds, self._give_up_answer)
+
+    def on_response_complete(self) -> None:
+        self._active = None
+        if self._deaf and not self.pipeline:
+            self.server_state.total_requests += 1
+            return
+        self._deadline.clear()
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
+        elif self._in_head and self._active is None:
+            self._unset_keepalive_if_required()
+            self._deadline.within(self._endpoint.read_timeout, self._give_up)
+
+    def _take_place(self) -> None:
+        held, self._held = self._held, None
+        if held:
+            self.flow.resume_reading()
+            held()
+
+    def _evict(self) -> None:
+        if self._held:
+            self._held = None
+            self._say(503, f"all {self._endpoint.limit} places of this listener are taken (listen_limit)")
+        else:
+            self.transport.abort()
+
+    def _give_up_answer(self) -> None:
+        active = self._active
+        if active is None:
+            return
+        logger.warning("no answer to a request from %s within %g s: its connection is closed", self._peer, self._patience)
+        if active.response_started:
+            self.transport.abort()
+        else:
+            self._cut_off(active)
+            self._say(503, f"no answer within {self._patience:g} seconds; what was begun goes on")
+
+    # Ends
 
     def pause_writing(self) -> None:
         """The client does not take what it asked for; it gets `write_timeout` to go on."""
@@ -108,26 +309,61 @@ class Protocol(HttpToolsProtocol):
             self._reader.cancel()
             self._reader = None
 
-    def send_400_response(self, msg: str) -> None:
-        self._refuse(400, msg)
-
-    def _expect(self) -> None:
-        if self._endpoint.read_timeout and self._timer is None:
-            self._timer = self.loop.call_later(self._endpoint.read_timeout, self._give_up)
-
-    def _arrived(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
     def _give_up(self) -> None:
         if not self.transport.is_closing():
             self._refuse(408, f"request did not arrive within {self._endpoint.read_timeout:g} seconds")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Says so in the usual shape and hangs up; what else the client sends is not looked at."""
-        reasons = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
+        """Says so and hangs up, unless answers to earlier requests are under way: then the connection ends with the last of them."""
+        level = logging.INFO if status == 408 else logging.WARNING
+        logger.log(level, "bad request from %s: %d %s", self._peer, status, message)
+        broken = self.cycle if self._in_body else None
+        if broken is not None and self.pipeline and self.pipeline[0][0] is broken:
+            self.pipeline.popleft()
+            broken = None
+        if broken is None and self._active is None:
+            self._say(status, message)
+        elif broken is not None and broken is self._active and not broken.response_started:
+            self._cut_off(broken)
+            self._say(status, message)
+        else:
+            self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        """The answers under way are the last."""
+        self._deaf = True
+        last = self.pipeline[0][0] if self.pipeline else self._active
+        if last is not None:
+            last.keep_alive = False
+
+    def _cut_off(self, cycle: RequestResponseCycle) -> None:
+        """For the application the client is gone: nothing it sends is written any more."""
+        cycle.disconnected = True
+        cycle.message_event.set()
+
+    def _say(self, status: int, message: str) -> None:
+        """The last answer, in the usual shape."""
         body = json.dumps({"code": status, "message": message}).encode() + b"\n"
         about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
-        self.transport.write(f"HTTP/1.1 {status} {reasons[status]}\r\n{about}".encode() + body)
+        if not self.transport.is_closing():
+            self.transport.write(f"HTTP/1.1 {status} {_REASONS[status]}\r\n{about}".encode() + body)
+            self._deaf = True
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Closes the connection; one whose client is still sending lingers, as it would be reset before the answer is read."""
+        if self.transport.is_closing():
+            return
+        if not (self._deaf or self._in_head or self._in_body):
+            self._close()
+            return
+        self._deaf = True
+        self._count_head(0)
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._deadline.within(LINGER_SECONDS, self._close)
+
+    def _close(self) -> None:
         self.transport.close()
+        self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)

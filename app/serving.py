@@ -7,29 +7,36 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from app.acceptor import Acceptor
+from app.acceptor import RESERVED, Acceptor, Place
 from app.endpoint import Endpoint, endpoints, one_of
+from app.head import HalfHeads
 from app.listeners import Listener, open_all
-from app.protocol import Protocol
+from app.process import allow_open_files
+from app.protocol import Protocol, State
 from app.settings import Settings
 
 logger = logging.getLogger(__name__)
 BACKLOG = 2048
+# Files beside connections, and the connections of a listener without a limit.
+OTHER_FILES, UNLIMITED = 512, 16384
 
 
 class Server(uvicorn.Server):
     """Signals are the program's business, so uvicorn leaves them alone; connections come from an Acceptor."""
 
-    def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float) -> None:
+    server_state: State
+
+    def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float, half_heads: HalfHeads | None = None) -> None:
         super().__init__(_config(app, graceful_timeout))
+        self.server_state = State(half_heads or HalfHeads())
         self.listener = listener
-        self.servers = []
+        self.servers: list[Acceptor] = []  # type: ignore[assignment]
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -38,18 +45,31 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await self.lifespan.startup()
         listener = self.listener
-        self.servers = [Acceptor(listener.socket, self._protocol, lambda: listener.endpoint.limit, listener.context)]  # type: ignore[list-item]
+        self.servers = [Acceptor(listener.socket, self._protocol, lambda: listener.endpoint.limit, listener.context)]
         self.started = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """What was accepted is answered; where another process has the socket, too, the others wait in it for the next server."""
+        self.server_state.stopping = True
+        if not self.listener.kept:
+            await asyncio.gather(*(each.drain() for each in self.servers))
+        await super().shutdown(sockets)
+
+    async def _wait_tasks_to_complete(self) -> None:
+        # A connection whose handshake is under way is none of uvicorn's yet.
+        for each in self.servers:
+            await each.wait_closed()
+        await super()._wait_tasks_to_complete()
 
     def follow(self, graceful_timeout: float) -> None:
         """Takes over what its listener has become."""
         self.config.timeout_graceful_shutdown = int(graceful_timeout)
         for each in self.servers:
-            each.watch()  # type: ignore[attr-defined]
+            each.watch()
 
-    def _protocol(self, ended: Callable[[], None]) -> Protocol:
+    def _protocol(self, place: Place) -> Protocol:
         about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
-        return Protocol(self.listener.endpoint, ended, **about)
+        return Protocol(self.listener.endpoint, place, **about)
 
 
 def _config(app: ASGIApp, graceful_timeout: float) -> uvicorn.Config:
@@ -80,6 +100,8 @@ class Serving:
 
     def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, kept: bool) -> None:
         self._app, self._settings, self._kept = app, settings, kept
+        self._half_heads = HalfHeads()
+        _make_room([each.endpoint for each in opened])
         self._served = [self._serve(each) for each in opened]
 
     @property
@@ -87,7 +109,7 @@ class Serving:
         return [each.listener.address for each in self._served]
 
     def _serve(self, listener: Listener) -> Served:
-        server = Server(self._app, listener, self._settings.graceful_timeout)
+        server = Server(self._app, listener, self._settings.graceful_timeout, self._half_heads)
         # From here on a client that connects is served, also before uvicorn takes its first look.
         listener.socket.listen(BACKLOG)
         logger.info("Serving data plane at %s", listener.address)
@@ -108,6 +130,7 @@ class Serving:
         for each in self._served:
             each.server.follow(settings.graceful_timeout)
         self._served += [self._serve(each) for each in opened]
+        _make_room([each.listener.endpoint for each in self._served])
         await _drained(gone)
 
     def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
@@ -119,6 +142,13 @@ class Serving:
     async def stop(self) -> None:
         """Answers what is under way, for `graceful_timeout` at most."""
         await _drained(self._served)
+
+
+def _make_room(served: list[Endpoint]) -> None:
+    """Lets all connections be open together, and the files that their requests need."""
+    wanted = OTHER_FILES + sum((each.limit or UNLIMITED) + RESERVED for each in served)
+    if (allowed := allow_open_files(wanted)) < OTHER_FILES + sum(each.limit + RESERVED for each in served):
+        logger.warning("this process may open %d files (ulimit -n), which is not enough for listen_limit: %d are needed", allowed, wanted)
 
 
 async def _drained(served: list[Served]) -> None:

@@ -61,7 +61,7 @@ class Settings:
     socket_mode: str = _from("--socket-mode", API, "text", "", "mode of that socket, octal; default: as the umask says")
     host: str = _from("--host", API, "text", "localhost", "address to listen on", env="HOST")
     port: int = _from("--port", API, "number", 0, "port to listen on; 0 picks a free one", env="PORT")
-    listen_limit: int = _from("--listen-limit", API, "number", 0, "connections at a time; 0 for no limit")
+    listen_limit: int = _from("--listen-limit", API, "number", 1024, "connections of each listener at a time; 0 for no limit")
     keep_alive: float = _from("--keep-alive", API, "duration", 180.0, "0 closes each connection after its answer")
     read_timeout: float = _from("--read-timeout", API, "duration", 30.0, "time in which a request must arrive")
     write_timeout: float = _from("--write-timeout", API, "duration", 30.0, "time in which an answer must be taken")

@@ -29,7 +29,5 @@ def page(scope: Scope) -> Answer | None:
 
 
 def _file(name: str) -> Answer | None:
-    file = STATIC / name
-    if file.parent != STATIC or file.suffix not in TYPES or not file.is_file():
-        return None
-    return Answer(200, file.read_bytes(), TYPES[file.suffix], [_POLICY])
+    file = next((each for each in STATIC.iterdir() if each.name == name and each.suffix in TYPES), None)
+    return Answer(200, file.read_bytes(), TYPES[file.suffix], [_POLICY]) if file else None

@@ -69,7 +69,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l socket-path -xka "(__fi
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l socket-mode -x -d 'mode of that socket, octal; default: as the umask says'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l host -x -d 'address to listen on (default localhost)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l port -x -d 'port to listen on; 0 picks a free one'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l listen-limit -x -d 'connections at a time; 0 for no limit'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l listen-limit -x -d 'connections of each listener at a time; 0 for no limit (default 1024)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l keep-alive -x -d '0 closes each connection after its answer (default 180.0)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l read-timeout -x -d 'time in which a request must arrive (default 30.0)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l write-timeout -x -d 'time in which an answer must be taken (default 30.0)'

@@ -29,7 +29,7 @@ _shtab_dataplaneapi_options=(
   "--socket-mode[mode of that socket, octal\; default\: as the umask says]:TEXT:"
   "--host[address to listen on (default localhost)]:TEXT:"
   "--port[port to listen on\; 0 picks a free one]:NUMBER:"
-  "--listen-limit[connections at a time\; 0 for no limit]:NUMBER:"
+  "--listen-limit[connections of each listener at a time\; 0 for no limit (default 1024)]:NUMBER:"
   "--keep-alive[0 closes each connection after its answer (default 180.0)]:DURATION:"
   "--read-timeout[time in which a request must arrive (default 30.0)]:DURATION:"
   "--write-timeout[time in which an answer must be taken (default 30.0)]:DURATION:"

@@ -6,24 +6,31 @@ import ssl
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import uvloop
 
-from app.acceptor import Acceptor
+from app.acceptor import RESERVED, Acceptor, Place
 from app.tls import Identity
 from tests.app.authority import Authority
 
 
 class Greeter(asyncio.Protocol):
-    """Says hello, and stays."""
+    """Says hello when it has a place, and stays."""
 
-    def __init__(self, ended: Callable[[], None]) -> None:
-        self._ended = ended
+    def __init__(self, place: Place) -> None:
+        self._place = place
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        transport.write(b"hello\n")
+        self._transport = transport
+        self._place.given, self._place.evicted = self._greet, transport.abort
+        if self._place.ask(is_probe=False):
+            self._greet()
+
+    def _greet(self) -> None:
+        self._transport.write(b"hello\n")
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._ended()
+        self._place.leave()
 
 
 def run(story: Callable[[], object]) -> None:
@@ -98,3 +105,85 @@ def test_who_comes_after_the_close_waits_for_the_next(tmp_path: Path) -> None:
             await following.wait_closed()
 
     run(story)
+
+
+def test_beyond_the_limit_the_oldest_goes_and_probes_stay() -> None:
+    """A probe is answered when all places are held, and by how many however."""
+
+    class Asker(Greeter):
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+            self._transport = transport
+            self._place.given, self._place.evicted = self._greet, transport.abort
+
+        def data_received(self, data: bytes) -> None:
+            if self._place.ask(is_probe=data == b"probe\n"):
+                self._greet()
+
+    async def story() -> None:
+        with listening() as opened:
+            acceptor = Acceptor(opened, Asker, lambda: 1, lambda: None)
+            first, leave = await connect(opened)
+            leave.write(b"request\n")
+            assert await first.readline() == b"hello\n"
+            beyond = [await connect(opened) for _ in range(RESERVED)]
+            probe, ask = await connect(opened)
+            ask.write(b"probe\n")
+            assert await probe.readline() == b"hello\n"
+            assert await lost(beyond[0][0]), "the oldest made room"
+            beyond[1][1].write(b"request\n")
+            waiting = asyncio.ensure_future(beyond[1][0].readline())
+            await asyncio.wait([waiting], timeout=0.1)
+            assert not waiting.done()
+            leave.close()
+            assert await waiting == b"hello\n", "a place that is free goes to the one who asked for it, not to the oldest"
+            for _, writer in [*beyond, (probe, ask)]:
+                writer.close()
+            acceptor.close()
+            await acceptor.wait_closed()
+
+    run(story)
+
+
+async def lost(reader: asyncio.StreamReader) -> bool:
+    try:
+        return await reader.read() == b""
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("kind", ["tcp", "unix"])
+def test_what_the_kernel_accepted_is_taken_before_the_socket_is_closed(kind: str, tmp_path: Path) -> None:
+    """All who connect are greeted or refused, none is reset."""
+
+    async def story() -> None:
+        opened = listening() if kind == "tcp" else socket.socket(socket.AF_UNIX)
+        if kind == "unix":
+            opened.bind(str(tmp_path / "socket"))
+        opened.listen(128)
+        address = opened.getsockname()
+        acceptor = Acceptor(opened, Greeter, lambda: 0, lambda: None)
+        acceptor.close()
+        waiting = [socket.create_connection(address) if kind == "tcp" else unix(address) for _ in range(50)]
+        acceptor = Acceptor(opened, Greeter, lambda: 0, lambda: None)
+        acceptor._rest()
+        draining = asyncio.ensure_future(acceptor.drain())
+        await asyncio.sleep(0)
+        late = socket.socket(opened.family)
+        late.settimeout(0.05)
+        with pytest.raises((TimeoutError, ConnectionRefusedError)):
+            late.connect(address)
+        await draining
+        opened.close()
+        for each in waiting:
+            assert await asyncio.to_thread(each.recv, 100) == b"hello\n"
+            each.close()
+        late.close()
+        await acceptor.wait_closed()
+
+    run(story)
+
+
+def unix(address: str) -> socket.socket:
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(address)
+    return client

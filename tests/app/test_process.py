@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,16 @@ def test_another_identity(uid: int, gid: int) -> None:
             os._exit(4)
     expected = 0 if os.getuid() == 0 else 4
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == expected
+
+
+@pytest.mark.parametrize(("soft", "hard", "wanted", "allowed"), [(64, 512, 256, 256), (64, 128, 256, 128), (256, 512, 128, 256)])
+def test_open_files(soft: int, hard: int, wanted: int, allowed: int) -> None:
+    """In a process of its own, as a limit that is lowered stays so."""
+    script = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
+from app.process import allow_open_files
+print(allow_open_files({wanted}), *resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said.split() == [str(min(allowed, wanted)), str(allowed), str(hard)]
