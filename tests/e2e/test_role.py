@@ -84,7 +84,7 @@ def test_check_mode_tells_and_writes_nothing(machine: Machine, playbook: Playboo
     told, recap = playbook.run("--check", "--diff")
     assert recap["changed"] > 5
     assert recap["ignored"] == 0
-    assert '+EXTRAOPTS="-S /run/haproxy/master.sock,mode,660,group,haproxy"' in told
+    assert '+EXTRAOPTS="-S /run/haproxy/master.sock,mode,660,group,dataplaneapi"' in told
     assert HASH not in told
     assert machine.run("cat /etc/default/haproxy; find /etc /usr/local /var/lib -newer /etc/machine-id | sort") == before
     assert machine.ask("id dataplaneapi").returncode == 1
@@ -235,12 +235,19 @@ def test_a_variable_that_is_none(machine: Machine, playbook: Playbook) -> None:
     assert recap["changed"] == 0
 
 
+@pytest.mark.parametrize("package", ["dataplane-sidecar", "dataplane-sidecar==3.4.0", "https://example.invalid/a.whl"])
+def test_a_package_that_nobody_vouches_for_is_refused(playbook: Playbook, package: str) -> None:
+    told, recap = playbook.run("--tags", "dataplaneapi_install", fails=True, dataplaneapi_package=package)
+    assert f'dataplaneapi_package is "{package}": it has to be a .whl or .deb on the controller' in told.replace('\\"', '"')
+    assert recap["changed"] == 0
+
+
 @pytest.mark.parametrize("what", [pytest.param("cannot be had", marks=pytest.mark.soak), "does not start"])
 def test_an_upgrade_that_fails_leaves_the_version_that_serves(
     machine: Machine, playbook: Playbook, api: Api, broken: Path, what: str
 ) -> None:
     version = api.ask("GET", "/v3/info").json()["api"]["version"]
-    package = "dataplane-sidecar==3.9" if what == "cannot be had" else str(broken)
+    package = "/nowhere/dataplane_sidecar-3.9-py3-none-any.whl" if what == "cannot be had" else str(broken)
     told, _ = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", fails=True, dataplaneapi_package=package)
     if what == "does not start":
         assert "journalctl -u dataplaneapi tells why. The former version runs again." in told
@@ -264,3 +271,5 @@ def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> Non
     assert machine.run("cat /etc/haproxy/haproxy.cfg") == before
     assert machine.run("systemctl show --value --property MainPID haproxy") == pid
     assert machine.run("stat -c %U /etc/haproxy/haproxy.cfg") == "root"
+    assert "-S" not in machine.run("grep ^EXTRAOPTS /etc/default/haproxy")
+    machine.run("systemctl reload haproxy && systemctl restart haproxy && systemctl is-active haproxy")

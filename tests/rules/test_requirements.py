@@ -9,7 +9,13 @@ from packaging.requirements import Requirement
 from tests.rules.sources import CHECKOUT
 
 PROJECT = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
-LOCKS = {"runtime": PROJECT["dependencies"], "dev": PROJECT["optional-dependencies"]["dev"], "build": ["hatchling>=1.27", "editables"]}
+OPTIONAL = PROJECT["optional-dependencies"]
+LOCKS = {
+    "runtime": PROJECT["dependencies"],
+    "extras": [text for name, asked in OPTIONAL.items() if name != "dev" for text in asked],
+    "dev": OPTIONAL["dev"],
+    "build": ["hatchling>=1.27", "editables"],
+}
 
 
 def locked(name: str) -> dict[str, str]:
@@ -31,4 +37,4 @@ def test_every_version_has_its_hash(name: str) -> None:
 
 
 def test_locks_agree() -> None:
-    assert locked("runtime").items() <= locked("dev").items()
+    assert locked("runtime").items() <= locked("extras").items() <= locked("dev").items()
