@@ -12,7 +12,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test e2e wheel deb container collection soak demo bench format lock clean
+.PHONY: help setup dev haproxy generate check test e2e wheel deb container collection soak demo bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -61,9 +61,10 @@ wheel: dev ## dist/: wheel and source archive
 deb: dev ## dist/: a package for Debian 12, with everything it needs inside
 	packaging/deb dist
 
-container: dev ## an image, if buildah is here
+container: dev ## an image, if buildah is here; BASE=debian@sha256:... is what it is built on
+	@case '$(BASE)' in *@sha256:*) ;; *) echo 'make container needs BASE=IMAGE@sha256:DIGEST, of Debian 12; see Containerfile' >&2; exit 2 ;; esac
 	packaging/wheels dist/wheels
-	buildah build --tag dataplaneapi .
+	buildah build --build-arg BASE='$(BASE)' --tag dataplaneapi .
 
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
@@ -80,6 +81,11 @@ bench: dev ## every figure of bench/figures.toml; SERVERS="name=command ..." for
 format: dev ## rewrite the sources in the house's layout
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+audit: $(BIN)/python ## the locked packages: known vulnerabilities, withdrawn files, hashes; prints what could not be checked
+	$(PYTHON) -m venv .venv/audit
+	.venv/audit/bin/pip --disable-pip-version-check install --quiet pip-audit==2.10.1
+	packaging/audit .venv/audit/bin/pip-audit
 
 lock: ## requirements/*.txt anew from pyproject.toml
 	$(PYTHON) -m venv .venv/lock
