@@ -139,7 +139,7 @@ def test_it_is_removed_and_purged(machine: Machine) -> None:
 
 
 def test_nothing_was_left_running(machine: Machine) -> None:
-    done = subprocess.run(machine.enter("pgrep", "-f", "dataplaneapi"), capture_output=True, text=True, check=False)
+    done = subprocess.run(machine.enter("pgrep", "-u", "dataplaneapi"), capture_output=True, text=True, check=False)
     assert done.stdout == ""
 
 
