@@ -1,12 +1,14 @@
 """One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from starlette.types import Receive, Scope
 
-from app import body, connection, parameters
+from app import body, connection, ignored, parameters
+from app.answer import Header
 from app.errors import ApiError
 from app.negotiation import check_accept, check_content_encoding, check_content_type
 from app.operations import Operation
@@ -31,6 +33,7 @@ class Call:
 
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
     of it. Without that a connection is given up after `app.protocol.ANSWER_SECONDS`.
+    `ignored`: headers of the answer that name what nothing reads.
     """
 
     sidecar: "Sidecar"
@@ -41,6 +44,8 @@ class Call:
     scheme: str = "http"
     sent: Any = None
     answer_within: Callable[[float], None] = _no_deadline
+    strict: bool = False
+    ignored: list[Header] = field(default_factory=list)
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -54,11 +59,13 @@ def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
 def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], scope: Scope) -> Call:
     """A call whose parameters and `Accept` are in order."""
     query = parameters.query_values(scope["query_string"])
+    strict = ignored.is_strict(query, sidecar.settings.strict)
+    scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
     values = parameters.convert(operation.parameters, path, query, scope["headers"])
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
     parameters.check(operation.parameters, values)
     within = scope.get("answer_within", _no_deadline)
-    return Call(sidecar, operation, values, query, scheme=scope["scheme"], answer_within=within)
+    return Call(sidecar, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
 
 
 async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
@@ -87,8 +94,17 @@ async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
     unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
     call.sent = value
-    call.body = validated(value, declared.schema, sidecar.schemas, unwritable=unwritable)
+    unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
+    call.body = validated(value, declared.schema, sidecar.schemas, unwritable=unwritable, unknown=unknown)
     return call
+
+
+def _embedded(call: Call) -> list[str]:
+    """Members of a section that hold what stands in it, where only the section itself is asked for."""
+    resources, name = call.sidecar.editor.resources, call.operation.resource or ""
+    if name not in resources.by_name or call.operation.parent or call.get("full_section"):
+        return []
+    return [member for member, _ in resources.children(name)]
 
 
 def _check_force(call: Call) -> None:

@@ -20,6 +20,18 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return max(parts, key=len, default=None)
 
 
+def distance(word: str, other: str, most: int) -> int:
+    """How many letters have to be added, dropped or replaced to make one of the other; more than `most` where it is more."""
+    if abs(len(word) - len(other)) > most:
+        return most + 1
+    row = list(range(len(other) + 1))
+    for place, letter in enumerate(word):
+        before, row = row, [place + 1]
+        for at, each in enumerate(other):
+            row.append(min(before[at] + (letter != each), before[at + 1] + 1, row[at] + 1))
+    return row[-1]
+
+
 class Guide:
     """Finds the declared paths that a wrong one resembles."""
 

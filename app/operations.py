@@ -74,6 +74,13 @@ class Operation:
         return tuple(Parameter.of(self._resolve(each)) for each in [*shared, *self.declared.get("parameters", [])])
 
     @cached_property
+    def guards(self) -> dict[str, tuple[str, ...]]:
+        """Parameters that hold a write back, its own and those of all writes, with what else they are called."""
+        everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") == "everywhere"]
+        own = [self._resolve(each) for each in self.declared.get("parameters", []) if "x-guards" in self._resolve(each)]
+        return {each["name"]: (each["name"], *each.get("x-other-names", ())) for each in [*everywhere, *own]}
+
+    @cached_property
     def body(self) -> Body | None:
         if "requestBody" not in self.declared:
             return None

@@ -109,7 +109,7 @@ class Pipeline:
         operation, values = self.sidecar.index.find(scope)
         scope["operation"] = operation
         answer = await operation.handler(reading(self.sidecar, operation, values, scope))
-        if answer.lasting:
+        if answer.lasting and not scope["ignored"]:
             answer.operation = operation
             self._kept.keep(document, key, answer)
         return answer
@@ -155,5 +155,6 @@ class Exchange:
             (REQUEST_ID, self._scope["request_id"].encode()),
             (CONFIGURATION_VERSION, b"%d" % self._pipeline.version_of(self._scope)),
             *cors.headers(self._scope, self.headers),
+            *self._scope.get("ignored", ()),
         ]
         return common if connection.of(self._scope).endpoint.keep_alive else [*common, CLOSE]

@@ -79,6 +79,7 @@ class Settings:
     tls_write_timeout: float | None = _from("--tls-write-timeout", TLS, "duration", None, "as write-timeout, for https; default: the same")
     show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
     api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
+    strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
     pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
     uid: int = _from("--uid", API, "number", 0, "user id to run as")

@@ -5,7 +5,7 @@ them) are dropped, as the reference does; clients send them freely. A member spe
 the API called so in older versions is told, for its value would be lost without a word.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,13 +25,15 @@ _INT64 = 1 << 63
 
 @dataclass
 class Shaped:
-    """What became of a body: the value, wrong types (400), misnamed members and unwritable texts (422), and members that nobody knows."""
+    """What became of a body: the value, wrong types (400), misnamed members and unwritable texts (422), and
+    members that nobody knows, beside those known in their place."""
 
     value: Any = None
     mistyped: list[str] = field(default_factory=list)
     misnamed: list[str] = field(default_factory=list)
     unwritable: list[str] = field(default_factory=list)
     unknown: dict[str, set[str]] = field(default_factory=dict)
+    known: dict[str, Collection[str]] = field(default_factory=dict)
 
 
 class Schemas:
@@ -109,7 +111,7 @@ class Schemas:
                 if not _means_absent(each, {**resolved, **inner}) or (each is False and name in schema.get("required", ())):
                     taken[name] = each
         if unknown := given.keys() - members.keys():
-            shaped.unknown[path] = unknown
+            shaped.unknown[path], shaped.known[path] = unknown, members
             sent = [name for name in sorted(unknown) if not _means_absent(given[name], {}) and given[name] is not None]
             told = [(name, meant) for name in sent if (meant := _todays_name(name, members)) and meant not in taken]
             shaped.misnamed += [f'{_below(path, name)} in body is not known; did you mean "{meant}"?' for name, meant in told]

@@ -24,16 +24,25 @@ _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def validated(value: Any, schema: Mapping[str, Any], schemas: Schemas, *, unwritable: int = 422) -> Any:
+def validated(
+    value: Any,
+    schema: Mapping[str, Any],
+    schemas: Schemas,
+    *,
+    unwritable: int = 422,
+    unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
+) -> Any:
     """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest.
 
-    An object that has no name of its own in the document is checked as a whole: its types are a matter of 422, too.
+    `unknown`: what is wrong with members that are not known. An object that has no name of its own in the document is checked as a whole:
+    its types are a matter of 422, too.
     """
     shaped = schemas.shape(value, schema)
     nameless = "properties" in schema
     if shaped.mistyped:
         raise ApiError(422 if nameless else 400, "failed to decode request body: " + "; ".join(shaped.mistyped))
-    texts = [*(_of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)), *shaped.misnamed]
+    violated = _of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)
+    texts = dict.fromkeys([*violated, *shaped.misnamed, *unknown(shaped)])
     if texts or shaped.unwritable:
         raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
     return shaped.value

@@ -18,6 +18,8 @@ from openapi.swagger import BODY_NAME, FORM
 
 HERE = Path(__file__).parent
 METHODS = ("get", "post", "put", "delete")
+# What every write takes beside parameters of its own.
+COMMON_TO_WRITES = ("strict",)
 
 
 class Mistake(Exception):
@@ -80,6 +82,9 @@ def _finished(item: dict[str, Any]) -> dict[str, Any]:
     for method in METHODS:
         if method in item:
             operation = dict(item[method])
+            if method != "get":
+                common = [{"$ref": f"#/components/parameters/{name}"} for name in COMMON_TO_WRITES]
+                operation["parameters"] = operation.get("parameters", []) + common
             responses = operation.pop("responses")
             otherwise = {"default": {"$ref": "#/components/responses/error"}}
             if "requestBody" in operation:

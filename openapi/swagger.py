@@ -15,7 +15,7 @@ REFERENCES = {
     "#/components/parameters/": "#/parameters/",
     "#/components/responses/": "#/responses/",
 }
-NOTES = ("x-haproxy", "x-operation", "x-resources", "x-swagger", BODY_NAME)
+NOTES = ("x-haproxy", "x-operation", "x-resources", "x-swagger", "x-guards", "x-other-names", BODY_NAME)
 
 Node = dict[str, Any]
 
@@ -89,7 +89,7 @@ class _Converter:
     def parameter(self, old: Node) -> Node:
         if "$ref" in old:
             return _reference(old)
-        return {key: value for key, value in old.items() if key != "schema"} | self.schema(old["schema"])
+        return {key: value for key, value in old.items() if key not in (*NOTES, "schema")} | self.schema(old["schema"])
 
     def response(self, old: Node) -> Node:
         if "$ref" in old:

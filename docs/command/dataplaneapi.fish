@@ -85,6 +85,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-read-timeout -x -d 
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-write-timeout -x -d 'as write-timeout, for https; default: the same'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s i -l show-system-info -d 'show facts about the machine on /info'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l api-version -x -d 'version that /info announces; clients choose by it what they send (default v3.4.0)'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l strict -d 'refuse unknown members and query parameters, instead of naming them in headers'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l disable-inotify -d 'do not watch the HAProxy configuration file'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l pid-file -xka "(__fish_complete_path (commandline -ct))" -d 'file to write the process id to'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l uid -x -d 'user id to run as'

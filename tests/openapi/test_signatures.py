@@ -26,12 +26,15 @@ def test_the_documents_are_those_that_clients_were_generated_from(file: Path) ->
 def test_a_line_tells_all_that_matters() -> None:
     lines = {file.stem: dict(line.split(": ", 1) for line in text.splitlines()) for file, text in LISTINGS.items()}
     server = "DELETE /services/haproxy/configuration/backends/{parent_name}/servers/{name}"
-    arguments = "name, parent_name, transaction_id: query, version: query, force_reload: query"
+    arguments = "name, parent_name, transaction_id: query, version: query, force_reload: query, strict: query"
     assert lines["openapi3"][server] == f"Server.deleteServerBackend({arguments})"
     certificate = "POST /services/haproxy/storage/ssl_crt_lists"
-    assert lines["openapi3"][certificate] == "Storage.createStorageSSLCrtListFile(force_reload: query, file_upload: multipart/form-data)"
+    assert (
+        lines["openapi3"][certificate]
+        == "Storage.createStorageSSLCrtListFile(force_reload: query, strict: query, file_upload: multipart/form-data)"
+    )
     assert lines["swagger2"][certificate] == (
-        "Storage.createStorageSSLCrtListFile(file_upload: formData, force_reload: query) consumes multipart/form-data"
+        "Storage.createStorageSSLCrtListFile(file_upload: formData, force_reload: query, strict: query) consumes multipart/form-data"
     )
 
 

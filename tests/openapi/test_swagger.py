@@ -64,7 +64,7 @@ def test_bodies_and_their_media_types():
 def test_a_file_is_a_part_of_a_form():
     lists = SWAGGER["paths"]["/services/haproxy/storage/ssl_crt_lists"]["post"]
     assert lists["consumes"] == ["multipart/form-data"]
-    assert [(each["name"], each["type"]) for each in lists["parameters"] if each["in"] == "formData"] == [("file_upload", "file")]
+    assert [(each["name"], each["type"]) for each in lists["parameters"] if each.get("in") == "formData"] == [("file_upload", "file")]
 
 
 def test_headers_stand_in_the_response_itself():
