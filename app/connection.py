@@ -6,10 +6,10 @@ from typing import Any
 
 from starlette.types import Scope
 
-from app.endpoint import Endpoint
+from app.endpoint import URI, Endpoint
 
 # In a certificate without a common name, what an allow list and the log go by; a SPIFFE id is a URI.
-_ORDER = ("URI", "DNS", "email", "IP Address")
+_ORDER = (URI, "DNS", "email", "IP Address")
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Con
     if not certificate:
         return Connection(endpoint)
     known = names(certificate)
-    name = known[0] if known else str(certificate.get("serialNumber", ""))
+    name = known[0][1] if known else str(certificate.get("serialNumber", ""))
     refused = "" if endpoint.allows(known) else f"client certificate {name!r} is not among tls_client_names"
     return Connection(endpoint, name, refused)
 
 
-def names(certificate: Mapping[str, Any]) -> tuple[str, ...]:
-    """The alternative names, URIs first, then the common name."""
+def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Kind and value of the alternative names, URIs first, then of the common name."""
     others = certificate.get("subjectAltName", ())
-    known = [value for wanted in _ORDER for kind, value in others if kind == wanted]
-    known += [value for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
+    known = [(kind, value) for wanted in _ORDER for kind, value in others if kind == wanted]
+    known += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
     return tuple(dict.fromkeys(known))
 
 

@@ -4,7 +4,8 @@ An entry of the list holds what differs from the settings of its scheme.
 """
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,12 @@ from app.settings import Settings, SettingsError, source, yaml_value
 # What an entry may say, and the setting that it stands in for; with https some have a setting of their own.
 KEYS = (
     "scheme host port socket_path socket_mode listen_limit keep_alive cleanup_timeout read_timeout write_timeout max_header_size "
-    "tls_certificate tls_key tls_ca tls_client_names basic_auth"
+    "tls_certificate tls_key tls_ca tls_crl tls_client_names basic_auth"
 ).split()
 TLS_OWN = ("host", "port", "listen_limit", "keep_alive", "read_timeout", "write_timeout")
+# The kind of a name in a certificate, as the module ssl calls it, and how SPIFFE ids begin.
+URI, SPIFFE = "URI", "spiffe:"
+_SPIFFE_ID = re.compile(r"spiffe://[a-z0-9._-]+(?:/[A-Za-z0-9._-]+)*")
 # The settings that all this is made of, and with which it is made anew in a running process.
 OF_LISTENERS = frozenset({*KEYS, *(f"tls_{key}" for key in TLS_OWN), "graceful_timeout"})
 
@@ -39,6 +43,7 @@ class Endpoint:
     certificate: str = ""
     key: str = ""
     authority: str = ""
+    revoked: str = ""
     client_names: tuple[str, ...] = ()
     basic_auth: bool = True
 
@@ -47,11 +52,26 @@ class Endpoint:
         """What a socket is bound to; all else may change while it is open."""
         return self.scheme, self.host, self.port, self.path
 
-    def allows(self, names: tuple[str, ...]) -> bool:
-        """Whether a client whose certificate has these names may come; `*` ends a pattern that stands for all that begin so."""
-        return not self.client_names or any(
-            name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted for wanted in self.client_names for name in names
-        )
+    def allows(self, names: Sequence[tuple[str, str]]) -> bool:
+        """Whether a client may come whose certificate has these names, each with its kind; `*` ends a pattern for all that begin so.
+
+        A SPIFFE pattern is met by the only URI of a certificate, and only if that is a SPIFFE id.
+        """
+        ids = [value for kind, value in names if kind == URI]
+        if len(ids) != 1 or not _is_spiffe_id(ids[0]):
+            ids = []
+        others = [value for _, value in names]
+        by_pattern = ((wanted, ids if wanted.lower().startswith(SPIFFE) else others) for wanted in self.client_names)
+        return not self.client_names or any(_meets(wanted, candidates) for wanted, candidates in by_pattern)
+
+
+def _meets(wanted: str, names: Iterable[str]) -> bool:
+    return any(name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted for name in names)
+
+
+def _is_spiffe_id(uri: str) -> bool:
+    """As the SPIFFE-ID specification has it: no empty segments, none of dots alone that a reader might resolve, nothing encoded."""
+    return _SPIFFE_ID.fullmatch(uri) is not None and not {".", ".."} & set(uri.split("/"))
 
 
 def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
@@ -98,6 +118,8 @@ def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
         )
     if settings.tls_client_names and not settings.tls_ca:
         raise SettingsError("tls_client_names without tls_ca: there are no client certificates whose names could be looked at")
+    if settings.tls_crl and not settings.tls_ca:
+        raise SettingsError("tls_crl without tls_ca: there are no client certificates that could be revoked")
     own: dict[str, Any] = {
         "limit": settings.tls_listen_limit,
         "keep_alive": None if settings.tls_keep_alive is None else settings.tls_keep_alive > 0,
@@ -112,6 +134,7 @@ def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
         certificate=certificate,
         key=key,
         authority=settings.tls_ca,
+        revoked=settings.tls_crl,
         client_names=tuple(settings.tls_client_names),
         basic_auth=not (settings.tls_ca and settings.tls_port),
     )

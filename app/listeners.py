@@ -31,7 +31,9 @@ class Listener:
 
     def identity(self, endpoint: Endpoint) -> Identity | None:
         """What it shows in handshakes when it is that endpoint; SettingsError when its files cannot be used."""
-        return Identity(endpoint.certificate, endpoint.key, endpoint.authority) if endpoint.scheme == "https" else None
+        if endpoint.scheme != "https":
+            return None
+        return Identity(endpoint.certificate, endpoint.key, endpoint.authority, endpoint.revoked)
 
     def become(self, endpoint: Endpoint, identity: Identity | None) -> None:
         """Takes over all but the place, for the connections that come."""

@@ -70,6 +70,7 @@ class Settings:
     tls_certificate: str = _from("--tls-certificate", TLS, "text", "", "certificate, PEM", env="TLS_CERTIFICATE")
     tls_key: str = _from("--tls-key", TLS, "text", "", "private key, PEM", env="TLS_PRIVATE_KEY")
     tls_ca: str = _from("--tls-ca", TLS, "text", "", "authority that client certificates must come from", env="TLS_CA_CERTIFICATE")
+    tls_crl: str = _from("--tls-crl", TLS, "text", "", "revoked client certificates: a CRL of each authority, PEM", env="TLS_CRL")
     tls_client_names: list[str] = _from(
         "--tls-client-names", TLS, "texts", None, "name that a client certificate may have, `*` for any ending; may be repeated"
     )

@@ -55,9 +55,11 @@ dataplaneapi:
 ```
 
 With `tls_ca`, clients need a certificate of that authority, which stands for a password on this listener (`basic_auth: true`: both are
-asked for; so it is where the port is 0). Files that are replaced are used from the next connection on. Without a certificate of their own
-listeners show the credentials `tls.crt` and `tls.key` of systemd (`LoadCredential=`). SIGHUP follows changes of listeners; connections
-stay open.
+asked for; so it is where the port is 0). A name of `tls_client_names` that begins with `spiffe:` is met by the only URI of a
+certificate, if that is a SPIFFE id; others by any of its names. `tls_crl` is a file of revoked certificates: as with HAProxy's `crl-file`
+each authority of a chain needs a list that has not expired, else its clients are refused. Files that are replaced are used from
+the next connection on. Without a certificate of their own listeners show the credentials `tls.crt` and `tls.key` of systemd
+(`LoadCredential=`). SIGHUP follows changes of listeners; connections stay open.
 """
 
 

@@ -1,5 +1,5 @@
 """The TLS side of a listener. Its files are looked at with each connection: when certificate, key or client CA have changed, the next
-handshake is made with the new ones; connections that are open stay as they are.
+handshake is made with the new ones; connections that are open stay as they are. So are lists of revoked client certificates.
 """
 
 import logging
@@ -19,10 +19,10 @@ Stamp = tuple[int, ...] | None
 
 
 class Identity:
-    """Certificate, key and client CA of a listener, as they are in their files; SettingsError when they cannot be used at the start."""
+    """Certificate, key, client CA and CRLs of a listener, as they are in their files. Raises SettingsError when they cannot be used."""
 
-    def __init__(self, certificate: str, key: str, authority: str = "") -> None:
-        self._files = (certificate, key, authority)
+    def __init__(self, certificate: str, key: str, authority: str = "", revoked: str = "") -> None:
+        self._files = (certificate, key, authority, revoked)
         self._seen = self._stamps()
         try:
             self._context = _context(*self._files)
@@ -38,7 +38,7 @@ class Identity:
             except (OSError, ValueError) as error:
                 logger.error("the former certificate stays in use: %s", _reason(self._files, error))
             else:
-                logger.info("certificate, key and client CA of the listener were read again: %s", self._files[0])
+                logger.info("certificate, key, client CA and CRLs of the listener were read again: %s", self._files[0])
         return self._context
 
     def _stamps(self) -> list[Stamp]:
@@ -54,7 +54,7 @@ def _stamp(file: str) -> Stamp:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _context(certificate: str, key: str, authority: str) -> ssl.SSLContext:
+def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers(CIPHERS)
@@ -65,10 +65,18 @@ def _context(certificate: str, key: str, authority: str) -> ssl.SSLContext:
     if authority:
         context.load_verify_locations(authority)
         context.verify_mode = ssl.CERT_REQUIRED
+    if revoked:
+        context.load_verify_locations(revoked)
+    lists = context.cert_store_stats()["crl"]
+    if revoked and not lists:
+        raise ValueError(f"{revoked} holds no CRL")
+    if lists:
+        # As HAProxy's crl-file: each authority of the chain needs a list that has not expired. The file of authorities may hold it.
+        context.verify_flags |= ssl.VerifyFlags.VERIFY_CRL_CHECK_CHAIN
     return context
 
 
-def _reason(files: tuple[str, str, str], error: Exception) -> str:
+def _reason(files: tuple[str, str, str, str], error: Exception) -> str:
     """OpenSSL does not tell which file it means."""
     for file in filter(None, files):
         try:

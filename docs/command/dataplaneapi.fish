@@ -51,7 +51,7 @@ function _shtab_dataplaneapi_using
 end
 
 set -g _shtab_dataplaneapi_commands
-set -g _shtab_dataplaneapi_opts_with_value --api-version --backups-dir --backups-number --cleanup-timeout --config-file --config-files-after --config-files-before --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
+set -g _shtab_dataplaneapi_opts_with_value --api-version --backups-dir --backups-number --cleanup-timeout --config-file --config-files-after --config-files-before --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-crl --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
 
 complete -c dataplaneapi -e
 complete -c dataplaneapi -f
@@ -78,6 +78,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-port -x -d 'port of
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-certificate -xka "(__fish_complete_path (commandline -ct))" -d 'certificate, PEM'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-key -xka "(__fish_complete_path (commandline -ct))" -d 'private key, PEM'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-ca -xka "(__fish_complete_path (commandline -ct))" -d 'authority that client certificates must come from'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-crl -x -d 'revoked client certificates: a CRL of each authority, PEM'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-client-names -x -d 'name that a client certificate may have, `*` for any ending; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-listen-limit -x -d 'as listen-limit, for https; default: the same'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-keep-alive -x -d 'as keep-alive, for https; default: the same'

@@ -38,6 +38,7 @@ _shtab_dataplaneapi_options=(
   "--tls-certificate[certificate, PEM]:TEXT:_files"
   "--tls-key[private key, PEM]:TEXT:_files"
   "--tls-ca[authority that client certificates must come from]:TEXT:_files"
+  "--tls-crl[revoked client certificates\: a CRL of each authority, PEM]:TEXT:"
   "*--tls-client-names[name that a client certificate may have, \`\*\` for any ending\; may be repeated]:TEXT:"
   "--tls-listen-limit[as listen-limit, for https\; default\: the same]:NUMBER:"
   "--tls-keep-alive[as keep-alive, for https\; default\: the same]:DURATION:"

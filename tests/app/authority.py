@@ -2,6 +2,7 @@
 
 import datetime
 import ipaddress
+from collections.abc import Sequence
 from pathlib import Path
 
 from cryptography import x509
@@ -23,19 +24,31 @@ class Authority:
         self.file = directory / f"{name}.pem"
         self.file.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name: str, *, common: str = "", uri: str = "") -> tuple[Path, Path]:
-        """(certificate, key). With a URI there is no subject at all, as in a SPIFFE identity; else it is good for 127.0.0.1."""
+    def issue(self, name: str, *, common: str = "", uri: str = "", others: Sequence[x509.GeneralName] = ()) -> tuple[Path, Path]:
+        """(certificate, key). With a URI there is no subject at all, as in a SPIFFE identity; else it is good for 127.0.0.1.
+
+        `others` are further alternative names.
+        """
         key = ec.generate_private_key(ec.SECP256R1())
         names: list[x509.GeneralName] = (
             [x509.UniformResourceIdentifier(uri)] if uri else [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), x509.DNSName("localhost")]
         )
         subject = x509.Name([]) if uri else _named(common or name)
-        certificate = self._signed(subject, key, [(x509.SubjectAlternativeName(names), bool(uri))])
+        certificate = self._signed(subject, key, [(x509.SubjectAlternativeName([*names, *others]), bool(uri))])
         files = self._directory / f"{name}.pem", self._directory / f"{name}.key"
         files[0].write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
         plain = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
         files[1].write_bytes(key.private_bytes(*plain))
         return files
+
+    def revoke(self, *certificates: Path, expired: bool = False) -> bytes:
+        """A list of what it has revoked, PEM."""
+        now = datetime.datetime.now(datetime.UTC)
+        builder = x509.CertificateRevocationListBuilder(self._name, now - DAY, now - DAY / 2 if expired else now + DAY)
+        for each in certificates:
+            serial = x509.load_pem_x509_certificate(each.read_bytes()).serial_number
+            builder = builder.add_revoked_certificate(x509.RevokedCertificateBuilder(serial, now - DAY).build())
+        return builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
     def _signed(
         self, subject: x509.Name, key: ec.EllipticCurvePrivateKey, extensions: list[tuple[x509.ExtensionType, bool]]

@@ -14,17 +14,17 @@ SUBJECT = ((("organizationName", "o"),), (("commonName", "cn"),))
     ("certificate", "wanted"),
     [
         ({}, ()),
-        ({"subject": SUBJECT}, ("cn",)),
-        ({"subject": (), "subjectAltName": (("URI", "spiffe://a/b"),)}, ("spiffe://a/b",)),
+        ({"subject": SUBJECT}, ("commonName=cn",)),
+        ({"subject": (), "subjectAltName": (("URI", "spiffe://a/b"),)}, ("URI=spiffe://a/b",)),
         (
             {"subject": SUBJECT, "subjectAltName": (("IP Address", "::1"), ("DNS", "d"), ("URI", "u"), ("email", "e"), ("DNS", "cn"))},
-            ("u", "d", "cn", "e", "::1"),
+            ("URI=u", "DNS=d", "DNS=cn", "email=e", "IP Address=::1", "commonName=cn"),
         ),
         ({"subjectAltName": (("othername", "x"),)}, ()),
     ],
 )
 def test_names(certificate: Any, wanted: tuple[str, ...]) -> None:
-    assert names(certificate) == wanted
+    assert tuple(f"{kind}={value}" for kind, value in names(certificate)) == wanted
 
 
 def test_one_that_may_and_one_that_may_not() -> None:

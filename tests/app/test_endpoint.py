@@ -85,6 +85,7 @@ def test_listeners_of_the_list_say_what_differs() -> None:
         ({"scheme": "https"}, "flags `--tls-certificate` and `--tls-key` were not specified"),
         ({"scheme": "https", "tls_key": "/k"}, "flag `--tls-certificate` was not specified"),
         ({"scheme": "https", "tls_client_names": ["a"], **TLS}, "tls_client_names without tls_ca"),
+        ({"scheme": "https", "tls_crl": "/l", **TLS}, "tls_crl without tls_ca"),
         ({"scheme": "unix", "socket_mode": "rw"}, "socket_mode 'rw' is not an octal mode"),
     ],
 )
@@ -112,16 +113,32 @@ def test_two_at_one_place() -> None:
 @pytest.mark.parametrize(
     ("wanted", "names", "right"),
     [
-        ((), ("anybody",), True),
-        (("a",), ("a",), True),
-        (("a",), ("ab",), False),
-        (("spiffe://x/*",), ("cn", "spiffe://x/y"), True),
-        (("spiffe://x/*",), ("spiffe://xy",), False),
-        (("*",), (), False),
+        ((), "CN=anybody", True),
+        (("a",), "CN=a", True),
+        (("a",), "CN=ab", False),
+        (("spiffe://x/*",), "CN=cn URI=spiffe://x/y", True),
+        (("spiffe://x/y",), "URI=spiffe://x/y", True),
+        (("spiffe://x/*",), "URI=spiffe://xy", False),
+        (("*",), "", False),
+        (("a", "spiffe://x/*"), "URI=spiffe://z/y DNS=a", True),
+        (("https://x/*",), "URI=https://x/y URI=https://x/z", True),
+        # A SPIFFE pattern goes by the only URI, and that has to be a SPIFFE id.
+        (("spiffe://x/*",), "CN=spiffe://x/y", False),
+        (("spiffe://x/*",), "email=spiffe://x/y DNS=spiffe://x/y", False),
+        (("spiffe://x/*",), "URI=spiffe://x/y URI=spiffe://x/z", False),
+        (("spiffe://x/*",), "URI=https://x/y URI=spiffe://x/y", False),
+        (("spiffe://x/a/*",), "URI=spiffe://x/a/../b", False),
+        (("spiffe://x/a/*",), "URI=spiffe://x/a/./b", False),
+        (("spiffe://x/a/*",), "URI=spiffe://x/a//b", False),
+        (("spiffe://x/a/*",), "URI=spiffe://x/a/%2e%2e/b", False),
+        (("spiffe://x/a/*",), "URI=spiffe://x/a/", False),
+        (("spiffe://x*",), "URI=spiffe://x:80@y/a", False),
+        (("SPIFFE://x/*",), "CN=SPIFFE://x/y", False),
     ],
 )
-def test_whom_it_allows(wanted: tuple[str, ...], names: tuple[str, ...], right: bool) -> None:
-    assert Endpoint(client_names=wanted).allows(names) is right
+def test_whom_it_allows(wanted: tuple[str, ...], names: str, right: bool) -> None:
+    of_kind = [(kind, value) for kind, _, value in (name.partition("=") for name in names.split())]
+    assert Endpoint(client_names=wanted).allows(of_kind) is right
 
 
 def test_of_a_socket_that_another_opened() -> None:

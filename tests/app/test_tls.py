@@ -122,3 +122,30 @@ LOCKED = """\
 MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAg=
 -----END ENCRYPTED PRIVATE KEY-----
 """
+
+
+def test_a_file_of_revoked_certificates_that_is_none(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    certificate, key = map(str, authority.issue("server"))
+    for text in (b"", authority.file.read_bytes(), b"nothing"):
+        (tmp_path / "revoked.pem").write_bytes(text)
+        with pytest.raises(SettingsError, match=r"TLS cannot be served: .*revoked.pem"):
+            Identity(certificate, key, str(authority.file), str(tmp_path / "revoked.pem"))
+
+
+def test_lists_in_the_file_of_the_authority_count(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    certificate, key = authority.issue("server")
+    revoked, good = authority.issue("revoked"), authority.issue("good")
+    trusted = tmp_path / "trusted.pem"
+    trusted.write_bytes(authority.file.read_bytes() + authority.revoke(revoked[0]))
+    identity = Identity(str(certificate), str(key), str(trusted))
+    for files, is_good in ((good, True), (revoked, False)):
+        client = trusting(authority)
+        client.maximum_version = ssl.TLSVersion.TLSv1_2
+        client.load_cert_chain(*files)
+        if is_good:
+            assert shown(identity, client)[1] == "TLSv1.2"
+        else:
+            with pytest.raises((ssl.SSLError, ConnectionError)):
+                shown(identity, client)
