@@ -84,8 +84,11 @@ class Pipeline:
         """The answer, or None when FastAPI has sent it."""
         if (over := connection.of(scope)).refused:
             return error_answer(403, over.refused)
-        if (preflight := cors.preflight(scope, exchange.headers)) is not None:
+        origins = self.sidecar.settings.cors_origins
+        if (preflight := cors.preflight(scope, exchange.headers, origins)) is not None:
             return preflight
+        if (foreign := cors.refusal(scope, exchange.headers, origins)) is not None:
+            return foreign
         if (page := self.public(scope)) is not None:
             return page
         if scope["path"] in probes.PATHS:
@@ -154,7 +157,7 @@ class Exchange:
         common = [
             (REQUEST_ID, self._scope["request_id"].encode()),
             (CONFIGURATION_VERSION, b"%d" % self._pipeline.version_of(self._scope)),
-            *cors.headers(self._scope, self.headers),
+            *cors.headers(self._scope, self.headers, self._pipeline.sidecar.settings.cors_origins),
             *self._scope.get("ignored", ()),
         ]
         return common if connection.of(self._scope).endpoint.keep_alive else [*common, CLOSE]

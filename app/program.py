@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 SECONDS_FOR_FIRST_ANSWERS = 1.0
 Reread = Callable[[], Settings]
 # What SIGHUP changes in a running application beside its listeners; all else takes another application and its engine.
-TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file"))
+TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file", "cors_origins"))
 # What only a new process can be.
 IDENTITY = frozenset(name for name, source, _ in table() if source.yaml in ("dataplaneapi.uid", "dataplaneapi.gid"))
 FATAL = (SettingsError, NoUsers, NativeError, OSError)

@@ -78,6 +78,13 @@ class Settings:
     tls_keep_alive: float | None = _from("--tls-keep-alive", TLS, "duration", None, "as keep-alive, for https; default: the same")
     tls_read_timeout: float | None = _from("--tls-read-timeout", TLS, "duration", None, "as read-timeout, for https; default: the same")
     tls_write_timeout: float | None = _from("--tls-write-timeout", TLS, "duration", None, "as write-timeout, for https; default: the same")
+    cors_origins: list[str] = _from(
+        "--cors-origins",
+        API,
+        "texts",
+        None,
+        "origin whose pages may use this API, as https://panel.example.com; may be repeated",
+    )
     show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
     api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
     strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
@@ -262,12 +269,18 @@ def _check_numbers(settings: Settings) -> None:
             raise SettingsError(f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}")
 
 
+# As browsers send it: scheme, host and port in small letters, no path, no pattern.
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
+
+
 def _check(settings: Settings) -> None:
     _check_numbers(settings)
     if wrong := [each for each in settings.scheme if each not in ("http", "https", "unix")]:
         raise SettingsError(f"scheme {wrong[0]!r} is not one of http, https, unix")
     if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*[!-~]*", settings.api_version):
         raise SettingsError(f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}")
+    if strange := [each for each in settings.cors_origins if not _ORIGIN.fullmatch(each)]:
+        raise SettingsError(f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443")
     try:
         shlex.split(settings.status_cmd)
     except ValueError as error:

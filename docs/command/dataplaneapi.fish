@@ -51,7 +51,7 @@ function _shtab_dataplaneapi_using
 end
 
 set -g _shtab_dataplaneapi_commands
-set -g _shtab_dataplaneapi_opts_with_value --api-version --backups-dir --backups-number --cleanup-timeout --config-file --config-files-after --config-files-before --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-crl --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
+set -g _shtab_dataplaneapi_opts_with_value --api-version --backups-dir --backups-number --cleanup-timeout --config-file --config-files-after --config-files-before --cors-origins --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-crl --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
 
 complete -c dataplaneapi -e
 complete -c dataplaneapi -f
@@ -84,6 +84,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-listen-limit -x -d 
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-keep-alive -x -d 'as keep-alive, for https; default: the same'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-read-timeout -x -d 'as read-timeout, for https; default: the same'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l tls-write-timeout -x -d 'as write-timeout, for https; default: the same'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l cors-origins -x -d 'origin whose pages may use this API, as https://panel.example.com; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s i -l show-system-info -d 'show facts about the machine on /info'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l api-version -x -d 'version that /info announces; clients choose by it what they send (default v3.4.0)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l strict -d 'refuse unknown members and query parameters, instead of naming them in headers'

@@ -79,10 +79,10 @@ def test_of_credentials_sent_twice_the_first_count(client: Client) -> None:
 
 def test_preflight_needs_none(client: Client) -> None:
     got = client.options("/v3/no/such", auth=None, headers={"Origin": "https://x", "Access-Control-Request-Method": "GET"})
-    assert (got.status, got.body, got.headers["Access-Control-Allow-Origin"]) == (204, b"", "*")
+    assert (got.status, got.body, got.headers["Vary"].startswith("Origin, Access-Control")) == (204, b"", True)
     assert "Content-Type" not in got.headers
     plain = client.options("/v3/info", headers={"Origin": "https://x"})
-    assert (plain.status, plain.headers["Allow"], plain.headers["Access-Control-Allow-Origin"]) == (405, "GET", "*")
+    assert (plain.status, plain.headers["Allow"], plain.headers["Vary"]) == (405, "GET", "Origin")
 
 
 def test_the_order_of_the_stages(client: Client) -> None:

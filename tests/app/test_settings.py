@@ -121,13 +121,15 @@ def test_unreadable_durations_are_told_and_not_used() -> None:
         ({"dataplaneapi": {"tls": {"tls_port": -1}}}, "dataplaneapi.tls.tls_port must be from 0 to 65535, not -1"),
         ({"dataplaneapi": {"uid": 1 << 32}}, "dataplaneapi.uid must be from 0 to"),
         ({"haproxy": {"reload": {"reload_delay": -5}}}, "haproxy.reload.reload_delay must be from 0 to"),
+        ({"dataplaneapi": {"cors_origins": ["*"]}}, "dataplaneapi.cors_origins: '*' is not an origin such as"),
+        ({"dataplaneapi": {"cors_origins": ["https://a.example/"]}}, "'https://a.example/' is not an origin such as"),
         ({"haproxy": {"preferred_time_suffix": "weeks"}}, "invalid PreferredTimeSuffix value 'weeks'"),
         ({"dataplaneapi": {"api_version": "new"}}, "dataplaneapi.api_version must be a version such as v3"),
         ({"haproxy": {"reload": {"status_cmd": "check 'it"}}}, "haproxy.reload.status_cmd cannot be split into words: No closing"),
     ],
 )
 def test_what_cannot_be_used_is_refused(data: Any, text: str) -> None:
-    with pytest.raises(SettingsError, match=text.replace("(", r"\(")):
+    with pytest.raises(SettingsError, match=text.replace("(", r"\(").replace("*", r"\*")):
         combine({}, {}, data)
 
 
