@@ -26,10 +26,13 @@ def of(file: Path, table: Path = MOUNTS) -> Mount:
     return found
 
 
-def refused_writes(file: Path) -> list[str]:
-    """What this process may not do that a change needs, where neither way is open."""
-    if os.access(file, os.W_OK) or os.access(file.parent, os.W_OK):
+def refused_writes(file: Path, state: Path | None = None) -> list[str]:
+    """What this process may not do that a change needs, where neither way is open. `state`: where drafts go that cannot stand beside it."""
+    if os.access(file.parent, os.W_OK):
         return []
+    if os.access(file, os.W_OK):
+        drafts_go = state is None or os.access(state, os.W_OK)
+        return [] if drafts_go else [f"neither {file.parent} nor {state} can be written to, so that no new text can be tried"]
     return [f"neither {file} nor its directory can be written to"]
 
 

@@ -17,10 +17,12 @@ from native.apply import plan as planning
 from native.apply.commit import Change, Edit, Outcome, commit
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
-from native.apply.plan import Reason
 from native.apply.preview import Preview, difference
+from native.apply.process_watch import ProcessWatch
+from native.apply.resumption import resume
 from native.apply.running import Running
 from native.apply.site import Loaded, Planner, Site
+from native.apply.soundness import Soundness
 from native.apply.stored import Ledger
 from native.background import Background
 from native.config import header, patches
@@ -101,6 +103,7 @@ class Engine:
             reloads=self.reloads,
             stored=Ledger(settings.storage),
         )
+        self.soundness = Soundness(self.site)
         self.stores = Stores(settings.directories, settings.storage)
         self._loaded: Loaded | None = None
         self._watching = Background("watching the files")
@@ -114,13 +117,14 @@ class Engine:
                 log.warning("%s was half written and has been completed", self.settings.file)
         except OSError as error:
             log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
-        self.site.current.open()
+        known = self.site.current.open()
         self.site.transactions.load()
         self.site.stored.open()
         await asyncio.to_thread(self.stores.recover)
         await self.site.running.recall()
         await file_change.resume(self.site, self.stores)
-        self._resume()
+        resume(self.site, edited=not known)
+        self._watching.begin(ProcessWatch(self.site).run())
         if self.settings.watch:
             self._watching.begin(self._watch())
         if self.settings.map_sync and isinstance(maps := self.stores.get("maps"), MapStore):
@@ -294,6 +298,9 @@ class Engine:
 
     # -- the host of the reload agent
 
+    def expects_haproxy(self) -> bool:
+        return self.site.running.is_expected
+
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Loaded]:
         """While it is entered nobody changes the file."""
@@ -360,13 +367,6 @@ class Engine:
             return await self.site.ask_haproxy(drafts.checked(document))
         finally:
             drafts.discard()
-
-    def _resume(self) -> None:
-        """A reload that was promised before a restart is still owed, unless HAProxy has loaded the text since."""
-        pending = self.site.memory.value.pending
-        owed = self.site.current.fingerprint in pending.split() and self.running is not self.document
-        if owed or self.site.stored.waits:
-            self.reloads.resume([Reason("", 0, "", "the server was restarted while this reload was pending")])
 
 
 def _parsed(body: bytes) -> Document:

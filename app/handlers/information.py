@@ -10,9 +10,12 @@ from typing import Any
 
 from app.answer import Answer, json_answer
 from app.call import Call
+from app.runtime import SECONDS
 from app.settings import Settings
 from app.version import BUILD_DATE, COMMIT
 from native.child import PIPE, Child, read
+from native.engine import Engine
+from native.errors import RuntimeFailure
 from native.grammar.load import BUNDLE
 
 SWAGGER = BUNDLE.with_name("swagger.json")
@@ -26,7 +29,13 @@ async def info(call: Call) -> Answer:
 
 
 async def health(call: Call) -> Answer:
-    return json_answer(200, {"haproxy": await _state(status_command(call.sidecar.settings))})
+    """What the operator's command says; without one up where a worker answers, and down where one should."""
+    settings, engine = call.sidecar.settings, call.sidecar.engine
+    if not settings.status_cmd and await _answers(engine):
+        return json_answer(200, {"haproxy": "up"})
+    command = status_command(settings)
+    state = await _state(command) if command else "down" if engine.expects_haproxy() else "unknown"
+    return json_answer(200, {"haproxy": state})
 
 
 async def swagger(call: Call) -> Answer:
@@ -53,9 +62,17 @@ def status_command(settings: Settings) -> list[str]:
     }.get(settings.reload_strategy, [])
 
 
+async def _answers(engine: Engine) -> bool:
+    try:
+        async with asyncio.timeout(SECONDS):
+            await engine.runtime.worker()
+    except (RuntimeFailure, TimeoutError):
+        return False
+    return True
+
+
 async def _state(command: list[str]) -> str:
-    if not command:
-        return "unknown"
+    """By its exit status."""
     try:
         child = Child(command, stdout=PIPE)
     except OSError:

@@ -22,6 +22,7 @@ from native.config.header import Stamped
 from native.config.references import refuse_rebound
 from native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
 from native.events import ChangedLive, Committed
+from native.reload.records import IN_PROGRESS
 from native.runtime import actions, commands
 from native.runtime.proof import prove
 from native.text import parts
@@ -113,10 +114,15 @@ async def _commit(site: Site, change: Change | FileChange) -> Outcome:
         if outcome.reasons and not change.force_reload:
             site.memory.set()
             return replace(outcome, reload_id=site.reloads.schedule(outcome.reasons))
-    if outcome.reasons:
-        await site.reloads.force(outcome.reasons)
-        return replace(outcome, live=True, forced=True)
-    return outcome
+    return await forced(site, outcome) if outcome.reasons else outcome
+
+
+async def forced(site: Site, outcome: Outcome) -> Outcome:
+    """With what became of the reload; where HAProxy does not run, it is scheduled for its start. Raises ReloadFailed."""
+    record = await site.reloads.force(outcome.reasons)
+    if record.status == IN_PROGRESS:
+        return replace(outcome, live=False, reload_id=record.id)
+    return replace(outcome, live=True, forced=True)
 
 
 async def commit_locked(site: Site, change: Change) -> Outcome:
@@ -163,6 +169,8 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
         if site.pending or not change.skip_reload:
             site.memory.owe(current.fingerprint, stamped_fingerprint(stamped))
         await current.install(stamped, draft, banner)
+        if change.checked:
+            site.accepted = current.fingerprint
     finally:
         draft.discard()
     if change.transaction_id:

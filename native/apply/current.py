@@ -42,12 +42,13 @@ class Current:
     def path(self) -> Path:
         return self.file.path
 
-    def open(self) -> None:
-        """Takes the file as it is, without counting. Raises Unreadable."""
+    def open(self) -> bool:
+        """Takes the file as it is, without counting; whether it is as it was last known. Raises Unreadable."""
         seen, data = self._look(), self.file.read()
         document = self._parsed(data)
         known = fingerprint(data) == self._memory.value.file
         self._take(document, self._memory.value.version if known else header.version_of(document), data, seen)
+        return known
 
     def notice(self) -> bool:
         """Takes over what somebody else wrote, as the next version; False when nobody did. Raises Unreadable."""

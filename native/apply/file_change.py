@@ -73,7 +73,8 @@ class FileChange:
 
 @dataclass(frozen=True)
 class Told:
-    """What the worker knows of a changed file: all there is to know, or the reasons for a reload; `awaited` as in the plan."""
+    """What the worker knows of a changed file: all there is to know, or the reasons for a reload; `awaited` as in the plan, and only where
+    the worker has not taken the file live."""
 
     reasons: Sequence[Reason] = ()
     awaited: bool = False
@@ -137,8 +138,9 @@ async def _tell(site: Site, change: FileChange, plan: FilePlan) -> Told:
         except RuntimeFailure as error:
             reasons, may_reload = [Reason("", 0, "", f"it is not known whether HAProxy took {change.path.name}: {error}")], True
     if not reasons:
-        _settle(site, change, site.stored.entries[str(change.path)].state if change.partial else "")
-        return Told((), plan.awaited)
+        waiting = site.stored.entries[str(change.path)].state if change.partial else ""
+        _settle(site, change, waiting)
+        return Told((), plan.awaited and bool(waiting))
     _settle(site, change, WAITING if may_reload or site.pending else SKIPPED)
     return Told(reasons if may_reload else (), plan.awaited)
 

@@ -22,6 +22,7 @@ class Memory:
 
     `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
     `pending` are the texts that were on their way there, parted by blanks. `drift`: what was changed in that worker alone, and how it was.
+    `answered`: a worker has answered once, so that HAProxy is known to run here.
     """
 
     version: int = 0
@@ -31,6 +32,7 @@ class Memory:
     started: float = 0
     pending: str = ""
     drift: dict[str, str] = field(default_factory=dict)
+    answered: bool = False
 
 
 class MemoryFile:
@@ -84,20 +86,12 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
     "running": str,
     "pending": str,
     "drift": dict,
+    "answered": bool,
 }
 
 
 def _read(path: Path) -> Memory:
     with suppress(OSError, ValueError, TypeError):
         told = json.loads(path.read_bytes())
-        types: dict[str, Callable[[Any], Any]] = {
-            "version": int,
-            "pid": int,
-            "started": float,
-            "file": str,
-            "running": str,
-            "pending": str,
-            "drift": dict,
-        }
-        return Memory(**{name: kind(told[name]) for name, kind in types.items() if name in told})
+        return Memory(**{name: kind(told[name]) for name, kind in _TYPES.items() if name in told})
     return Memory()

@@ -47,6 +47,17 @@ class Running:
             del drift[what]
         self._memory.set(drift=drift)
 
+    @property
+    def is_expected(self) -> bool:
+        """Whether HAProxy is known to run here: its master's socket is configured, or a worker has answered once."""
+        known, master = self._memory.value, self._runtime.configured_master
+        return self._runtime.is_configured and bool(master or known.answered or known.pid)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the worker in service does exactly what the file says."""
+        return self.document is not None and self.document is self._current.document and not self.doubt
+
     async def recall(self) -> None:
         """At start: what an earlier process knew, if the same worker is still there."""
         try:
@@ -74,7 +85,7 @@ class Running:
         remembered = self._memory.value
         if (worker.pid, worker.started) == (remembered.pid, remembered.started):
             return
-        self._memory.set(pid=worker.pid, started=worker.started, drift={})
+        self._memory.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
         self._started_by_others(worker)
 
     def _started_by_others(self, worker: Worker) -> None:
@@ -103,7 +114,7 @@ class Running:
         """After a reload of ours: the new worker runs this text."""
         try:
             worker = await self._runtime.worker()
-            self._memory.set(pid=worker.pid, started=worker.started, drift={})
+            self._memory.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
         except RuntimeFailure:
             self._memory.set(pid=0, started=0, drift={})
         self.is_loaded(document, mark)

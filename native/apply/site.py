@@ -36,7 +36,7 @@ class Loaded(NamedTuple):
 
 @dataclass
 class Site:
-    """`lock` is held by commits and by reloads at work."""
+    """`lock` is held by commits and by reloads at work. `accepted` is the fingerprint of the last committed text that HAProxy accepted."""
 
     current: Current
     running: Running
@@ -50,6 +50,7 @@ class Site:
     stored: Ledger
     events: Events = field(default_factory=Events)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    accepted: str = ""
 
     @property
     def pending(self) -> str | None:

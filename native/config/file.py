@@ -185,7 +185,7 @@ class Draft:
         self.file.journal.write(str(target), target.read_bytes(), self.path.read_bytes())
 
     def _take_over_attributes(self) -> bool:
-        """Owner, mode and extended attributes; False where the file has some that this process may not give to another one."""
+        """Owner, mode and extended attributes, as far as this process may set them; False where it may not set all."""
         target = self.file.target
         try:
             old, own = os.stat(target), os.fstat(self._handle)
@@ -194,19 +194,16 @@ class Draft:
                 self._system.fchown(self._handle, -1, os.stat(target.parent).st_gid)
             self._system.fchmod(self._handle, self.file.mode)
             return True
-        try:
-            if old.st_gid != own.st_gid:
-                self._system.fchown(self._handle, -1, old.st_gid)
-            self._system.fchmod(self._handle, stat.S_IMODE(old.st_mode))
-            self._copy_extended(target)
-            if old.st_uid != own.st_uid:
-                self._system.fchown(self._handle, old.st_uid, -1)
-                self._system.fchmod(self._handle, stat.S_IMODE(old.st_mode))
-        except OSError as error:
-            if error.errno not in (errno.EPERM, errno.EACCES):
-                raise
-            return False
-        return True
+        mode = stat.S_IMODE(old.st_mode)
+        steps: list[Callable[[], object]] = [lambda: self._system.fchmod(self._handle, mode), lambda: self._copy_extended(target)]
+        if old.st_gid != own.st_gid:
+            steps.insert(0, lambda: self._system.fchown(self._handle, -1, old.st_gid))
+        if old.st_uid != own.st_uid:
+            # Giving a file away clears bits of its mode.
+            steps += [lambda: self._system.fchown(self._handle, old.st_uid, -1), lambda: self._system.fchmod(self._handle, mode)]
+        # Each of them, also after one that is not.
+        permitted = [_is_permitted(step) for step in steps]
+        return all(permitted)
 
     def _copy_extended(self, target: Path) -> None:
         try:
@@ -220,6 +217,16 @@ class Draft:
             value = os.getxattr(target, name)
             if mine.get(name) != value:
                 self._system.setxattr(self._handle, name, value)
+
+
+def _is_permitted(step: Callable[[], object]) -> bool:
+    try:
+        step()
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EACCES):
+            raise
+        return False
+    return True
 
 
 def latest(moment: int) -> int:

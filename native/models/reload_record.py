@@ -9,6 +9,7 @@ from . import reload_reason
 
 
 class ReloadRecord(Model):
+    continued_in: StrictStr | None = None
     ended: StrictFloat | None = None
     error: StrictStr | None = None
     id: Annotated[StrictStr, Field(pattern='^\\d{4}-\\d{2}-\\d{2}-\\d+$')]

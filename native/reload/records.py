@@ -1,7 +1,7 @@
 """What became of each reload, kept on disk: one file for each record, and one for each refused configuration.
 
 An id is never given out twice, since its file stands before it is known to anyone; numbers go on across restarts. A reload that
-a former process left unfinished is a failed one: nobody saw its outcome.
+a former process left unfinished stays in progress until the caller has found out what became of it.
 """
 
 import contextlib
@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,8 +23,10 @@ from native.origin import origin
 log = logging.getLogger(__name__)
 IN_PROGRESS, SUCCEEDED, FAILED = "in_progress", "succeeded", "failed"
 ID = re.compile(r"\d{4}-\d{2}-\d{2}-(\d+)")
-INTERRUPTED = "the server ended before the outcome of this reload was known"
+INTERRUPTED = "the server ended before the outcome of this reload was known, and the configuration has been changed since"
 DAY = 86400.0
+_HIDDEN = ("listed", "phase")
+_SHARED = ("status", "phase", "version", "restored_version", "ended", "response", "error", "verified", "pid_before", "pid_after")
 # Enough to understand a reload; a change of ten thousand servers has as many reasons.
 MOST_REASONS = 100
 LONGEST_RESPONSE = 65536
@@ -44,12 +47,22 @@ class Reason(Protocol):
     def file(self) -> str: ...
 
 
+class Phase(StrEnum):
+    """How far a reload has come: HAProxy is made to read the file, does not run, or has refused it and the file is being put back."""
+
+    REQUESTED = "requested"
+    LOADING = "loading"
+    WAITING = "waiting"
+    REFUSED = "refused"
+    OVER = "over"
+
+
 @dataclass(frozen=True)
 class Record:
     """Times are Unix seconds. `verified`: a worker that was not there before has been seen to answer, or seen not to come.
 
     `origins`: the requests that asked for it. `listed` is False for a forced reload that took no scheduled one along.
-    `error` is why it failed, `response` what was said.
+    `error` is why it failed, `response` what was said. `continued_in`: the reload that does the work of this one, and has its outcome.
     """
 
     id: str
@@ -67,6 +80,15 @@ class Record:
     verified: bool = False
     pid_before: int | None = None
     pid_after: int | None = None
+    phase: str = Phase.REQUESTED
+    continued_in: str = ""
+
+    def succeeded(self, pid: int | None) -> "Record":
+        """With the outcome that a worker with this pid has loaded the text."""
+        return replace(self, status=SUCCEEDED, phase=Phase.OVER, response="", error="", verified=pid is not None, pid_after=pid)
+
+    def failed(self, error: str) -> "Record":
+        return replace(self, status=FAILED, phase=Phase.OVER, response=self.response or error, error=self.error or error)
 
     @property
     def number(self) -> int:
@@ -93,9 +115,13 @@ class Records:
         paths = _stored(self.directory)
         self._highest = max((_number(path.stem) for path in paths), default=-1)
         self._records = {record.number: record for path in sorted(paths, key=_number_of) if (record := _read(path))}
-        self.interrupted = [record for record in self._records.values() if record.status == IN_PROGRESS]
-        for record in self.interrupted:
-            self.finish(replace(record, status=FAILED, error=INTERRUPTED, response=INTERRUPTED))
+        self._at_start = [number for number, record in self._records.items() if record.status == IN_PROGRESS]
+
+    @property
+    def interrupted(self) -> list[Record]:
+        """What a former process left open and is not over yet, in the order of the ids."""
+        open_ones = (self._records[number] for number in self._at_start if number in self._records)
+        return [record for record in open_ones if record.status == IN_PROGRESS and not record.continued_in]
 
     def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> Record:
         """A new id, in progress."""
@@ -104,10 +130,11 @@ class Records:
         now = self.now()
         return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=told, origins=_asking()))
 
-    def reopen(self, record: Record) -> Record:
-        """One of the interrupted, in progress again."""
-        self.interrupted.remove(record)
-        return self.update(record)
+    def continue_in(self, identity: str, other: str) -> None:
+        """From now on the work of one reload, and of those that it continues, is done under the id of another."""
+        for record in list(self._records.values()):
+            if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
+                self.update(replace(record, continued_in=other))
 
     def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> Record:
         """One more request that a pending reload will answer."""
@@ -129,13 +156,17 @@ class Records:
         return record
 
     def finish(self, record: Record, refused: bytes | None = None) -> Record:
-        """With its outcome, and the text that HAProxy did not take."""
+        """With its outcome, which those that continue in it share, and the text that HAProxy did not take."""
         if refused is not None:
             try:
                 _write(self._refused_path(record.id), refused)
             except OSError as error:
                 log.warning("cannot keep the configuration that reload %s refused: %s", record.id, error)
-        record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE]))
+        record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
+        shared = {name: getattr(record, name) for name in _SHARED}
+        for other in list(self._records.values()):
+            if other.continued_in == record.id and other.status == IN_PROGRESS:
+                self.update(replace(other, **shared))
         self._purge()
         return record
 
@@ -171,7 +202,7 @@ class Records:
         record = self.get(identity)
         refused = self.refused(identity)
         shown = {
-            **{name: value for name, value in asdict(record).items() if value not in (None, "") and name != "listed"},
+            **{name: value for name, value in asdict(record).items() if value not in (None, "") and name not in _HIDDEN},
             "reload_timestamp": record.reload_timestamp,
             "refused": None if refused is None else refused.decode("utf-8", "replace"),
         }

@@ -7,9 +7,9 @@ import asyncio
 import os
 import shlex
 import signal
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import IO, Protocol
 
 from native.child import Child
@@ -17,9 +17,18 @@ from native.errors import BadRequest, RuntimeAbsent
 from native.runtime.client import Runtime
 from native.runtime.master import Master
 
+_KEPT_OUTPUT = 1 << 20
 NOT_TAKEN = "failed to reload configuration"
 # They address our process: a child that speaks to them would speak for us.
 _OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
+
+
+class Source(Enum):
+    """Who claims an outcome: HAProxy itself, a command, or nobody, since HAProxy could not be asked to reload."""
+
+    HAPROXY = "haproxy"
+    COMMAND = "command"
+    NOBODY = "nobody"
 
 
 @dataclass(frozen=True)
@@ -29,6 +38,7 @@ class Outcome:
     ok: bool | None
     response: str = ""
     error: str = ""
+    source: Source = Source.COMMAND
 
 
 class Strategy(Protocol):
@@ -44,8 +54,8 @@ class MasterSocket:
         try:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
-            return Outcome(False, error=f"cannot reload: {error.detail}")
-        return Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "")
+            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NOBODY)
+        return Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
 
 
 class CustomCommand:
@@ -56,8 +66,8 @@ class CustomCommand:
         self.environment = scrubbed(os.environ if environment is None else environment)
 
     async def run(self) -> Outcome:
-        # Files, not pipes: a HAProxy that the command starts in the background keeps them open.
-        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        # Files, not pipes: a HAProxy that the command starts in the background keeps them open. In memory: no directory need be writable.
+        with _memory_file("stdout") as out, _memory_file("stderr") as err:
             try:
                 failure = await self._run(out, err)
             except OSError as error:
@@ -125,6 +135,10 @@ def _cannot_start(program: str, error: OSError) -> str:
     return f'exec: "{program}": executable file not found in $PATH' if missing else f"{error.strerror}: {program}"
 
 
+def _memory_file(name: str) -> IO[bytes]:
+    return os.fdopen(os.memfd_create(f"reload-{name}", os.MFD_CLOEXEC), "w+b")
+
+
 def _text(file: IO[bytes]) -> str:
     file.seek(0)
-    return file.read().decode("utf-8", "replace")
+    return file.read(_KEPT_OUTPUT).decode("utf-8", "replace")

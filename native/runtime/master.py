@@ -38,6 +38,11 @@ class Master:
     async def processes(self) -> Processes:
         return answers.processes(await self._socket.send("show proc"))
 
+    async def startup_log(self) -> str:
+        """What was said when a worker was last started; empty up to 2.6, which does not keep it."""
+        answer = await self._socket.send("show startup-logs")
+        return "" if answer.startswith("Unknown command") else answer
+
     async def outcome(self, before: Processes, patience: float) -> bool | None:
         """Waits for the reload that began after `before`; None when it cannot be seen in time."""
         deadline = asyncio.get_running_loop().time() + patience

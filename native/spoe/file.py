@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from native.apply.commit import Change, Edit, Outcome, counted
+from native.apply.commit import Change, Edit, Outcome, counted, forced
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.outcome import Reason
@@ -129,8 +129,7 @@ class SpoeFile:
             if outcome.reasons and not change.force_reload:
                 return replace(outcome, live=False, reload_id=site.reloads.schedule(outcome.reasons))
         if outcome.reasons:
-            await site.reloads.force(outcome.reasons)
-            return replace(outcome, forced=True)
+            return await forced(site, outcome)
         return outcome
 
     async def _replaced(self, change: Change) -> Outcome:

@@ -4,7 +4,9 @@
 gone. It dies with the thread that started it, so nothing is left behind by a killed test run.
 """
 
+import contextlib
 import ctypes
+import os
 import re
 import shutil
 import signal
@@ -118,6 +120,20 @@ class HAProxy:
                 self._process.wait()
         if self._sockets != self.directory:
             shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def kill(self) -> None:
+        """Master and worker at once, as the kernel does when memory is short; `start` makes a new one."""
+        assert self._process
+        workers = self._workers()
+        self._process.kill()
+        self._process.wait()
+        for pid in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _workers(self) -> list[int]:
+        """The master's children."""
+        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
 
     def ask(self, command: str) -> str:
         """The worker's answer, through whichever socket there is."""

@@ -10,6 +10,8 @@ import pytest
 from app.handlers.information import machine, status_command
 from app.settings import Settings
 from tests.app.client import Client, serving
+from tests.haproxy.process import HAProxy
+from tests.haproxy.sidecar import Sidecar
 
 
 def test_version(client: Client) -> None:
@@ -49,8 +51,19 @@ def test_health(tmp_path: Path, command: str, state: str) -> None:
 def test_a_status_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.handlers.information.STATUS_SECONDS", 0.05)
     with serving(tmp_path, status_cmd="sleep 60") as client:
+        before = len(asyncio.all_tasks(client.runner.get_loop()))
         assert client.get("/v3/health").json == {"haproxy": "down"}
-        assert len(asyncio.all_tasks(client.runner.get_loop())) == 0
+        assert len(asyncio.all_tasks(client.runner.get_loop())) == before
+
+
+def test_health_without_a_command_is_that_of_the_socket(tmp_path: Path) -> None:
+    config = "global\n  stats socket {stats} level admin\ndefaults\n  mode http\n  timeout client 1s\n"
+    with HAProxy(tmp_path, config, master=False) as haproxy, Sidecar(haproxy) as sidecar:
+        assert sidecar.get("/v3/health").json() == {"haproxy": "up"}
+        haproxy.kill()
+        assert sidecar.get("/v3/health").json() == {"haproxy": "down"}
+        haproxy.start()
+        assert sidecar.get("/v3/health").json() == {"haproxy": "up"}
 
 
 @pytest.mark.parametrize(

@@ -252,6 +252,7 @@ def as_nobody(path: Path) -> str:
         (65534, 0o644, 0o755, "in place"),  # the directory is read-only
         (0, 0o666, 0o777, "in place"),  # the file cannot be given to root again
         (0, 0o644, 0o777, "renamed"),  # only the directory is ours
+        (0, 0o640, 0o777, "renamed"),
         (0, 0o644, 0o755, "refused"),
     ],
 )
@@ -267,11 +268,25 @@ def test_an_ordinary_user(path: Path, owner: int, mode: int, directory_mode: int
     said = as_nobody(path)
     assert path.read_bytes() == (OLD if result == "refused" else NEW)
     assert (path.stat().st_ino != inode) is (result == "renamed")
+    assert stat.S_IMODE(path.stat().st_mode) == mode
     if result == "refused":
         assert said.startswith(f"invalid change: cannot write {path}: Permission denied; {path} belongs to root:root, mode 0644, and ")
         assert "runs as nobody: give it write access" in said
     else:
         assert said == ""
+
+
+def test_the_mode_stays_where_the_owner_cannot(path: Path) -> None:
+    """Of a file that can only be replaced: HAProxy may read it by its mode alone."""
+
+    class Strict(FailingSystem):
+        def fchown(self, *arguments: object) -> None:
+            raise OSError(errno.EPERM, "Operation not permitted")
+
+    path.chmod(0o604)
+    draft = config_file(path, Strict()).draft(NEW, str(uuid.uuid4()))
+    assert stat.S_IMODE(draft.path.stat().st_mode) == 0o604
+    draft.discard()
 
 
 def test_a_real_bind_mount(path: Path) -> None:

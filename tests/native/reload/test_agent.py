@@ -44,10 +44,14 @@ class File:
     events: list[str] = field(default_factory=list)
     running: bytes = b""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    known: bool = True
 
     def write(self, text: str) -> None:
         self.path.write_text(text)
         self.version += 1
+
+    def expects_haproxy(self) -> bool:
+        return self.known
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[tuple[Any, str, int]]:

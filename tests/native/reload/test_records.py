@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from native.errors import NotThere
-from native.reload.records import FAILED, INTERRUPTED, MOST_REASONS, SUCCEEDED, Records
+from native.reload.records import FAILED, MOST_REASONS, SUCCEEDED, Records
 
 
 @dataclass
@@ -130,14 +130,26 @@ def test_all_is_remembered_across_a_restart(records: Records, clock: Clock) -> N
     assert not again.interrupted
 
 
-def test_what_a_former_process_left_unfinished_has_failed(records: Records, clock: Clock) -> None:
+def test_what_a_former_process_left_open_stays_so(records: Records, clock: Clock) -> None:
     identity = records.issue([Why()]).id
     again = Records(records.directory, now=clock)
     assert [record.id for record in again.interrupted] == [identity]
-    shown = again.api(identity)
-    assert shown["status"] == "failed" and shown["response"] == INTERRUPTED
-    assert again.get(identity).verified is False
-    assert not Records(records.directory, now=clock).interrupted
+    assert again.api(identity) == {"id": identity, "status": "in_progress"}
+    again.finish(again.get(identity).succeeded(4711))
+    assert not again.interrupted and not Records(records.directory, now=clock).interrupted
+
+
+def test_the_work_of_one_is_found_from_the_other(records: Records, clock: Clock) -> None:
+    first, second, third = (records.issue([Why()]).id for _ in range(3))
+    records.continue_in(first, second)
+    records.continue_in(second, third)
+    assert [record.id for record in Records(records.directory, now=clock).interrupted] == [third]
+    assert records.full(first)["continued_in"] == third and records.full(first)["status"] == "in_progress"
+    records.finish(replace(records.get(third), status=FAILED, error="no", response="it says no", pid_after=4711))
+    for identity in (first, second):
+        shown = records.full(identity)
+        assert (shown["status"], shown["error"], shown["response"], shown["pid_after"]) == ("failed", "no", "it says no", 4711)
+        assert records.api(identity)["reload_timestamp"] == records.api(third)["reload_timestamp"]
 
 
 def test_forgetting(records: Records, clock: Clock) -> None:

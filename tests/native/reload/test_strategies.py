@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -122,3 +123,8 @@ def test_sockets_are_looked_for_again_after_a_reload() -> None:
     told: list[str] = []
     assert asyncio.run(reloading(["true"], mode=False, told=told).run()).ok
     assert told == ["looked"]
+
+
+def test_a_command_runs_where_no_directory_is_writable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/nonexistent")
+    assert run("echo", "done") == Outcome(True, "done\n")

@@ -73,6 +73,22 @@ def test_a_crash_in_between_is_made_up_for(maps: Beside) -> None:
     maps.again(after)
 
 
+def test_a_reload_of_something_else_does_not_hold_up_a_live_change(maps: Beside) -> None:
+    """The map is loaded, so it stays as it is when the other change's reload fails."""
+
+    async def work(engine: Engine, live: LiveMap) -> None:
+        foreign = engine.document.text + "frontend foreign\n    mode http\n    timeout client 1s\n    bind 203.0.113.7:8099\n"
+        other = await engine.push_raw(foreign.encode(), version=engine.version())
+        assert other.reload_id == engine.reloads.pending is not None
+        outcome = await put(engine, "/one eins\n")
+        assert (outcome.live, outcome.reload_id) == (True, None)
+        assert maps.get("/one") == "eins"
+        assert (await reload(engine)).status == "failed"
+        assert (maps.get("/one"), maps.file.read_text()) == ("eins", "/one eins\n")
+
+    maps.with_engine(work)
+
+
 def write(maps: Beside, text: str) -> None:
     maps.file.write_text(text)
 

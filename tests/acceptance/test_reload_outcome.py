@@ -1,0 +1,136 @@
+"""What became of a reload is what is seen: with HAProxy dead, the server killed, a command that lies, a worker that cannot load."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.acceptance.quick import PLAIN, SERVICES, Quick
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+
+CONFIG = PLAIN.format() + "backend app from plain\n    server one 127.0.0.1:1\n"
+# What passes `haproxy -c` and cannot be loaded.
+UNKNOWN_RING = "log-forward more\n    bind 127.0.0.1:{port}\n    log ring@nowhere local0\n"
+
+
+@contextmanager
+def beside(directory: Path, command: str, *, master: bool = False, sees_master: bool = False, version: str = "3.2") -> Iterator[Quick]:
+    """`command` is a shell's, in which $PID is HAProxy's. `sees_master`: the server knows the socket, and reloads by the command."""
+    pid = directory / "haproxy.pid"
+    settings: dict[str, Any] = {"master_worker_mode": not sees_master} if master or sees_master else {}
+    script = directory / "reload"
+    script.write_text(f"#!/bin/sh\nPID=$(cat {pid})\n{command}\n")
+    script.chmod(0o755)
+    with (
+        HAProxy(directory, CONFIG, binary=binaries.exactly(version), master=master or sees_master) as haproxy,
+        Quick(haproxy, settings=settings, reload={"reload_cmd": str(script)}) as sidecar,
+    ):
+        pid.write_text(str(haproxy.pid))
+        yield sidecar
+
+
+def add(sidecar: Quick, name: str, **more: Any) -> Any:
+    return sidecar.post("backends", {"name": name, "from": "plain"}, version=sidecar.version(), **more)
+
+
+def record(sidecar: Quick, identity: str) -> dict[str, Any]:
+    return dict(sidecar.get(f"/v3/sidecar/reloads/{identity}").json())
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def is_ready(sidecar: Quick) -> bool:
+    return sidecar.ask("GET", "/readyz").status_code == 200
+
+
+def check_that_all_agree(sidecar: Quick, *names: str) -> None:
+    """File and process have these backends beside the first."""
+    assert [each for each in sidecar.haproxy.ask("show backend").split()[2:] if each != "app"] == list(names)
+    assert [each["name"] for each in sidecar.get("backends").json() if each["name"] != "app"] == list(names)
+    plan = sidecar.post("/v3/sidecar/plan", sidecar.get("raw").text).json()
+    assert not plan["commands"] and not plan["reload"], plan
+
+
+@pytest.mark.parametrize("command", ["true", "kill -USR2 $PID"])
+@pytest.mark.parametrize("master", [True, False])
+def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, command: str, master: bool) -> None:
+    with beside(tmp_path, command, master=master) as sidecar:
+        # It has answered, so that it is known to run here.
+        assert is_ready(sidecar)
+        sidecar.haproxy.kill()
+        identity = add(sidecar, "first").headers["Reload-Id"]
+        wait_until(lambda: "when HAProxy starts" in record(sidecar, identity).get("response", ""))
+        assert sidecar.get(f"{SERVICES}/reloads/{identity}").json() == {"id": identity, "status": "in_progress"}
+        answer = add(sidecar, "second", force_reload=True)
+        assert (answer.status_code, answer.headers["Reload-Id"]) == (202, identity), "writes go on"
+        assert not is_ready(sidecar)
+        sidecar.kill()
+        sidecar.start()
+        assert sidecar.get(f"{SERVICES}/reloads/{identity}").json()["status"] == "in_progress"
+        assert "backend first" in sidecar.text() and "backend second" in sidecar.text()
+        sidecar.haproxy.start()
+        assert sidecar.outcome(identity)["status"] == "succeeded"
+        found = record(sidecar, identity)
+        assert (found["verified"], found["pid_after"]) == (True, sidecar.haproxy.worker_pid())
+        check_that_all_agree(sidecar, "first", "second")
+        assert is_ready(sidecar)
+
+
+def test_a_master_that_was_never_seen_may_come_later(tmp_path: Path) -> None:
+    haproxy = HAProxy(tmp_path, CONFIG, binary=binaries.exactly("3.2"))
+    with Quick(haproxy) as sidecar:
+        identity = add(sidecar, "first").headers["Reload-Id"]
+        wait_until(lambda: "when HAProxy starts" in record(sidecar, identity).get("response", ""))
+        with haproxy:
+            assert sidecar.outcome(identity)["status"] == "succeeded"
+            check_that_all_agree(sidecar, "first")
+
+
+# The new worker answers before the server is killed; it answers only afterwards; nothing has been asked of HAProxy.
+@pytest.mark.parametrize(
+    "command", ["kill -USR2 $PID; touch reached; sleep 2", "touch reached; sleep 1; kill -USR2 $PID", "touch reached; sleep 2"]
+)
+def test_a_server_killed_while_the_command_runs_tells_the_outcome(tmp_path: Path, command: str) -> None:
+    marker = tmp_path / "reached"
+    with beside(tmp_path, f"[ -e {marker} ] && exec kill -USR2 $PID\n{command.replace('reached', str(marker))}") as sidecar:
+        before = sidecar.haproxy.worker_pid()
+        identity = add(sidecar, "first").headers["Reload-Id"]
+        wait_until(marker.exists)
+        if command.startswith("kill"):
+            wait_until(lambda: sidecar.haproxy.worker_pid() != before)
+        sidecar.kill()
+        sidecar.start()
+        assert sidecar.outcome(identity)["status"] == "succeeded"
+        check_that_all_agree(sidecar, "first")
+
+
+@pytest.mark.parametrize("sees_master", [True, False])
+def test_a_command_that_reloads_and_fails_has_reloaded(tmp_path: Path, sees_master: bool) -> None:
+    with beside(tmp_path, "kill -USR2 $PID; exit 1", sees_master=sees_master) as sidecar:
+        assert sidecar.reloaded(add(sidecar, "first"))["status"] == "succeeded"
+        assert add(sidecar, "second", force_reload=True).status_code == 201
+        check_that_all_agree(sidecar, "first", "second")
+
+
+@pytest.mark.parametrize("version", ["2.8", "3.2", "3.4"])
+def test_haproxy_says_why_a_worker_cannot_load(tmp_path: Path, version: str) -> None:
+    with beside(tmp_path, "kill -USR2 $PID", sees_master=True, version=version) as sidecar:
+        started = time.monotonic()
+        text = sidecar.text() + UNKNOWN_RING.format(port=free_port())
+        answer = sidecar.post("raw", text, version=1, force_reload=True)
+        assert time.monotonic() - started < 9
+        assert answer.status_code == 400
+        assert "uses unknown ring named 'nowhere'" in answer.json()["message"]
+        line = next(line for line in sidecar.log.read_text().splitlines() if "Reload failed: " in line)
+        assert "uses unknown ring named 'nowhere'" in line
+        assert "log-forward" not in sidecar.text()
+        check_that_all_agree(sidecar)
