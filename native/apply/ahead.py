@@ -1,6 +1,7 @@
 """A change that HAProxy can take now although another one waits for a reload. Pure."""
 
-from native.apply.plan import keys_of, loose_directives, meaning, sections_of
+from native.apply.plan import loose_directives, meaning
+from native.apply.section_order import keys_of, sections_of
 from native.text.document import Document
 
 

@@ -18,6 +18,8 @@ from native.text.words import unquoted
 Values = Mapping[str, Any]
 _PLACE = re.compile(r"<([^<>:]+)(?::(ip|name|positive))?>")
 LIMIT = "limit"
+# As HAProxy shows an address that is not set.
+NOTHING = "-"
 
 
 class Unsayable(Exception):
@@ -31,6 +33,7 @@ class Live:
         notes = {name: schemas.note(schema) for name, schema in properties.items()}
         self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
         self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
+        self.lacking = {name: note["added_lacks"] for name, note in notes.items() if "added_lacks" in note}
         self.roles = {note["added"]: name for name, note in notes.items() if "added" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
@@ -45,10 +48,21 @@ class Live:
                 found.update({command.text: command for command in said})
         return list(found.values()), left
 
+    def obstacle(self, member: str, old: Values, new: Values) -> str | None:
+        """The member beside which a command does otherwise than a reload, where one side has it (`reload_with`)."""
+        others: Mapping[str, str | None] = self.notes.get(member, {}).get("reload_with", {})
+        for other, unless in others.items():
+            if any(self._is_set(other, side) and not (unless and self._is_set(unless, side)) for side in (old, new)):
+                return other
+        return None
+
+    def _is_set(self, member: str, values: Values) -> bool:
+        return member in values and values[member] != self.initially.get(member, "disabled")
+
     def _said(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
         """The commands of one member: those of its value, or the first of several that can be said."""
         note = self.notes.get(member)
-        if note is None or member not in new:
+        if note is None or member not in new or self.obstacle(member, old, new):
             return None
         told = note["at_runtime"]
         if isinstance(told, Mapping):
@@ -75,9 +89,22 @@ class Live:
                 shown = _expected(value, template, member, new)
                 if shown is not None:
                     expected[column] = shown
+        if new.get(members[0]) == "enabled":
+            expected |= self._restored(members[0], new)
         if LIMIT in expected:
             return Limit(parent or name, name if parent else "", int(str(expected[LIMIT])))
         return Shows(parent, name, tuple(expected.items())) if expected else None
+
+    def _restored(self, member: str, new: Values) -> Values:
+        """What HAProxy has to show of a member that is switched on again, and takes no commands for while it is off (`restored`)."""
+        found: dict[str, object] = {}
+        for column, sources in self.notes[member].get("restored", {}).items():
+            given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
+            if len(given) != 1:
+                # Of several it is their order that counts.
+                raise Unsayable(column)
+            found[column] = given[0] if isinstance(given[0], int) else ip_of(plain(given[0])) or plain(given[0])
+        return found
 
 
 @functools.cache

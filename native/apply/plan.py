@@ -5,8 +5,10 @@ What differs is found by meaning: comments, blank lines, indents and units do no
 
 from itertools import zip_longest
 
+from native.apply.fullconn import limited_by
 from native.apply.live import Live, Unsayable, live_of, plain
 from native.apply.outcome import Plan, Reason, reason_at
+from native.apply.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from native.apply.server_plan import ServerPlanner
 from native.apply.servers import Servers, ancestors, opaque_words
 from native.config.editor import Editor
@@ -18,11 +20,10 @@ from native.runtime.capabilities import Capabilities
 from native.runtime.commands import Command
 from native.text.document import MARK_END, Document
 from native.text.line import Line
-from native.text.section import BOUNDARY, CONDITIONALS, Section
+from native.text.section import BOUNDARY, Section
 
 __all__ = ["Plan", "Reason", "plan"]
 SERVED = ("backend", "listen")
-Key = tuple[str, str]
 
 
 def plan(running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None, *, preceded: bool = False) -> Plan:
@@ -47,10 +48,11 @@ class _Planner:
     def plan(self) -> Plan:
         if loose_directives(self.running) != loose_directives(self.new):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
-        if not same_sections(self.running, self.new):
+        corresponding = pairs(sections_of(self.running), sections_of(self.new))
+        if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
-        for old, new in zip(sections_of(self.running), sections_of(self.new), strict=True):
+        for old, new in corresponding:
             if old is not new and old.text != new.text and meaning(old) != meaning(new):
                 self._section(old, new)
         return self.result
@@ -63,24 +65,28 @@ class _Planner:
         gone = [key for key in old if key not in after]
         self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section is gone") for kind, name in gone]
         if not self.result.reasons:
-            self.result.reasons.append(Reason("", 0, "", "sections stand in another order"))
+            moved = (section for section, key in zip(sections_of(self.new), old, strict=False) if key_of(section) != key)
+            self._reason(next(moved, sections_of(self.new)[-1]), 0, "sections stand in another order")
 
     def _reason(self, section: Section, place: int, why: str) -> None:
         self.result.reasons.append(reason_at(self.new, section, place, why))
 
     def _section(self, old: Section, new: Section) -> None:
         if (said := self._own_members(old, new)) is not None:
+            if said and (backend := limited_by(self.new, new)):
+                return self._reason(new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from it when it starts")
             self.result.commands += said
             return
         if new.kind not in SERVED or self._others(old) != self._others(new):
             return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
+        if why := self._unsure(self.running, old) or self._unsure(self.new, new):
+            return self._reason(new, first_difference(old, new), why)
         before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
         if before is None or after is None:
             return self._reason(new, first_difference(old, new), "a server line here cannot be read")
-        if why := self._unsure(self.running, old) or self._unsure(self.new, new):
-            return self._reason(new, first_difference(old, new), why)
         planner = ServerPlanner(self.servers, self.capabilities, new.name)
-        planner.plan(before, after)
+        planner.plan(before.servers, after.servers)
+        planner.compare_templates(before.templates, after.templates)
         self.result.commands += planner.commands
         self.result.places.update({text: (new, place) for text, place in planner.places.items()})
         for place, why in planner.reasons:
@@ -89,7 +95,7 @@ class _Planner:
     def _unsure(self, document: Document, section: Section) -> str:
         """Why only HAProxy knows what its servers inherit."""
         above = list(ancestors(document, section))
-        if any(map(_has_conditionals, (section, *above))):
+        if any(map(has_conditionals, (section, *above))):
             return "a server or what it inherits stands under a condition"
         return "" if above or not self.preceded else "the servers may inherit from another file"
 
@@ -129,7 +135,7 @@ class _Planner:
         changed = [member for member in {**old, **after.values} if old.get(member) != after.values.get(member)]
         if not changed:
             return [] if was else None
-        if len(shape.reading(section).lines[number]) > 1 or _has_conditionals(section):
+        if len(shape.reading(section).lines[number]) > 1 or has_conditionals(section):
             return None
         try:
             said, left = live.commands("", plain(section.name), old, after.values, changed)
@@ -162,26 +168,6 @@ def first_difference(old: Section, new: Section) -> int:
         if was != words:
             return place if place is not None else len(new.lines) - 1
     return 0
-
-
-def _has_conditionals(section: Section) -> bool:
-    return any(line.words and line.words[0] in CONDITIONALS for line in section.lines)
-
-
-def same_sections(one: Document, other: Document) -> bool:
-    """Whether both have the same sections in the same order; most of them are shared."""
-    these, those = sections_of(one), sections_of(other)
-    pairs = zip(these, those, strict=False)
-    return len(these) == len(those) and all(a is b or (a.kind, a.name) == (b.kind, b.name) for a, b in pairs)
-
-
-def sections_of(document: Document) -> list[Section]:
-    """What HAProxy reads as one: in which of its files a section stands is nothing to it."""
-    return [section for section in document.sections if section.kind != BOUNDARY]
-
-
-def keys_of(document: Document) -> list[Key]:
-    return [(section.kind, section.name) for section in sections_of(document)]
 
 
 def loose_directives(document: Document) -> list[str]:

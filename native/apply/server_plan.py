@@ -1,6 +1,7 @@
 """The plan for the servers of one backend: changed, deleted and added in the running process, or why not."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from native.apply.live import Unsayable, live_of, plain
 from native.apply.servers import EffectiveServer, Servers
@@ -12,6 +13,8 @@ from native.runtime.commands import Command
 from native.text.words import unquoted, words_of
 
 HEALTH, AGENT, STATE = "health", "agent", "state"
+# Since then an added server has what a server line has without saying so.
+HAS_DEFAULTS = (2, 8)
 
 
 class ServerPlanner:
@@ -47,6 +50,15 @@ class ServerPlanner:
             if server.name not in before:
                 self._added(server)
 
+    def compare_templates(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
+        """What servers made from a template inherit is changed by a reload only. Both sides have the same template lines."""
+        for old, new in zip(befores, afters, strict=True):
+            before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
+            changed = sorted(member for member in {**before, **after} if before.get(member) != after.get(member))
+            if changed or old.opaque != new.opaque:
+                what = ", ".join(changed) or "words that nothing here knows"
+                self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
+
     def _changed(self, old: EffectiveServer, new: EffectiveServer) -> None:
         if old.opaque != new.opaque:
             self.reasons.append((new.place, f"server {new.name}: words changed that nothing here knows"))
@@ -58,7 +70,9 @@ class ServerPlanner:
         except (BadValue, Unsayable):
             said, left = [], changed
         if left:
-            self.reasons.append((new.place, f"server {new.name}: {', '.join(left)} cannot be changed in the running process"))
+            beside = {f" beside {other}" for member in left if (other := self.live.obstacle(member, before, after))}
+            what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(beside)[:1])
+            self.reasons.append((new.place, f"server {new.name}: {what}"))
         elif said and not self.capabilities.sets_servers:
             self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
         else:
@@ -92,8 +106,11 @@ class ServerPlanner:
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """The words of each option; those are left out that only say what an added server is anyway."""
-        silent = [name for name, value in server.values.items() if name == self.state or self._goes_without_saying(name, value)]
-        return [[plain(word) for text in option for word in words_of(text)] for option in self.servers.words(server, silent)]
+        unsaid = self.live.lacking if self.capabilities.version < HAS_DEFAULTS else {}
+        values = {**unsaid, **server.values}
+        silent = [name for name, value in values.items() if name == self.state or self._goes_without_saying(name, value)]
+        options = self.servers.words(replace(server, values=values), silent)
+        return [[plain(word) for text in option for word in words_of(text)] for option in options]
 
     def _goes_without_saying(self, name: str, value: object) -> bool:
         return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
@@ -101,6 +118,8 @@ class ServerPlanner:
     def _not_addable(self, server: EffectiveServer) -> str:
         if not self.capabilities.adds_servers:
             return "this HAProxy adds none in the running process"
+        if server.values.get(self.state) == "enabled" and "enabled" in (server.values.get(self.health), server.values.get(self.agent)):
+            return "HAProxy checks a server that is added in maintenance"
         if server.opaque:
             return f"nothing here knows {' '.join(server.opaque)}"
         try:

@@ -31,12 +31,21 @@ class EffectiveServer:
     opaque: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class SectionServers:
+    """The server and the server-template lines of a section, in order; the name of a template is its prefix."""
+
+    servers: Sequence[EffectiveServer]
+    templates: Sequence[EffectiveServer]
+
+
 class Servers:
     """Reads effective servers in one grammar, lines that two documents share only once."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
         self.server, self.default = grammar.line(resources()["servers"].schema), grammar.line(DEFAULT_SERVER)
+        self.template = grammar.line(resources()["server_templates"].schema)
         self._taken: dict[tuple[str, ...], Reading | None] = {}
 
     def is_server(self, line: Line) -> bool:
@@ -45,23 +54,31 @@ class Servers:
     def is_default(self, line: Line) -> bool:
         return line.words[:1] in self.default.prefixes()
 
-    def of(self, document: Document, section: Section) -> list[EffectiveServer] | None:
-        """All servers in order; None where a line cannot be read as one."""
+    def of(self, document: Document, section: Section) -> SectionServers | None:
+        """None where a line cannot be read as a server."""
         inherited, opaque = self._inherited(document, section)
-        found: list[EffectiveServer] = []
+        servers: list[EffectiveServer] = []
+        templates: list[EffectiveServer] = []
         for place, line in enumerate(section.lines):
             if self.is_default(line):
                 values, words = self._read(self.default, line)
                 inherited, opaque = {**inherited, **values}, (*opaque, *words)
-            elif self.is_server(line):
-                if line.words not in self._taken:
-                    self._taken[line.words] = self.server.take(line.words)
-                reading = self._taken[line.words]
-                if reading is None:
-                    return None
-                own = {**inherited, **reading.values}
-                found.append(EffectiveServer(unquoted(str(own["name"])), place, own, (*opaque, *opaque_words(line, reading))))
-        return found
+                continue
+            is_server = self.is_server(line)
+            if not is_server and line.words[:1] not in self.template.prefixes():
+                continue
+            reading = self._taken_apart(self.server if is_server else self.template, line)
+            if reading is None:
+                return None
+            own = {**inherited, **reading.values}
+            name = unquoted(str(own["name" if is_server else "prefix"]))
+            (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *opaque_words(line, reading))))
+        return SectionServers(servers, templates)
+
+    def _taken_apart(self, shape: LineShape, line: Line) -> Reading | None:
+        if line.words not in self._taken:
+            self._taken[line.words] = shape.take(line.words)
+        return self._taken[line.words]
 
     def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
         reading = shape.take(line.words)

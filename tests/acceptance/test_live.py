@@ -89,7 +89,7 @@ ROWS = [
     Row(
         "agent port while it is switched off", AGENT, {"agent-port": 8, "agent-check": "disabled"}, {"agent_enabled": False}, "agent-port 8"
     ),
-    Row("no TLS any more", TLS, {"ssl": "disabled"}, {"use_ssl": False}),
+    Row("no TLS any more", TLS, {"ssl": "disabled"}, {"use_ssl": False}, since=NEVER),
     Row("TLS", "", {"ssl": "enabled", "verify": "none"}, {"use_ssl": True}, TLS, NEVER),
     Row(
         "several",

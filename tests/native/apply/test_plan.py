@@ -39,6 +39,19 @@ frontend guarded
   .if feature(LUA)
   maxconn 55
   .endif
+
+backend templated
+  default-server weight 2
+  server-template t 3 192.0.2.8:80 rise 2
+  default-server inter 3s
+  server last 192.0.2.9:80
+
+backend limited
+  server m1 192.0.2.1:80 minconn 5 maxconn 10
+
+frontend limiting
+  maxconn 70
+  default_backend limited
 """
 LAST = "server s2 192.0.2.2:80 maxconn 7\n"
 LIVE = [
@@ -71,6 +84,8 @@ LIVE = [
             "set server app/s3 state ready",
         ],
     ),
+    ("said twice above servers", "80 rise 2\n", "80 rise 2\n  default-server weight 2\n", []),
+    ("below the template", "default-server inter 3s", "default-server inter 3s weight 9", ["set server templated/last weight 9"]),
     ("added out of service", LAST, LAST + "  server s3 192.0.2.3:80 disabled\n", ["add server app/s3 192.0.2.3:80 inter 5s"]),
 ]
 RELOADS = [
@@ -91,6 +106,19 @@ RELOADS = [
     ("a server under a condition", "weight 1\n", "weight 2\n", "backend guarded", 20, "server"),
     ("the condition", "OPENSSL", "QUIC", "backend guarded", 19, ".if"),
     ("the defaults", "inter 5s", "inter 6s", "defaults base", 6, "default-server"),
+    (
+        "what the servers of a template inherit",
+        "default-server weight 2",
+        "default-server weight 3",
+        "backend templated",
+        33,
+        "server-template",
+    ),
+    ("their number", "server-template t 3", "server-template t 4", "backend templated", 33, "server-template"),
+    ("TLS", "weight 10 check", "weight 10 ssl verify none check", "backend app", 15, "server"),
+    ("a limit beside minconn", "minconn 5 maxconn 10", "minconn 5 maxconn 12", "backend limited", 38, "server"),
+    ("a limit beside minconn taken away", "minconn 5 maxconn 10", "minconn 5", "backend limited", 38, "server"),
+    ("a limit that fullconn follows", "maxconn 70", "maxconn 80", "frontend limiting", 41, "maxconn"),
     ("text in front", "global\n", '.notice "x"\nglobal\n', "", 1, ""),
 ]
 
@@ -156,6 +184,18 @@ def test_what_servers_inherit_may_be_unknown() -> None:
     assert why(missing, preceded=True) == ["the servers may inherit from another file"]
     guarded = BASE.replace("  default-server inter 5s\n", "  .if feature(OPENSSL)\n  default-server weight 9\n  .endif\n")
     assert why(guarded, preceded=False) == ["a server or what it inherits stands under a condition"]
+
+
+def test_order_of_sections() -> None:
+    """That of proxies says nothing; over a section that acts while it is read it may."""
+    head, app = BASE.partition("frontend web")[0], BASE[BASE.index("backend app\n  balance") : BASE.index("backend guarded")]
+    plain = Document.parse(head + app + "backend other\n  balance first\n")
+    moved = Document.parse(head + "backend other\n  balance first\n\n" + app.replace("weight 10", "weight 11"))
+    assert [each.text for each in plan(plain, moved, MODERN).commands] == ["set server app/s1 weight 11"]
+    above = Document.parse("backend other\n  balance first\n" + head + app)
+    assert [(each.section, each.line, each.why) for each in plan(plain, above, MODERN).reasons] == [
+        ("backend other", 1, "sections stand in another order")
+    ]
 
 
 def test_order_of_servers_counts() -> None:

@@ -6,6 +6,7 @@ from native.apply.server_plan import ServerPlanner
 from native.apply.servers import EffectiveServer, Servers
 from native.grammar.load import grammar
 from native.runtime.capabilities import Capabilities
+from native.runtime.proof import Shows
 from native.text.document import Document
 
 ALL = frozenset({"set server", "add server", "del server"})
@@ -14,7 +15,8 @@ SERVERS = Servers(grammar())
 
 def servers(*lines: str) -> list[EffectiveServer]:
     document = Document.parse(("backend b\n" + "".join(f"  server {line}\n" for line in lines)).encode())
-    return SERVERS.of(document, document.sections[0]) or []
+    found = SERVERS.of(document, document.sections[0])
+    return list(found.servers) if found else []
 
 
 def planned(before: list[str], after: list[str], capabilities: Capabilities) -> ServerPlanner:
@@ -24,6 +26,7 @@ def planned(before: list[str], after: list[str], capabilities: Capabilities) -> 
 
 
 A, B, C = "a 192.0.2.1:80", "b 192.0.2.2:80 weight 5 disabled", "c 192.0.2.3:80"
+AGENT, OFF = " agent-check agent-port 9", " no-agent-check agent-port 9"
 ADD_C = ["add server b/c 192.0.2.3:80", "set server b/c state ready"]
 LIVE = [
     ([A, B], [A, B], []),
@@ -58,6 +61,24 @@ def test_a_refused_deletion_puts_the_server_back_as_it_was() -> None:
     assert [each.undo for each in planner.commands if each.undo] == ["set server b/a state ready", "set server b/b state maint"]
 
 
+def test_an_agent_that_is_switched_on_again_is_where_a_fresh_one_is() -> None:
+    """While it is off, the file can change what HAProxy is then not told."""
+    planner = planned([A + OFF], [A + AGENT], Capabilities((3, 2), ALL, "admin"))
+    assert [each.check for each in planner.commands] == [
+        Shows("b", "a", (("agent_enabled", True), ("agent_addr", "-"), ("agent_port", 9), ("iweight", 1)))
+    ]
+    planner = planned([A + " no-agent-check port 7 weight 3"], [A + " agent-check port 7 weight 3"], Capabilities((3, 2), ALL, "admin"))
+    assert planner.commands[0].check == Shows("b", "a", (("agent_enabled", True), ("agent_addr", "-"), ("agent_port", 7), ("iweight", 3)))
+
+
+def test_an_added_server_keeps_idle_connections_as_one_of_the_file_does() -> None:
+    """Up to 2.7 only when it is said."""
+    words = {version: planned([], [C], Capabilities(version, ALL, "admin")).commands[0].text for version in ((2, 6), (2, 8))}
+    assert words == {(2, 6): "add server b/c 192.0.2.3:80 pool-max-conn -1 pool-purge-delay 5s", (2, 8): "add server b/c 192.0.2.3:80"}
+    own = planned([], [C + " pool-max-conn 3"], Capabilities((2, 6), ALL, "admin")).commands[0].text
+    assert own == "add server b/c 192.0.2.3:80 pool-max-conn 3 pool-purge-delay 5s"
+
+
 RELOADS = [
     ([A, C], [C, A], "stand in another order"),
     ([A], [C, A], "stand in another order"),
@@ -67,6 +88,20 @@ RELOADS = [
     ([A], [A + " rise 3"], "rise cannot be changed in the running process"),
     ([A], [A, C + " cookie ${C}"], "only HAProxy knows the value of ${C}"),
     ([A], [A, '"${N}" 192.0.2.3:80'], "only HAProxy knows the name ${N}"),
+    ([A + " check"], [A + " check ssl verify none"], "ssl, verify cannot be changed in the running process"),
+    ([A + AGENT], [A + AGENT + " weight 3"], "weight cannot be changed in the running process beside agent-check"),
+    ([A + AGENT], [A + AGENT + " addr 192.0.2.9"], "health_check_address cannot be changed in the running process beside agent-check"),
+    (
+        [A + " agent-check port 9"],
+        [A + " agent-check port 8"],
+        "health_check_port cannot be changed in the running process beside agent-check",
+    ),
+    ([A + OFF + " addr 192.0.2.8"], [A + AGENT + " agent-addr 192.0.2.9 addr 192.0.2.8"], "agent-addr"),
+    ([A + " hash-key addr"], ["a 192.0.2.7:80 hash-key addr"], "address cannot be changed in the running process beside hash_key"),
+    ([A + " minconn 5 maxconn 10"], [A + " minconn 5"], "maxconn cannot be changed in the running process beside minconn"),
+    ([A + " minconn 5 maxconn 10"], [A + " maxconn 10"], "minconn cannot be changed in the running process"),
+    ([A], [A, C + " check disabled"], "HAProxy checks a server that is added in maintenance"),
+    ([A], [A, C + AGENT + " disabled"], "HAProxy checks a server that is added in maintenance"),
 ]
 
 

@@ -27,7 +27,7 @@ def effective(text: str, backend: str = "app") -> list[EffectiveServer]:
     assert section
     found = SERVERS.of(document, section)
     assert found is not None
-    return found
+    return list(found.servers)
 
 
 def test_the_nearest_word_counts_and_only_for_servers_below() -> None:

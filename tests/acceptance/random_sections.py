@@ -1,0 +1,228 @@
+"""Configurations that change at random, one small thing at a time, as operators and controllers change them.
+
+`{p0}` to `{p3}` stand for ports that servers are reached at, `{b0}` and so on for those that frontends listen on.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+ADDRESSES = [f"127.0.0.{last}" for last in range(2, 6)]
+PORTS, BINDS = 4, 3
+HEAD = """\
+global
+    stats socket {stats} level admin
+    maxconn 1000
+    ssl-server-verify none
+
+defaults base
+    mode http
+    timeout connect 1s
+    timeout client 5s
+    timeout server 5s
+    timeout check 1s
+
+defaults checked from base
+    default-server inter 70ms agent-inter 70ms rise 1 fall 1
+
+"""
+# Options of a server, or of what servers inherit, and how they may be said.
+OPTIONS: dict[str, list[str]] = {
+    "weight": ["weight 0", "weight 1", "weight 7", "weight 100", "weight 256"],
+    "maxconn": ["maxconn 0", "maxconn 4", "maxconn 10", "maxconn 30"],
+    "minconn": ["minconn 5", "minconn 10"],
+    "maxqueue": ["maxqueue 9"],
+    "check": ["check", "check", "check", "no-check"],
+    "port": ["port {p1}", "port {p2}"],
+    "addr": ["addr 127.0.0.4", "addr 127.0.0.5"],
+    "agent": ["agent-check", "agent-check", "no-agent-check"],
+    "agent-port": ["agent-port {p2}", "agent-port {p3}"],
+    "agent-addr": ["agent-addr 127.0.0.3", "agent-addr 127.0.0.2"],
+    "agent-send": ["agent-send hello", "agent-send other"],
+    "agent-inter": ["agent-inter 70ms"],
+    "ssl": ["ssl", "ssl", "no-ssl"],
+    "verify": ["verify none"],
+    "check-ssl": ["check-ssl", "no-check-ssl"],
+    "disabled": ["disabled", "disabled", "enabled"],
+    "backup": ["backup"],
+    "cookie": ["cookie a", "cookie b"],
+    "inter": ["inter 60ms"],
+    "pool-max-conn": ["pool-max-conn 3"],
+    "rise": ["rise 1", "rise 2"],
+    "send-proxy": ["send-proxy"],
+}
+# What the walk is about comes more often.
+LIVELY = ("weight", "maxconn", "check", "port", "addr", "agent", "agent-port", "agent-addr", "ssl", "disabled")
+OPTION_WORDS = list(OPTIONS)
+
+
+@dataclass
+class Server:
+    name: str
+    address: str
+    port: int
+    options: dict[str, str] = field(default_factory=dict)
+
+    def line(self) -> str:
+        return f"    server {self.name} {self.address}:{{p{self.port}}} {' '.join(self.options.values())}".rstrip()
+
+
+@dataclass
+class Backend:
+    name: str
+    balance: str = "roundrobin"
+    fullconn: int = 0
+    inherited: list[dict[str, str]] = field(default_factory=list)
+    servers: list[Server] = field(default_factory=list)
+    template: dict[str, str] | None = None
+
+    def text(self) -> str:
+        lines = [f"backend {self.name} from checked", f"    balance {self.balance}"]
+        lines += [f"    fullconn {self.fullconn}"] if self.fullconn else []
+        lines += [f"    default-server {' '.join(options.values())}" for options in self.inherited if options]
+        if self.template is not None:
+            lines.append(f"    server-template t 2 127.0.0.3:{{p1}} {' '.join(self.template.values())}".rstrip())
+        return "\n".join([*lines, *(server.line() for server in self.servers), ""])
+
+
+@dataclass
+class Frontend:
+    name: str
+    bind: int
+    backend: str
+    maxconn: int = 100
+
+    def text(self) -> str:
+        limit = f"    maxconn {self.maxconn}\n" if self.maxconn else ""
+        return f"frontend {self.name} from base\n    bind 127.0.0.1:{{b{self.bind}}}\n{limit}    default_backend {self.backend}\n"
+
+
+class Configuration:
+    """A file that `change` changes by chance; `text` is what stands in it now, `copy.deepcopy` what to go back to."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.count = 0
+        self.sections: list[Backend | Frontend] = [Backend(f"b{number}") for number in range(4)]
+        self.sections += [Frontend(f"f{number}", number, f"b{number}") for number in range(BINDS)]
+        for backend in self.backends:
+            for _ in range(3):
+                self._come(backend)
+        self.backends[1].template = {}
+        self.backends[2].fullconn = 50
+        self.backends[0].inherited = [{"weight": "weight 3"}]
+
+    @property
+    def backends(self) -> list[Backend]:
+        return [each for each in self.sections if isinstance(each, Backend)]
+
+    @property
+    def text(self) -> str:
+        return HEAD + "\n".join(section.text() for section in self.sections)
+
+    def change(self) -> str:
+        """What was done; two things at a time now and then."""
+        times = 1 if self.chance.random() < 0.8 else 2
+        return ", ".join(self._change() for _ in range(times))
+
+    def _change(self) -> str:
+        chances: list[tuple[int, Callable[[], str]]] = [
+            (12, self._option_of_server),
+            (3, self._address),
+            (3, self._added),
+            (2, self._deleted),
+            (2, self._option_of_default),
+            (1, self._option_of_template),
+            (2, self._limit),
+            (1, self._moved),
+            (1, self._server_moved),
+        ]
+        return self.chance.choices([each for _, each in chances], [weight for weight, _ in chances])[0]()
+
+    def _vary(self, options: dict[str, str]) -> str:
+        """One option more, less or otherwise; also in another order, which counts for some."""
+        name = self.chance.choice(LIVELY if self.chance.random() < 0.7 else OPTION_WORDS)
+        former = options.get(name)
+        others = [said for said in OPTIONS[name] if said != former]
+        if former and (not others or self.chance.random() < 0.4):
+            del options[name]
+            return f"-{former}"
+        if former is None and self.chance.random() < 0.2:
+            kept = dict(options)
+            options.clear()
+            options |= {name: self.chance.choice(others), **kept}
+        else:
+            options[name] = self.chance.choice(others)
+        return f"+{options[name]}"
+
+    def _backend(self) -> Backend:
+        return self.chance.choice(self.backends)
+
+    def _option_of_server(self) -> str:
+        backend = self._backend()
+        if not backend.servers:
+            return self._added()
+        server = self.chance.choice(backend.servers)
+        return f"{backend.name}/{server.name} {self._vary(server.options)}"
+
+    def _address(self) -> str:
+        backend = self._backend()
+        if not backend.servers:
+            return self._added()
+        server = self.chance.choice(backend.servers)
+        if self.chance.random() < 0.5:
+            server.address = self.chance.choice(ADDRESSES)
+        else:
+            server.port = self.chance.randrange(PORTS)
+        return f"{backend.name}/{server.name} at {server.address}:p{server.port}"
+
+    def _come(self, backend: Backend) -> Server:
+        self.count += 1
+        server = Server(f"s{self.count}", self.chance.choice(ADDRESSES), self.chance.randrange(PORTS))
+        backend.servers.append(server)
+        return server
+
+    def _added(self) -> str:
+        backend = self._backend()
+        server = self._come(backend)
+        for _ in range(self.chance.randrange(4)):
+            self._vary(server.options)
+        return f"{backend.name} {server.line().strip()}"
+
+    def _deleted(self) -> str:
+        backend = self._backend()
+        if not backend.servers:
+            return self._added()
+        server = self.chance.choice(backend.servers)
+        backend.servers.remove(server)
+        return f"{backend.name} without {server.name}"
+
+    def _option_of_default(self) -> str:
+        backend = self._backend()
+        if not backend.inherited or self.chance.random() < 0.2:
+            backend.inherited.append({})
+        return f"{backend.name} default-server {self._vary(self.chance.choice(backend.inherited))}"
+
+    def _option_of_template(self) -> str:
+        backend = next(each for each in self.backends if each.template is not None)
+        assert backend.template is not None
+        return f"{backend.name} server-template {self._vary(backend.template)}"
+
+    def _limit(self) -> str:
+        if self.chance.random() < 0.4:
+            backend = self._backend()
+            backend.fullconn = self.chance.choice([0, 50, 60])
+            return f"{backend.name} fullconn {backend.fullconn}"
+        frontend = self.chance.choice([each for each in self.sections if isinstance(each, Frontend)])
+        frontend.maxconn = self.chance.choice([0, 100, 200, 250])
+        return f"{frontend.name} maxconn {frontend.maxconn}"
+
+    def _moved(self) -> str:
+        one, other = self.chance.sample(range(len(self.sections)), 2)
+        self.sections[one], self.sections[other] = self.sections[other], self.sections[one]
+        return f"{self.sections[one].name} and {self.sections[other].name} change places"
+
+    def _server_moved(self) -> str:
+        backend = self._backend()
+        self.chance.shuffle(backend.servers)
+        return f"{backend.name} {[server.name for server in backend.servers]}"

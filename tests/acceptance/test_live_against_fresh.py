@@ -1,0 +1,142 @@
+"""What is answered to be live is what a fresh HAProxy makes of the same file, field by field and check by check.
+
+A walk: one change at random after the other, each committed; the seed is printed. Changes that HAProxy refuses are taken back.
+"""
+
+import copy
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from native.engine import Engine
+from native.errors import Refused
+from native.text.document import Document
+from tests.acceptance.effective import differences, effective, fresh
+from tests.acceptance.random_sections import ADDRESSES, BINDS, PORTS, Configuration
+from tests.acceptance.witness import Witness
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import reload, run, running_engine
+
+VERSIONS = (*binaries.WANTED, "3.4")
+STEPS = int(os.environ.get("WALK_STEPS", "12"))
+SEED = int(os.environ.get("WALK_SEED", "0")) or time.time_ns() % 1_000_000
+# Longer than any interval of the checks.
+WINDOW = 0.25
+PATIENCE = float(os.environ.get("WALK_PATIENCE", "20"))
+
+
+@dataclass
+class Stage:
+    """One HAProxy beside an engine, and the servers that its checks go to; `other` are those of fresh processes."""
+
+    haproxy: HAProxy
+    servers: Witness
+    other: Witness
+    binds: tuple[list[int], list[int]]
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def text(self, configuration: Configuration) -> str:
+        return filled(configuration.text, self.servers, self.binds[0]).replace("{stats}", str(self.haproxy.stats))
+
+    def fresh_text(self, configuration: Configuration) -> str:
+        return filled(configuration.text, self.other, self.binds[1])
+
+    def same_ports(self, send: Callable[[str], str]) -> Callable[[str], str]:
+        """Asks a fresh process; its ports are told as those of the other one."""
+        ports = dict(zip(map(str, self.other.ports), map(str, self.servers.ports), strict=True))
+        pattern = re.compile(rf"\b({'|'.join(ports)})\b")
+        return lambda command: pattern.sub(lambda match: ports[match[0]], send(command))
+
+
+def filled(text: str, witness: Witness, binds: list[int]) -> str:
+    for number, port in enumerate(witness.ports):
+        text = text.replace(f"{{p{number}}}", str(port))
+    for number, port in enumerate(binds):
+        text = text.replace(f"{{b{number}}}", str(port))
+    return text
+
+
+@pytest.fixture(params=VERSIONS)
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
+    binary = binaries.exactly(request.param)
+    with ExitStack() as stack:
+        servers, other = (stack.enter_context(Witness(ADDRESSES, PORTS)) for _ in range(2))
+        binds = [free_port() for _ in range(BINDS)], [free_port() for _ in range(BINDS)]
+        configuration = filled(Configuration(SEED).text, servers, binds[0])
+        haproxy = stack.enter_context(HAProxy(tmp_path, configuration, binary=binary))
+        yield Stage(haproxy, servers, other, binds)
+
+
+async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Configuration:
+    """The configuration after one more change, which the process has."""
+    changed = copy.deepcopy(configuration)
+    what = changed.change()
+    try:
+        outcome = await engine.push_raw(stage.text(changed).encode(), version=engine.version())
+    except Refused:
+        stage.outcomes["refused"] += 1
+        configuration.chance = changed.chance
+        return configuration
+    stage.outcomes[outcome.kind] += 1
+    if outcome.live:
+        compare(stage, changed, what)
+    elif outcome.reload_id:
+        assert outcome.reasons
+        assert (await reload(engine)).status == "succeeded", what
+    return changed
+
+
+def compare(stage: Stage, configuration: Configuration, what: str) -> None:
+    with fresh(stage.haproxy.directory / "fresh", stage.haproxy.binary, stage.fresh_text(configuration)) as send:
+        deadline = time.monotonic() + PATIENCE
+        while found := [*fields(stage, configuration, send), *visits(stage)]:
+            assert time.monotonic() < deadline, "\n".join([f"seed {SEED}, {what}:", *found, configuration.text])
+
+
+def fields(stage: Stage, configuration: Configuration, send: Callable[[str], str]) -> list[str]:
+    """A computed fullconn decides nothing where no server has minconn."""
+    unused = {f"{backend.name}/BACKEND slim" for backend in configuration.backends if "minconn" not in backend.text()}
+    shown = effective(stage.haproxy.ask), effective(stage.same_ports(send))
+    return differences(*({name: value for name, value in each.items() if name not in unused} for each in shown))
+
+
+def visits(stage: Stage) -> list[str]:
+    """What checks do in one process and not in the other."""
+    live, other = stage.servers.seen(WINDOW), stage.other.seen(WINDOW)
+    return [f"checks: live {sorted(live - other)}, fresh {sorted(other - live)}"] if live != other else []
+
+
+def walk(stage: Stage, steps: int) -> None:
+    print(f"seed {SEED}, HAProxy {stage.haproxy.version}")
+
+    async def work() -> None:
+        async with running_engine(stage.haproxy.directory, stage.haproxy) as engine:
+            configuration = Configuration(SEED)
+            for _ in range(steps):
+                configuration = await step(engine, stage, configuration)
+            await reload(engine)
+
+    run(work())
+    print(dict(stage.outcomes))
+
+
+def test_live_is_what_a_fresh_process_does(stage: Stage) -> None:
+    walk(stage, STEPS)
+
+
+@pytest.mark.soak
+def test_live_is_what_a_fresh_process_does_for_long(stage: Stage) -> None:
+    walk(stage, 500)
+
+
+def test_documents_of_the_walk_are_read_as_they_are_written() -> None:
+    text = Configuration(1).text
+    assert Document.parse(text).text == text

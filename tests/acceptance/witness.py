@@ -1,0 +1,105 @@
+"""Servers that record what checks do to them: where each goes, and what it says first (nothing, TLS, the PROXY protocol, a text)."""
+
+import contextlib
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Sequence
+from typing import Self
+
+TLS_HANDSHAKE = 0x16
+ANSWER = b"up\n"
+# How long one may take to begin to speak.
+PATIENCE = 0.05
+Visit = tuple[str, int, str]
+
+
+class Witness:
+    """Listens on every one of the addresses with the same ports, whose numbers are free ones; a port is told by its place in `ports`."""
+
+    def __init__(self, addresses: Sequence[str], ports: int) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._listeners: list[socket.socket] = []
+        self.ports: list[int] = []
+        while len(self.ports) < ports:
+            self._listen(addresses)
+        self._visits: set[Visit] = set()
+        self._lock = threading.Lock()
+        self._stopping = False
+        self._open: dict[socket.socket, tuple[float, Visit]] = {}
+        self._thread = threading.Thread(target=self._serve)
+
+    def _listen(self, addresses: Sequence[str]) -> None:
+        first = socket.create_server((addresses[0], 0), backlog=200)
+        port = first.getsockname()[1]
+        try:
+            opened = [first, *(socket.create_server((address, port), backlog=200) for address in addresses[1:])]
+        except OSError:
+            return first.close()
+        for listener in opened:
+            listener.setblocking(False)
+            self._selector.register(listener, selectors.EVENT_READ)
+        self._listeners += opened
+        self.ports.append(port)
+
+    def seen(self, seconds: float) -> set[Visit]:
+        """What comes within so many seconds from now."""
+        # Those that are under way were sent before.
+        time.sleep(PATIENCE)
+        with self._lock:
+            self._visits.clear()
+        time.sleep(seconds)
+        with self._lock:
+            return set(self._visits)
+
+    def _serve(self) -> None:
+        while not self._stopping:
+            for key, _ in self._selector.select(PATIENCE / 5):
+                assert isinstance(key.fileobj, socket.socket)
+                if key.fileobj in self._listeners:
+                    self._accept(key.fileobj)
+                else:
+                    self._read(key.fileobj)
+            now = time.monotonic()
+            for connection in [each for each, (deadline, _) in self._open.items() if deadline < now]:
+                self._close(connection, "")
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
+        address, port = listener.getsockname()[:2]
+        connection.setblocking(False)
+        self._open[connection] = time.monotonic() + PATIENCE, (address, self.ports.index(port), "")
+        self._selector.register(connection, selectors.EVENT_READ)
+
+    def _read(self, connection: socket.socket) -> None:
+        try:
+            data = connection.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._close(connection, "TLS" if data[:1] == bytes([TLS_HANDSHAKE]) else data[:8].decode("latin-1"))
+
+    def _close(self, connection: socket.socket, said: str) -> None:
+        _, (address, port, _) = self._open.pop(connection)
+        with self._lock:
+            self._visits.add((address, port, said))
+        self._selector.unregister(connection)
+        with contextlib.suppress(OSError):
+            connection.send(ANSWER)
+        connection.close()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stopping = True
+        self._thread.join()
+        for each in (*self._listeners, *self._open):
+            each.close()
+        self._selector.close()
