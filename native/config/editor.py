@@ -179,6 +179,8 @@ class Editor:
             return with_edited(document, section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
         old = self._section(document, resource, name)
+        if full and old is not None and body == self.get_object(document, resource, None, name, full=True):
+            return document
         if old is None and resource.kind == "singleton":
             return self.create(document, resource, None, body, full=full)
         if old is None:

@@ -28,9 +28,12 @@ class Alternative:
     def __post_init__(self) -> None:
         literals: list[str] = []
         for node in self.chain.nodes:
-            if not isinstance(node, Word):
+            if isinstance(node, Toggle) and list(node.words) == [True]:
+                literals += node.words[True] or ()
+            elif isinstance(node, Word):
+                literals.append(node.text)
+            else:
                 break
-            literals.append(node.text)
         self.literals = tuple(literals)
 
     def lacking(self, values: Mapping[str, Any]) -> str | None:

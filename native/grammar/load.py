@@ -47,8 +47,10 @@ class Grammar:
             properties = {n: s for n, s in self.schemas.properties(schema).items() if n not in set(embedded)}
             note = self.schemas.note(schema)
             header = self.shape(properties, {"line": note["header"]})
-            inner = {n: s for n, s in properties.items() if n not in (*header.members, METADATA)}
-            families = [self._family((), properties, family) for family in note.get("families", ())]
+            # The metadata of a section stands behind its header alone.
+            others = {n: s for n, s in properties.items() if n != METADATA}
+            inner = {n: s for n, s in others.items() if n not in header.members}
+            families = [self._family((), others, family) for family in note.get("families", ())]
             claimed = {member for family in families for member in family.shape.members}
             directives = [*self._directives((), inner, claimed), *families]
             if note.get("by_keyword"):

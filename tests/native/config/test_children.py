@@ -108,3 +108,11 @@ def test_what_cannot_be_read_outlives_a_whole_list() -> None:
     text = TEXT.replace("    acl later", "    acl\n    acl later")
     changed = EDITOR.replace_all(section(text), "backends", ACLS, rows("later"))
     assert [line.text.strip() for line in changed.lines if line.words[:1] == ("acl",)] == ["acl", "acl later path /x"]
+
+
+def test_a_negated_option_is_no_log_target() -> None:
+    """`no log` begins with the same word."""
+    targets, text = resources()["log_targets"], "frontend f\n    no option logasap\n    log 192.0.2.1 local0\n    no log\n"
+    children = EDITOR.children(section(text), targets)
+    assert (children.places, children.unparsed) == ([2, 3], [])
+    assert EDITOR.replace_all(section(text), "frontends", targets, []).text == "frontend f\n    no option logasap\n"

@@ -291,3 +291,10 @@ def test_a_child_without_a_name_of_its_own_may_be_given_one() -> None:
     assert named.text == "frontend web\n    bind 127.0.0.1:80 name main\n"
     with pytest.raises(OtherName):
         EDITOR.replace(named, binds, web, "main", {**body, "name": "other"})
+
+
+def test_a_whole_section_sent_back_keeps_what_no_object_can_express() -> None:
+    body = EDITOR.get_object(document(), BACKENDS, None, "app", full=True)
+    assert EDITOR.replace(document(), BACKENDS, None, "app", body, full=True).text == TEXT
+    changed = EDITOR.replace(document(), BACKENDS, None, "app", {**body, "mode": "tcp"}, full=True)
+    assert "odd-directive" not in changed.text

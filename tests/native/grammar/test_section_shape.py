@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 
 from native.grammar.directive import NOTHING
+from native.grammar.load import Grammar
 from native.grammar.section_shape import holder_of, with_member
+from native.text.document import Document
 from native.text.section import Section
 from tests.native.grammar.language import small
 
@@ -88,3 +90,10 @@ def test_objects_by_path() -> None:
     assert holder_of({"a": {"b": {"c": 1}}}, ("a", "b")) == {"c": 1}
     assert holder_of({"a": None}, ("a",)) is NOTHING
     assert with_member({"a": {"b": 1}, "c": 2}, ("a", "d"), 3) == {"a": {"b": 1, "d": 3}, "c": 2}
+
+
+def test_a_comment_inside_is_no_metadata_of_the_section() -> None:
+    section = Document.parse('backend b\n  option smtpchk  # why\n  mode http # {"a":1}\n').sections[0]
+    shape = Grammar().section("backend")
+    assert shape.read(section) == {"name": "b", "mode": "http", "adv_check": "smtpchk"}
+    assert shape.onto(section, shape.read(section)).text == section.text
