@@ -69,7 +69,7 @@ container: dev ## an image, if buildah is here; BASE=debian@sha256:... is what i
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
-soak: dev haproxy ## what takes hours: 4,200 kills, odd files edited 3,900 times, and an hour of mixed work, or SOAK_MINUTES of it
+soak: dev haproxy ## what takes hours: 4,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it
 	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
