@@ -13,6 +13,7 @@ from app.errors import ApiError
 from app.negotiation import check_accept, check_content_encoding, check_content_type
 from app.operations import Operation
 from app.validation import check_outermost, validated
+from native.beside import LARGE, beside_if
 
 if TYPE_CHECKING:
     from app.sidecar import Sidecar
@@ -76,7 +77,7 @@ async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
         _check_force(call)
         return call
     patience = connection.of(scope).endpoint.read_timeout
-    data = await body.read(receive, scope["headers"], sidecar.settings.max_body_size, patience)
+    data = await body.read(receive, scope["headers"], _largest_body(call), patience)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")
@@ -87,7 +88,8 @@ async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     if JSON not in declared.media_types:
         call.body = data
         return call
-    value = body.decode(data)
+    large = len(data) > LARGE
+    value = await beside_if(large, body.decode, data)
     check_outermost(value, declared.schema, sidecar.schemas)
     _check_force(call)
     _check_parent(call)
@@ -95,7 +97,7 @@ async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
     call.sent = value
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
-    call.body = validated(value, declared.schema, sidecar.schemas, unwritable=unwritable, unknown=unknown)
+    call.body = await beside_if(large, validated, value, declared.schema, sidecar.schemas, unwritable=unwritable, unknown=unknown)
     return call
 
 
@@ -105,6 +107,15 @@ def _embedded(call: Call) -> list[str]:
     if name not in resources.by_name or call.operation.parent or call.get("full_section"):
         return []
     return [member for member, _ in resources.children(name)]
+
+
+def _largest_body(call: Call) -> int:
+    """In bytes; 0 for no limit."""
+    setting, declared = call.sidecar.settings.max_body_size, call.operation.body
+    if setting is not None or declared is None:
+        return setting or 0
+    whole = JSON not in declared.media_types or call.sidecar.schemas.kind(declared.schema) == "array" or call.get("full_section")
+    return body.WHOLE_BYTES if whole else body.OBJECT_BYTES
 
 
 def _check_force(call: Call) -> None:

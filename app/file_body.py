@@ -9,7 +9,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import parse_options_header
 from starlette.types import Receive, Scope
 
-from app.body import too_large
+from app.body import FILE_BYTES, too_large
 from app.call import Call, header, reading
 from app.errors import ApiError
 from app.negotiation import check_content_encoding, check_content_type
@@ -139,16 +139,17 @@ async def sent(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     call = reading(sidecar, scope["operation"], scope["path_params"], scope)
     declared, settings = call.operation.body, sidecar.settings
     assert declared is not None
+    limit = FILE_BYTES if settings.max_body_size is None else settings.max_body_size
     length, kind = (header(scope["headers"], name) for name in (b"content-length", b"content-type"))
-    if length.isdigit() and settings.max_body_size and int(length) > settings.max_body_size:
-        raise too_large(settings.max_body_size)
-    call.body = file = File(receive, settings.max_body_size, settings.read_timeout)
+    if length.isdigit() and limit and int(length) > limit:
+        raise too_large(limit)
+    call.body = file = File(receive, limit, settings.read_timeout)
     if declared.required:
         await file.begin()
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(kind, declared.media_types)
     if MULTIPART in declared.media_types:
-        call.body = Form(receive, settings.max_body_size, settings.read_timeout, _boundary(kind))
+        call.body = Form(receive, limit, settings.read_timeout, _boundary(kind))
         await call.body.begin()
     return call
 

@@ -8,15 +8,19 @@ from difflib import get_close_matches
 from functools import lru_cache
 from urllib.parse import parse_qsl, quote
 
+# Comparing spellings takes time that grows with their length.
+LONGEST_WORD = 100
 BASE, OLD_BASES = "v3", ("v1", "v2", "v3")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was most likely meant: the closest spelling, else the longest one that is part of the word."""
+    if len(word) > LONGEST_WORD:
+        return None
     known = sorted(known)
     if close := get_close_matches(word.lower(), known, 1, 0.7):
         return close[0]
-    parts = [each for each in known if len(each) > 3 and each in word.lower()] if len(word) < 100 else []
+    parts = [each for each in known if len(each) > 3 and each in word.lower()]
     return max(parts, key=len, default=None)
 
 

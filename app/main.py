@@ -41,7 +41,7 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
         gate=Gate(users),
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
-        schemas=Schemas(document["components"]["schemas"]),
+        schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),
         traces=traces.from_environment(os.environ),
         directories=named,
         acme=acme(engine, editor),

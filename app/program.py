@@ -25,6 +25,7 @@ from app.serving import Serving
 from app.settings import Settings, SettingsError, table
 from app.users import NoUsers
 from app.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
+from native.beside import hand_on_often
 from native.errors import NativeError, RuntimeFailure
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ def serve(settings: Settings, reread: Reread) -> int:
             write_pid_file(settings.pid_file)
         log.setup(settings.log_targets)
         greet(settings)
+        hand_on_often()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(Program(settings, reread).run())
     except FATAL as error:

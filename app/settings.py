@@ -56,7 +56,9 @@ class Settings:
     cleanup_timeout: float = _from("--cleanup-timeout", API, "duration", 10.0, "idle time after which a connection is closed")
     graceful_timeout: float = _from("--graceful-timeout", API, "duration", 15.0, "time that running requests get on a stop")
     max_header_size: int = _from("--max-header-size", API, "size", 1_000_000, "largest request header")
-    max_body_size: int = _from("--max-body-size", API, "size", 1_000_000_000, "largest request body; 0 for no limit")
+    max_body_size: int | None = _from(
+        "--max-body-size", API, "size", None, "largest request body, 0 for no limit; default: 1 MB, 50 MB of what is whole, 1 GB of uploads"
+    )
     socket_path: str = _from("--socket-path", API, "text", "/var/run/data-plane.sock", "socket of the unix listener")
     socket_mode: str = _from("--socket-mode", API, "text", "", "mode of that socket, octal; default: as the umask says")
     host: str = _from("--host", API, "text", "localhost", "address to listen on", env="HOST")

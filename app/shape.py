@@ -25,22 +25,26 @@ _INT64 = 1 << 63
 
 @dataclass
 class Shaped:
-    """What became of a body: the value, wrong types (400), misnamed members and unwritable texts (422), and
-    members that nobody knows, beside those known in their place."""
+    """What became of a body: the value, wrong types (400), misnamed members, unwritable and too long texts (422), and members that
+    nobody knows, beside those known in their place."""
 
     value: Any = None
     mistyped: list[str] = field(default_factory=list)
     misnamed: list[str] = field(default_factory=list)
     unwritable: list[str] = field(default_factory=list)
+    oversized: list[str] = field(default_factory=list)
     unknown: dict[str, set[str]] = field(default_factory=dict)
     known: dict[str, Collection[str]] = field(default_factory=dict)
 
 
 class Schemas:
-    """The schemas of the document, with references followed and `allOf` joined on first use."""
+    """The schemas of the document, with references followed and `allOf` joined on first use.
 
-    def __init__(self, schemas: Mapping[str, Any]) -> None:
-        self._schemas = schemas
+    `longest`: characters of a text, or of a key, whose schema has no `maxLength`; 0 is any number.
+    """
+
+    def __init__(self, schemas: Mapping[str, Any], longest: int = 0) -> None:
+        self._schemas, self._longest = schemas, longest
         self._resolved: dict[str, dict[str, Any]] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -81,6 +85,8 @@ class Schemas:
         kind = self.kind(schema)
         if value is None or kind == "any":
             return ABSENT if value is None else value
+        if isinstance(value, str) and self._too_long(value, schema, path, shaped):
+            return ABSENT
         if kind in _TYPES:
             return _scalar(value, kind, schema, path, shaped)
         if kind == "array" and isinstance(value, list):
@@ -88,6 +94,13 @@ class Schemas:
         if kind != "array" and isinstance(value, dict):
             return self._object(value, schema, path, shaped)
         return _mistyped(value, kind, path, shaped)
+
+    def _too_long(self, text: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> bool:
+        longest = schema.get("maxLength", self._longest)
+        if not longest or len(text) <= longest:
+            return False
+        shaped.oversized.append(f"{path} in body should be at most {longest} chars long")
+        return True
 
     def _list(self, value: list[Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         items = self.resolve(schema.get("items", {}))
@@ -128,7 +141,8 @@ class Schemas:
             return value
         if self.kind(inner) == "object" and "properties" not in inner:
             return value
-        taken = {key: self._take(each, inner, _below(path, key), shaped) for key, each in value.items()}
+        keys = [key for key in value if not self._too_long(key, {}, f"a key of {path}", shaped)]
+        taken = {key: self._take(value[key], inner, _below(path, key), shaped) for key in keys}
         return {key: each for key, each in taken.items() if each is not ABSENT}
 
 

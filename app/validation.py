@@ -11,6 +11,10 @@ from app.guidance import nearest
 from app.parameters import matches
 from app.shape import Schemas, Shaped, schema_name
 
+# Violations that one answer tells of.
+MOST = 100
+# Elements that one call of a model validates.
+AT_ONCE = 32
 Location = tuple[Any, ...]
 _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "missing": lambda limits: "is required",
@@ -41,6 +45,8 @@ def validated(
     nameless = "properties" in schema
     if shaped.mistyped:
         raise ApiError(422 if nameless else 400, "failed to decode request body: " + "; ".join(shaped.mistyped))
+    if shaped.oversized:
+        raise ApiError(422, "\n".join(shaped.oversized[:MOST]))
     violated = _of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)
     texts = dict.fromkeys([*violated, *shaped.misnamed, *unknown(shaped)])
     if texts or shaped.unwritable:
@@ -83,7 +89,39 @@ def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas) -> I
             return
 
 
+def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
+    """The value without most elements of its large lists and maps, and those: (location, schema's name, element) each.
+
+    A model is one call of C code, for which the event loop waits, and the elements of a section may be thousands.
+    """
+    rest: list[tuple[Location, str, Any]] = []
+    own = dict(value) if isinstance(value, dict) else value
+    members = schemas.resolve(schema).get("properties", {}) if isinstance(value, dict) else {}
+    for member, inner in members.items():
+        held = value.get(member)
+        if not isinstance(held, dict | list) or len(held) <= AT_ONCE:
+            continue
+        declared = schemas.resolve(inner)
+        element = declared.get("items") or declared.get("additionalProperties")
+        if isinstance(element, Mapping) and (name := schema_name(element)):
+            pairs = list(held.items()) if isinstance(held, dict) else list(enumerate(held))
+            own[member] = dict(pairs[:AT_ONCE]) if isinstance(held, dict) else held[:AT_ONCE]
+            rest += [((member, key), name, each) for key, each in pairs[AT_ONCE:]]
+    return own, rest
+
+
 def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+    whole = schemas.resolve(schema)
+    own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
+    errors = _model_errors(name, own)
+    for location, element, each in rest:
+        if len(errors) > MOST:
+            break
+        errors += [{**error, "loc": (*location, *error["loc"])} for error in _model_errors(element, each)]
+    return _first_of_each_collection(errors, schema, schemas, prefix) if errors else []
+
+
+def _model_errors(name: str, value: Any) -> list[Any]:
     from pydantic import ValidationError
 
     from native.models import model
@@ -91,7 +129,7 @@ def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, 
     try:
         model(name).model_validate(value, strict=True)
     except ValidationError as error:
-        return _first_of_each_collection(error.errors(include_url=False, include_input=False), schema, schemas, prefix)
+        return list(error.errors(include_url=False, include_input=False))
     return []
 
 

@@ -25,6 +25,7 @@ from native.apply.site import Loaded, Planner, Site
 from native.apply.soundness import Soundness
 from native.apply.stored import Ledger
 from native.background import Background
+from native.beside import beside
 from native.config import header, patches
 from native.config.backups import Backups
 from native.config.check import CheckSettings
@@ -187,7 +188,7 @@ class Engine:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
             if version:
                 raise BadRequest(_ONLY_ONE)
-            self.site.transactions.change(transaction_id, edit)
+            await self.site.transactions.change(transaction_id, edit)
             return Outcome(self.version(transaction_id))
         return await commit(self.site, self._early(Change(edit, self._stated(version), force_reload=force_reload)))
 
@@ -209,7 +210,8 @@ class Engine:
         """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
-        name, document = self._named(file), _parsed(body if skip_version else header.without_versions(body))
+        name = self._named(file)
+        document = await beside(_parsed, body, versions=skip_version)
         change = Change(
             edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current),
             version=None if skip_version else self._stated(version),
@@ -224,12 +226,16 @@ class Engine:
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
-        return await self._check(parts.with_parts(self.document, {self._named(file): _parsed(body)}))
+        return await self._check(await beside(self._with, body, file))
+
+    def _with(self, body: bytes, file: str) -> Document:
+        """The document with a text in the place of one of its files."""
+        return parts.with_parts(self.document, {self._named(file): _parsed(body)})
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
-        document = parts.with_parts(self.document, {self._named(file): _parsed(body)}) if body is not None else self.read(transaction_id)
-        new = patches.sharing(document, self.document)
+        document = await beside(self._with, body, file) if body is not None else self.read(transaction_id)
+        new = await beside(patches.sharing, document, self.document)
         valid, messages = True, []
         try:
             messages = list(await self._check(new))
@@ -238,7 +244,7 @@ class Engine:
         await self.site.running.observe()
         reasons, commands = [*self.site.running.reasons(), *(self.site.running.drift() if body is not None else [])], []
         if self.running is not None and not reasons:
-            plan = self.site.plan(self.running, new, self.runtime.capabilities)
+            plan = await beside(self.site.plan, self.running, new, self.runtime.capabilities)
             reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
         diff = await asyncio.to_thread(difference, self.document, new, self.settings.file.name)
         return Preview(diff, commands, reasons, valid, messages)
@@ -369,8 +375,8 @@ class Engine:
             drafts.discard()
 
 
-def _parsed(body: bytes) -> Document:
-    """A text that somebody sent; a mark in it would make it speak of other files."""
+def _parsed(body: bytes, *, versions: bool = True) -> Document:
+    """A text that a client sent, perhaps without its version lines; a mark in it would make it speak of other files."""
     if MARK.encode() in body:
         raise BadRequest("invalid configuration: it holds a NUL character")
-    return Document.parse(body)
+    return Document.parse(body if versions else header.without_versions(body))

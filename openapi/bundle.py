@@ -39,7 +39,7 @@ def document(here: Path = HERE, *, everything: bool = False) -> dict[str, Any]:
     root["tags"] = [{"name": name} for name in _tags(root["paths"])]
     root["x-resources"] = table
     check(root, here)
-    order = ("openapi", "info", "servers", "security", "tags", "paths", "components", "x-resources")
+    order = ("openapi", "info", "servers", "security", "tags", "paths", "components", "x-longest-text", "x-resources")
     return {key: root[key] for key in order}
 
 

@@ -12,6 +12,7 @@ from app.call import Call, Written
 from app.errors import ApiError
 from app.guidance import nearest
 from app.unchanged import has_zero, sent_back
+from native.beside import LARGE, beside_if
 from native.config.echo import as_it_stands, with_defaults, without_aliases
 from native.config.editor import Editor
 from native.config.resources import Resource
@@ -81,6 +82,10 @@ async def read_all(call: Call) -> Answer:
     """A collection, filtered by the members that are also query parameters."""
     asked = target(call, one=False)
     document = call.sidecar.engine.read(call.get("transaction_id"))
+    return await beside_if(document.size > LARGE, _listed, call, asked, document)
+
+
+def _listed(call: Call, asked: Target, document: Document) -> Answer:
     wanted = {name: call.values[name] for name in FILTERS if name in call.values}
     objects = [each for each in asked.objects(document) if all(each.get(name) == value for name, value in wanted.items())]
     unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
@@ -91,13 +96,14 @@ async def read_all(call: Call) -> Answer:
 async def read_one(call: Call) -> Answer:
     asked = target(call, one=True)
     transaction_id = call.get("transaction_id")
-    return json_answer(200, asked.object(call.sidecar.engine.read(transaction_id)), lasting=not transaction_id)
+    document = call.sidecar.engine.read(transaction_id)
+    return await beside_if(document.size > LARGE, lambda: json_answer(200, asked.object(document), lasting=not transaction_id))
 
 
 async def replace_one(call: Written) -> Answer:
     asked = target(call, one=True)
     if "replace" in asked.resource.existence_first:
-        asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_replace")
+        await _check_there(call, asked, "absent_replace")
     shaped = call.body
     named = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
 
@@ -107,6 +113,11 @@ async def replace_one(call: Written) -> Answer:
 
     with telling_how_to_rename(call):
         return await change(call, replace, 200, named.object, silent=asked.resource.silent)
+
+
+async def _check_there(call: Call, asked: Target, situation: str) -> None:
+    document = call.sidecar.engine.read(call.get("transaction_id"))
+    await beside_if(document.size > LARGE, asked.check_there, document, situation)
 
 
 async def replace_all(call: Written) -> Answer:
@@ -141,7 +152,7 @@ def telling_how_to_rename(call: Call) -> Iterator[None]:
 async def delete_one(call: Written) -> Answer:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
-        asked.check_there(call.sidecar.engine.read(call.get("transaction_id")), "absent_delete")
+        await _check_there(call, asked, "absent_delete")
     return await change(call, asked.delete, 204)
 
 
@@ -169,7 +180,8 @@ async def change(
     status = 202 if scheduled or (transaction_id and not silent) else done
     if stored is None or (silent and scheduled):
         return empty(status, told)
-    return json_answer(status, _echo(call, stored(edited[0])), told)
+    document = edited[0]
+    return await beside_if(document.size > LARGE, lambda: json_answer(status, _echo(call, stored(document)), told))
 
 
 def _echo(call: Call, now: Any) -> Any:

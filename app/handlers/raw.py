@@ -6,6 +6,7 @@ from app.answer import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Answer, Header, 
 from app.call import Call, Written
 from app.errors import ApiError
 from app.handlers.configuration import check_version_or_transaction
+from native.beside import beside
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
@@ -17,7 +18,7 @@ async def version(call: Call) -> Answer:
 
 
 async def read(call: Call) -> Answer:
-    return _text(200, call.sidecar.engine.raw(call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
+    return _text(200, await beside(call.sidecar.engine.raw, call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
 
 
 async def replace(call: Written) -> Answer:
@@ -27,7 +28,7 @@ async def replace(call: Written) -> Answer:
         raise ApiError(400, "invalid configuration: no newline character found")
     if call.get("only_validate"):
         await engine.validate(body, file=file)
-        return _text(202, engine.raw(file=file))
+        return _text(202, await beside(engine.raw, file=file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))
     outcome = await engine.push_raw(
@@ -40,8 +41,8 @@ async def replace(call: Written) -> Answer:
         file=file,
     )
     if outcome.live or call.get("skip_reload"):
-        return _text(201, engine.raw(file=file))
-    return _text(202, engine.raw(file=file), outcome.reload_id)
+        return _text(201, await beside(engine.raw, file=file))
+    return _text(202, await beside(engine.raw, file=file), outcome.reload_id)
 
 
 def _text(status: int, data: bytes, reload_id: str | None = None) -> Answer:

@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.answer import Answer, empty, json_answer
+from app.answer import MEMBERS, Answer, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
 from app.runtime import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
+from native.beside import beside_if
 from native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeNotThere, RuntimeRefused
 from native.runtime import maps
 from native.runtime.argument import argument
@@ -41,10 +42,11 @@ async def read(call: Call) -> Answer:
 
 async def fill(call: Written) -> Answer:
     """The list that is sent is the map."""
-    entries = [Entry(each.get("key", ""), each.get("value", "")) for each in call.body]
+    large = len(call.body) > MEMBERS
+    entries = await beside_if(large, lambda: [Entry(each.get("key", ""), each.get("value", "")) for each in call.body])
     async with _changing(call, "name", ALL_MISUSED, seconds=None) as live:
         await live.fill(entries, sync=_sync(call))
-    return json_answer(201, call.body)
+    return await beside_if(large, json_answer, 201, call.body)
 
 
 async def clear(call: Written) -> Answer:

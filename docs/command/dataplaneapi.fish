@@ -64,7 +64,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l scheme -x -d 'listener 
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l cleanup-timeout -x -d 'idle time after which a connection is closed (default 10.0)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l graceful-timeout -x -d 'time that running requests get on a stop (default 15.0)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l max-header-size -x -d 'largest request header (default 1000000)'
-complete -c dataplaneapi -n _shtab_dataplaneapi_using -l max-body-size -x -d 'largest request body; 0 for no limit (default 1000000000)'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l max-body-size -x -d 'largest request body, 0 for no limit; default: 1 MB, 50 MB of what is whole, 1 GB of uploads'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l socket-path -xka "(__fish_complete_path (commandline -ct))" -d 'socket of the unix listener (default /var/run/data-plane.sock)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l socket-mode -x -d 'mode of that socket, octal; default: as the umask says'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l host -x -d 'address to listen on (default localhost)'

@@ -24,7 +24,7 @@ _shtab_dataplaneapi_options=(
   "--cleanup-timeout[idle time after which a connection is closed (default 10.0)]:DURATION:"
   "--graceful-timeout[time that running requests get on a stop (default 15.0)]:DURATION:"
   "--max-header-size[largest request header (default 1000000)]:SIZE:"
-  "--max-body-size[largest request body\; 0 for no limit (default 1000000000)]:SIZE:"
+  "--max-body-size[largest request body, 0 for no limit\; default\: 1 MB, 50 MB of what is whole, 1 GB of uploads]:SIZE:"
   "--socket-path[socket of the unix listener (default \/var\/run\/data-plane.sock)]:TEXT:_files"
   "--socket-mode[mode of that socket, octal\; default\: as the umask says]:TEXT:"
   "--host[address to listen on (default localhost)]:TEXT:"

@@ -16,6 +16,7 @@ from native.apply.file_change import FileChange, change_locked
 from native.apply.memory import stamped_fingerprint
 from native.apply.outcome import Plan, Reason, reason_at
 from native.apply.site import Site
+from native.beside import beside
 from native.config import header
 from native.config.files import Drafts
 from native.config.header import Stamped
@@ -130,9 +131,7 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     site.current.notice()
     change.compare(site.current.version)
     before = site.current.document
-    new = change.edit(before)
-    if change.checked:
-        refuse_rebound(before, new)
+    new = await beside(_edited, change, before)
     stamped = await _replace_file(site, change, before, new)
     reasons = await _carry_out(site, change, stamped, before, new)
     for reason in reasons:
@@ -143,6 +142,13 @@ async def commit_locked(site: Site, change: Change) -> Outcome:
     if site.pending and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, site.pending)
     return Outcome(stamped.version, live=True)
+
+
+def _edited(change: Change, before: Document) -> Document:
+    new = change.edit(before)
+    if change.checked:
+        refuse_rebound(before, new)
+    return new
 
 
 async def _file_locked(site: Site, change: FileChange) -> Outcome:
@@ -205,7 +211,7 @@ def _keep_former(site: Site) -> None:
 
 async def _carry_out(site: Site, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
     """Brings the process to the new document, or says why only a reload can."""
-    unchanged = header.same_text(before, new)
+    unchanged = await beside(header.same_text, before, new)
     if change.skip_reload:
         await _skip(site, change, stamped, new)
         return []
@@ -233,7 +239,7 @@ async def _apply(site: Site, stamped: Stamped, before: Document, *, may_wait: bo
     running = site.running
     if running.document is None or running.doubt:
         return running.reasons()
-    plan = _planned(site, running.document, stamped.document)
+    plan = await beside(_planned, site, running.document, stamped.document)
     if plan.reasons:
         return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending and may_wait else list(plan.reasons)
     if refused := await _carried(site, plan, stamped.document):
@@ -246,8 +252,8 @@ async def _apply_ahead(site: Site, stamped: Stamped, before: Document, reasons: 
     """The change alone, while what was committed earlier waits for its reload."""
     running = site.running
     assert running.document is not None
-    wanted = ahead(running.document, before, stamped.document)
-    plan = _planned(site, running.document, wanted) if wanted else None
+    wanted = await beside(ahead, running.document, before, stamped.document)
+    plan = await beside(_planned, site, running.document, wanted) if wanted else None
     if wanted is None or plan is None or plan.reasons:
         return list(reasons)
     if refused := await _carried(site, plan, stamped.document):
@@ -285,7 +291,7 @@ async def _skip(site: Site, change: Change, stamped: Stamped, new: Document) -> 
         site.memory.set(pending="")
     known = None if running.doubt else running.document
     if change.actions:
-        plan = _planned(site, known, stamped.document) if known else None
+        plan = await beside(_planned, site, known, stamped.document) if known else None
         running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
         await actions.run(site.runtime, change.actions)
         if plan and await _is_done(site, plan):

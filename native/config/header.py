@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from native.text import parts
 from native.text.document import Document
+from native.text.pieces import search, without
 from native.text.section import BOUNDARY, Section
 
 BANNER = (
@@ -43,7 +44,7 @@ class Stamped(NamedTuple):
 
 def version_of(document: Document) -> int:
     """What the first version line before the first section says; 1 without one, or when it is not a number."""
-    line = _VERSION.search(_above(document))
+    line = search(_VERSION, _above(document))
     digits = line[1].strip() if line else ""
     version = int(digits) if digits.isascii() and digits.isdigit() else 0
     return version if FIRST_VERSION <= version <= _LAST_VERSION else FIRST_VERSION
@@ -81,7 +82,7 @@ def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
 def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
     """The document with a version line alone, in the place of the one it has."""
     line = f"# _version={version}"
-    if _VERSION.search(document.preamble):
+    if search(_VERSION, document.preamble):
         document = document.with_preamble(_DIGITS.sub(line, document.preamble, count=1))
     else:
         document = _bare(document)
@@ -100,12 +101,12 @@ def with_short_header(document: Document, version: int, *, banner: bool = False)
 
 def without_versions(text: bytes) -> bytes:
     """A pushed text without any version line, wherever it stands."""
-    return _VERSIONS.sub(b"", text)
+    return without(_VERSIONS, text)
 
 
 def under_header_of(document: Document, other: Document) -> Document:
     """The document with another one's checksum and version lines, for comparing what people wrote."""
-    lines = [line for line in (_CHECKSUM.search(other.preamble), _VERSION.search(other.preamble)) if line]
+    lines = [line for line in (search(_CHECKSUM, other.preamble), search(_VERSION, other.preamble)) if line]
     bare = _bare(document)
     return bare.with_preamble("".join(line[0] for line in lines) + bare.preamble)
 
@@ -131,7 +132,7 @@ def _first(document: Document) -> Section | None:
 
 
 def _has_banner(preamble: str) -> bool:
-    first = _COMMENT.search(preamble)
+    first = search(_COMMENT, preamble)
     return first is not None and first[0].rstrip() == BANNER[0].rstrip()
 
 
@@ -139,11 +140,11 @@ def _bare(document: Document) -> Document:
     """Without checksum and version, also where a blank line makes them part of the comment above the first section."""
     preamble = document.preamble
     first = _first(document)
-    if first and not _VERSION.search(preamble) and _VERSION.search(first.lead):
+    if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):
         bare = Section(first.kind, first.name, first.text, lead=_without_header(first.lead), file=first.file)
         document = document.replace(first, bare)
     return document.with_preamble(_without_header(preamble))
 
 
 def _without_header(text: str) -> str:
-    return _VERSION.sub("", _CHECKSUM.sub("", text), count=1)
+    return without(_VERSION, without(_CHECKSUM, text), 1)

@@ -4,6 +4,7 @@ On disk an open one is its base and a file of changes, one line of JSON each; wh
 none is cleaned up but on request.
 """
 
+import asyncio
 import errno
 import json
 import os
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from native.beside import beside
 from native.config import patches
 from native.config.bases import Bases
 from native.config.copies import write_copy
@@ -46,6 +48,7 @@ class Transaction:
     banner: bool = True
     document: Document | None = field(default=None, repr=False)
     closed: bool = False
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
         version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
@@ -143,19 +146,27 @@ class Transactions:
         base = self.in_progress(id_).base
         return base is None or same_text(self._bases.load(base), document)
 
-    def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
-        """The new state. Nothing comes between reading and storing it, so parallel changes lose nothing. Raises Unusable."""
+    async def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
+        """The new state. Changes of one transaction wait for each other, so none is lost. Raises NoTransaction and Unusable."""
+        async with self.in_progress(id_).lock:
+            transaction = self._open(id_)
+            after, patch = await beside(self._edited, transaction, edit)
+            if patch:
+                self._append(self._open(id_), patch)
+                transaction.document = after
+                self._wake(id_, after)
+            return transaction.document or after
+
+    def _open(self, id_: str) -> Transaction:
         transaction = self.in_progress(id_)
         if transaction.closed:
             raise NoTransaction(f"{id_}, which is being committed")
+        return transaction
+
+    def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, patches.Patch | None]:
         before = self._document(transaction)
         after = edit(before)
-        patch = patches.patch(before, after)
-        if patch:
-            self._append(transaction, patch)
-            transaction.document = after
-            self._wake(id_, after)
-        return transaction.document or after
+        return after, patches.patch(before, after)
 
     def _wake(self, id_: str, document: Document) -> None:
         """A document in use has an index of its sections; of a thousand open ones, few are in use."""

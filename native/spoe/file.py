@@ -14,6 +14,7 @@ from native.apply.commit import Change, Edit, Outcome, counted, forced
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
 from native.apply.outcome import Reason
+from native.beside import beside
 from native.config import header
 from native.config.files import ConfigFiles
 from native.config.transactions import Transaction, Transactions
@@ -70,7 +71,7 @@ class SpoeFile:
         """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
         if transaction_id:
             self._transactions.get(transaction_id)
-            self._transactions.change(transaction_id, edit)
+            await self._transactions.change(transaction_id, edit)
             return Outcome(self.version(transaction_id))
         change = Change(edit, version)
         change.compare(self._current.version)
@@ -136,7 +137,7 @@ class SpoeFile:
         self.notice()
         change.compare(self._current.version)
         before = self._current.document
-        new = change.edit(before)
+        new = await beside(change.edit, before)
         name = change.transaction_id or str(uuid.uuid4())
         self._around.directory.writable()
         stamped, draft = await asyncio.to_thread(self._current.prepare, new, self._current.version + 1, False, name)

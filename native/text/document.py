@@ -29,7 +29,7 @@ class Document:
     `leads` are the comment blocks of sections that edits took away, by kind and name: a section that is made anew gets its own again.
     """
 
-    __slots__ = ("_data", "_index", "_names", "leads", "preamble", "sections")
+    __slots__ = ("_data", "_index", "_names", "_size", "leads", "preamble", "sections")
 
     def __init__(self, preamble: str, sections: Iterable[Section], leads: Mapping[tuple[str, str], str] | None = None) -> None:
         self.preamble = preamble
@@ -38,6 +38,7 @@ class Document:
         self._index: dict[tuple[str, str], int] | None = None
         self._names: tuple[str, ...] | None = None
         self._data: bytes | None = None
+        self._size: int | None = None
 
     @classmethod
     def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
@@ -59,15 +60,25 @@ class Document:
     @property
     def data(self) -> bytes:
         """The file's bytes."""
-        if self._data is None:
-            self._data = self.text.encode("utf-8", "surrogateescape")
-        return self._data
+        data = self._data
+        if data is None:
+            data = self._data = self.text.encode("utf-8", "surrogateescape")
+        return data
+
+    @property
+    def size(self) -> int:
+        """Characters of its sections."""
+        if self._size is None:
+            self._size = sum(len(section.text) for section in self.sections)
+        return self._size
 
     def find(self, kind: str, name: str) -> Section | None:
         """The first section of that kind and name; a nameless defaults section is `unnamed_defaults_N`, N from 1."""
-        if self._index is None:
-            self._index = self._make_index()
-        place = self._index.get((kind, name))
+        # `rest` may come between, from another thread.
+        index = self._index
+        if index is None:
+            index = self._index = self._make_index()
+        place = index.get((kind, name))
         return None if place is None else self.sections[place]
 
     def rest(self) -> None:
@@ -82,9 +93,10 @@ class Document:
 
     def names(self) -> tuple[str, ...]:
         """The name by which each section is addressed."""
-        if self._names is None:
-            self._names = tuple(self._make_names())
-        return self._names
+        names = self._names
+        if names is None:
+            names = self._names = tuple(self._make_names())
+        return names
 
     def _make_names(self) -> Iterator[str]:
         nameless = 0

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 
 from native.text.line import Line
+from native.text.pieces import finditer
 from native.text.words import BLANKS, unquoted
 
 SCOPE = "scope"
@@ -20,13 +21,14 @@ class Outline:
     def __init__(self, kinds: Iterable[str], *, scopes: bool = False) -> None:
         self.kinds = frozenset(kinds)
         # A section keyword as first word, or a first word whose quotes or escapes may hide one.
-        words = rf"(?:{'|'.join(sorted(self.kinds))})(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]*[\"'\\]" + (r"|\[" if scopes else "")
-        self._header = re.compile(rf"^[ \t\r\v\f]*(?:{words})", re.MULTILINE)
+        longest = max(map(len, self.kinds))
+        words = rf"(?:{'|'.join(sorted(self.kinds))})(?=[ \t\r\v\f#\n]|\Z)|[^\s\"'\\#]{{0,{longest}}}[\"'\\]" + (r"|\[" if scopes else "")
+        self._header = re.compile(rf"^(?!\n)[ \t\r\v\f]*(?:{words})", re.MULTILINE)
         self._scopes = scopes
 
     def headers(self, text: str) -> list[tuple[int, str, str]]:
         """(offset, kind, name) of each line that begins a section."""
-        return [found for match in self._header.finditer(text) if (found := self._header_at(text, match.start()))]
+        return [found for match in finditer(self._header, text) if (found := self._header_at(text, match.start()))]
 
     def _header_at(self, text: str, start: int) -> tuple[int, str, str] | None:
         if self._scopes and (scope := _SCOPE_NAME.match(text, start)):

@@ -1,5 +1,7 @@
 """Answers as they go over the wire."""
 
+import json
+
 from app.answer import CONTENT_TYPE, RELOAD_ID, HeaderName, empty, json_answer, to_json
 
 
@@ -21,3 +23,15 @@ def test_bytes_that_are_no_text_come_out_as_escapes() -> None:
 def test_no_body_no_content_type() -> None:
     assert empty(204).raw_headers == []
     assert empty(202).raw_headers == [(b"content-length", b"0")]
+
+
+def test_pieces_make_the_same_text() -> None:
+    for data in (
+        {"a": {str(i): {"n": i} for i in range(1000)}, "b": [], "c": "x"},
+        [{"n": i} for i in range(1000)],
+        [],
+        {},
+        [[1] * 300] * 3,
+    ):
+        assert json.loads(to_json(data)) == data
+        assert to_json(data) == json.dumps(data, separators=(",", ":")).encode() + b"\n"

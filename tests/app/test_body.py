@@ -90,3 +90,26 @@ def test_depth() -> None:
     with pytest.raises(ApiError, match=f"nested deeper than {DEEPEST} levels"):
         decode(nested(DEEPEST // 2 + 1))
     assert len(decode(json.dumps([{}] * 1000).encode())) == 1000
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {f"s{i}": {"name": f"s{i}", "nested": [[i, None, True, 1.5, "\u20ac\n"]]} for i in range(10_000)},
+        ["", 1, {}, []] * 100_000,
+        [[["x" * 300_000]], {"long": "y" * 300_000}],
+    ],
+    ids=["objects", "scalars", "long texts"],
+)
+def test_a_large_value_is_read_as_a_small_one(value: Any) -> None:
+    text = json.dumps(value)
+    assert decode(text.encode()) == value
+    for cut in (1, 2, len(text) // 2):
+        with pytest.raises(ApiError, match="^failed to decode request body: "):
+            decode(text[:-cut].encode())
+
+
+def test_a_large_value_without_an_end() -> None:
+    for data in (b"[" * 1_000_000, b'{"a":' * 200_000, b"[1," + b" " * 400_000 + b"]", b'["' + b"x" * 400_000):
+        with pytest.raises(ApiError, match="^failed to decode request body: "):
+            decode(data)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from app.body import OBJECT_BYTES
 from app.call import header
 from tests.app.client import CONFIG, Client
 
@@ -31,7 +32,10 @@ def test_a_body_that_is_not_there(client: Client, body: bytes, said: str) -> Non
 def test_a_body_over_the_limit(client: Client) -> None:
     client.app.sidecar.settings = type(client.settings)(max_body_size=100)
     got = client.post(f"{CONFIG}/backends?version=1", {"name": "x" * 100})
-    assert (got.status, got.message) == (413, "request body exceeds the maximum allowed size of 100 bytes")
+    assert (got.status, got.message) == (
+        413,
+        "request body exceeds the maximum allowed size of 100 bytes, which the setting max_body_size changes",
+    )
     assert client.get("/v3/info").headers["Configuration-Version"] == "1"
 
 
@@ -53,3 +57,17 @@ def test_half_characters_and_line_breaks_name_the_member(client: Client) -> None
         f"{CONFIG}/backends?version=1", b'{"name": "b", "description": "\\ud800"}', headers={"Content-Type": "application/json"}
     )
     assert (got.status, got.message) == (422, "description in body must not hold half a character")
+
+
+def test_the_largest_body_where_no_setting_says_so(client: Client) -> None:
+    long, servers = {"name": "x", "description": "x" * OBJECT_BYTES}, {f"s{i}": {"name": f"s{i}", "address": "::1"} for i in range(30_000)}
+    refused = client.post(f"{CONFIG}/backends?version=1", long)
+    assert (refused.status, str(OBJECT_BYTES) in refused.message, "max_body_size" in refused.message) == (413, True, True)
+    whole = {"name": "x", "servers": servers, "mode": "nonsense"}
+    assert client.post(f"{CONFIG}/backends?version=1&full_section=true", whole).message.startswith("mode in body should be one of")
+    assert client.put(f"{CONFIG}/backends/app/acls?version=1", [long] * 2).status == 422
+
+
+def test_a_text_is_no_longer_than_declared(client: Client) -> None:
+    got = client.post(f"{CONFIG}/backends?version=1", {"name": "x" * 70_000})
+    assert (got.status, got.message) == (422, "name in body should be at most 65536 chars long")

@@ -123,3 +123,12 @@ def test_an_object_without_a_name_is_checked_as_a_whole(body: Any, said: str) ->
         validated(body, NAMELESS, SCHEMAS)
     assert (error.value.status, error.value.message) == (422, said)
     assert validated({"KEY": "a", "count": 0, "more": 1}, NAMELESS, SCHEMAS) == {"key": "a", "count": 0}
+
+
+def test_every_element_of_a_large_section_is_validated() -> None:
+    servers = {f"s{i}": {"name": f"s{i}", "address": "::1", "port": 1} for i in range(100)}
+    servers["s90"] |= {"port": 70_000}
+    servers["s95"] |= {"port": 80_000}
+    with pytest.raises(ApiError) as error:
+        validated({"name": "big", "servers": servers}, {"$ref": "#/components/schemas/backend"}, SCHEMAS)
+    assert (error.value.status, str(error.value)) == (422, "servers.s90.port in body should be less than or equal to 65535")

@@ -1,5 +1,6 @@
 """Transactions: private, surviving, counted, and cheap."""
 
+import asyncio
 import json
 import os
 import stat
@@ -52,9 +53,13 @@ def files(directory: Path) -> list[str]:
     return sorted(os.listdir(directory)) if directory.exists() else []
 
 
+def changed(transactions: Transactions, id_: str, edit: Callable[[Document], Document]) -> Document:
+    return asyncio.run(transactions.change(id_, edit))
+
+
 def test_a_transaction_is_private(transactions: Transactions, document: Document, directory: Path) -> None:
     first, second = transactions.start(document, 7), transactions.start(document, 7)
-    after = transactions.change(first.id, adding("b"))
+    after = changed(transactions, first.id, adding("b"))
     assert after.text == TEXT + "\nbackend b\n" == transactions.read(first.id).text
     assert transactions.read(second.id).text == TEXT == document.text
     assert first.as_dict() == {"_version": 7, "id": first.id, "status": "in_progress"}
@@ -79,8 +84,8 @@ def test_files_are_as_open_as_the_configuration(transactions: Transactions, docu
 def test_all_survive_a_restart(transactions: Transactions, document: Document, directory: Path) -> None:
     kept, failed, outdated = (transactions.start(document, version) for version in (7, 8, 6))
     for name in ("b", "c", "d"):
-        transactions.change(kept.id, adding(name))
-    transactions.change(outdated.id, adding("o"))
+        changed(transactions, kept.id, adding(name))
+    changed(transactions, outdated.id, adding("o"))
     transactions.fail(failed.id, b"refused")
     transactions.outdate_older(6)
     states = [one.as_dict() for one in transactions.list()]
@@ -90,7 +95,7 @@ def test_all_survive_a_restart(transactions: Transactions, document: Document, d
     assert [one.as_dict() for one in again.list()] == states
     assert {one.id: again.text(one.id) for one in again.list()} == texts
     assert again.in_progress(kept.id).version == 7
-    again.change(kept.id, adding("e"))
+    changed(again, kept.id, adding("e"))
     assert opened(directory).read(kept.id).text == TEXT + "".join(f"\nbackend {name}\n" for name in "bcde")
     assert (directory / "failed" / f"haproxy.cfg.{failed.id}").read_bytes() == b"refused"
 
@@ -98,21 +103,21 @@ def test_all_survive_a_restart(transactions: Transactions, document: Document, d
 def test_a_torn_change_is_lost_and_the_next_one_is_not(transactions: Transactions, document: Document, directory: Path) -> None:
     one = transactions.start(document, 7)
     for name in ("b", "c"):
-        transactions.change(one.id, adding(name))
+        changed(transactions, one.id, adding(name))
     path = directory / f"haproxy.cfg.{one.id}"
     whole = path.read_bytes()
     for cut in (1, 5, len(whole.split(b"\n")[2])):
         path.write_bytes(whole[:-cut])
         again = opened(directory)
         assert again.read(one.id).text == TEXT + "\nbackend b\n"
-        again.change(one.id, adding("d"))
+        changed(again, one.id, adding("d"))
         assert opened(directory).read(one.id).text == TEXT + "\nbackend b\n\nbackend d\n"
 
 
 def test_five_hundred_changes(transactions: Transactions, document: Document, directory: Path) -> None:
     one = transactions.start(document, 7)
     for number in range(500):
-        transactions.change(one.id, adding(f"b{number}"))
+        changed(transactions, one.id, adding(f"b{number}"))
     assert len(transactions.read(one.id).of_kind("backend")) == 501
     assert opened(directory).read(one.id).text == transactions.read(one.id).text
 
@@ -124,7 +129,7 @@ def test_a_change_that_fails_changes_nothing(transactions: Transactions, documen
     one = transactions.start(document, 7)
     before = files(directory)
     with pytest.raises(BadValue):
-        transactions.change(one.id, refuse)
+        changed(transactions, one.id, refuse)
     assert transactions.read(one.id).text == TEXT
     assert files(directory) == before
 
@@ -133,14 +138,14 @@ def test_a_change_of_nothing_writes_nothing(transactions: Transactions, document
     one = transactions.start(document, 7)
     path = directory / f"haproxy.cfg.{one.id}"
     before = path.read_bytes()
-    transactions.change(one.id, lambda document: document)
+    changed(transactions, one.id, lambda document: document)
     assert path.read_bytes() == before
 
 
 def test_bytes_that_are_no_text(transactions: Transactions, directory: Path) -> None:
     document = Document.parse(b"backend a\n  # \xff\xfe \xc3\xa4\r\n")
     one = transactions.start(document, 1)
-    transactions.change(one.id, lambda document: document.insert(Section("backend", "b", "backend b\n  # \udcfe ü\n")))
+    changed(transactions, one.id, lambda document: document.insert(Section("backend", "b", "backend b\n  # \udcfe ü\n")))
     assert opened(directory).read(one.id).data == transactions.read(one.id).data
 
 
@@ -166,7 +171,7 @@ def test_what_is_asked_of_one_that_is_not(transactions: Transactions, document: 
         (lambda: transactions.text("../haproxy.cfg"), "transaction file ../haproxy.cfg does not exist"),
         (lambda: transactions.read(NOBODY), NOBODY),
         (lambda: transactions.read(failed.id), failed.id),
-        (lambda: transactions.change(failed.id, adding("b")), failed.id),
+        (lambda: changed(transactions, failed.id, adding("b")), failed.id),
     ]:
         with pytest.raises(NoTransaction) as caught:
             ask()
@@ -209,7 +214,7 @@ def test_a_transaction_of_another_server_is_taken_over(directory: Path) -> None:
     transactions = opened(directory)
     assert transactions.get(NOBODY).as_dict() == {"_version": 4, "id": NOBODY, "status": "in_progress"}
     assert transactions.text(NOBODY) == path.read_bytes()
-    transactions.change(NOBODY, adding("b"))
+    changed(transactions, NOBODY, adding("b"))
     assert json.loads(path.read_bytes().split(b"\n")[0])["version"] == 4
     assert opened(directory).read(NOBODY).text == "# _md5hash=1\n# _version=4\n" + TEXT + "\nbackend b\n"
 
@@ -243,7 +248,7 @@ def test_a_change_that_cannot_be_written(transactions: Transactions, document: D
     one = transactions.start(document, 7)
     (directory / f"haproxy.cfg.{one.id}").unlink()
     with pytest.raises(Unusable, match=one.id):
-        transactions.change(one.id, adding("b"))
+        changed(transactions, one.id, adding("b"))
     assert transactions.read(one.id).text == TEXT
 
 
@@ -258,7 +263,7 @@ def test_a_hundred_cost_little_more_than_one(directory: Path, restarted: bool) -
 
     def work(number: int) -> str:
         id_ = transactions.start(document, 1).id
-        transactions.change(id_, adding(f"new{number}"))
+        changed(transactions, id_, adding(f"new{number}"))
         assert transactions.read(id_).find("backend", "b250")
         return id_
 

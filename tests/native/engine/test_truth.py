@@ -136,7 +136,7 @@ def test_a_transaction_is_not_deleted_while_it_is_committed(tmp_path: Path) -> N
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path, check=CheckSettings(command="sleep 0.3")) as engine:
             id_ = engine.start_transaction(1).id
-            engine.site.transactions.change(id_, adding("b"))
+            await engine.site.transactions.change(id_, adding("b"))
             committing = asyncio.create_task(engine.commit_transaction(id_))
             await asyncio.sleep(0)
             with pytest.raises(NoTransaction, match="is being committed"):

@@ -1,0 +1,48 @@
+"""Computations that take long, in threads of their own: the event loop serves others meanwhile.
+
+A thread hands the interpreter on after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces.
+"""
+
+import asyncio
+import contextvars
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+# They share one interpreter: more of them would not be quicker, and the loop would wait for each.
+THREADS = 2
+SWITCH_SECONDS = 0.001
+# Characters, bytes or values that take a millisecond or more.
+LARGE = 1 << 16
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+_threads = ThreadPoolExecutor(THREADS, "beside")
+
+
+def _anew() -> None:
+    """In a forked process, which has none of the threads."""
+    global _threads
+    _threads = ThreadPoolExecutor(THREADS, "beside")
+
+
+os.register_at_fork(after_in_child=_anew)
+
+
+def hand_on_often() -> None:
+    """For the whole process: threads are switched after SWITCH_SECONDS."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+
+
+async def beside(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """The result of a function that is run in a thread; raises what it raises. Once begun it goes on to its end."""
+    call = partial(contextvars.copy_context().run, partial(work, *given, **named))
+    return await asyncio.get_running_loop().run_in_executor(_threads, call)
+
+
+async def beside_if(large: bool, work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
+    """As `beside` where it is large, else at once."""
+    return await beside(work, *given, **named) if large else work(*given, **named)

@@ -1,0 +1,50 @@
+"""Long computations in threads: the loop goes on meanwhile, and what they raise arrives."""
+
+import asyncio
+import os
+import threading
+from contextvars import ContextVar
+
+import pytest
+
+from native.beside import beside, beside_if
+
+named: ContextVar[str] = ContextVar("named", default="")
+
+
+def test_the_loop_goes_on() -> None:
+    async def work() -> None:
+        done = threading.Event()
+        waiting = asyncio.create_task(beside(done.wait, 30))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        done.set()
+        assert await waiting
+
+    asyncio.run(work())
+
+
+def test_context_and_errors() -> None:
+    async def work() -> None:
+        named.set("request")
+        assert await beside(named.get) == "request"
+        with pytest.raises(ZeroDivisionError):
+            await beside(lambda: 1 // 0)
+
+    asyncio.run(work())
+
+
+def test_what_is_small_is_done_at_once() -> None:
+    async def work() -> None:
+        here = threading.get_ident()
+        assert await beside_if(False, threading.get_ident) == here != await beside_if(True, threading.get_ident)
+
+    asyncio.run(work())
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    asyncio.run(beside(int))
+    pid = os.fork()
+    if not pid:
+        os._exit(asyncio.run(asyncio.wait_for(beside(int, "7"), 30)))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
