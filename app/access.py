@@ -88,7 +88,7 @@ def _server(place: int) -> Writer:
 
 
 def _path(scope: Scope) -> str:
-    return urllib.parse.quote(scope["path"], safe="/:@!$&'()*+,;=~")
+    return urllib.parse.quote(scope["path"], safe="/:@!$&'()+*,;=~")
 
 
 _PLAIN: dict[str, Writer] = {

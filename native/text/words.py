@@ -10,28 +10,28 @@ from typing import NamedTuple
 BLANKS = " \t\r\v\f"
 # A carriage return that does not follow another blank ends the line; what stands behind it is dead.
 _GAP = r"(?:[ \t\v\f][ \t\r\v\f]*)?"
-# Inside the default of a variable, quotes are like any other character.
+# Neither possessive quantifiers nor atomic groups (Python 3.11.0 to 3.11.4 misread them): no pattern here can fail behind a
+# repetition of alternatives, and such a repetition is short, since Python remembers every round of it.
+_AT_ONCE = "{1,64}"
 _NAME = r"[A-Za-z_.][\w.]*(?:\[\*\])?"
-_DEFAULT = rf"\$\{{{_NAME}-[^}}\r\n]*\}}"
-_WEAK = rf'"(?:[^"\\$\r\n]++|\\[^\r\n]|{_DEFAULT}|\$)*+'
-_STRONG = r"'[^'\r\n]*+"
-_WORD = (
-    r'(?:[^ \t\r\v\f\n"\'\\#]++'  # plain characters
-    r"|\\[^\t\r\v\f\n]"  # an escaped one; a tab separates even then
-    r"|\\(?=[\t\r\v\f\n]|\Z)"  # a backslash that escapes nothing
-    rf'|{_WEAK}(?:"|\\?(?=[\r\n]|\Z))'  # quotes, perhaps left open
-    rf"|{_STRONG}(?:'|(?=[\r\n]|\Z))"
-    r")++"
-)
-_GAP_AND_WORD = re.compile(rf"({_GAP})({_WORD})", re.ASCII)
-_FIRST = re.compile(rf"([{BLANKS}]*)({_WORD})", re.ASCII)
+# Inside the default of a variable, quotes are like any other character. HAProxy refuses one without an end: it takes the rest.
+_DEFAULT = rf"\$\{{{_NAME}-[^}}\r\n]*\}}?"
+_PLAIN = r"[^ \t\r\v\f\n\"'\\#]"
+# Most words whole, with the sign that goes on where one is not whole yet.
+_WORD = rf"({_PLAIN}*(?:(?:\"[^\"\\$\r\n]*\"|'[^'\r\n]*'){_PLAIN}*){{0,4}})([\"'\\]?)"
+_FIRST = re.compile(rf"([{BLANKS}]*){_WORD}")
+_NEXT = re.compile(rf"({_GAP}){_WORD}")
+# What words consist of, weak quotes aside: plain characters, escaped ones (a tab separates even then), strong quotes, perhaps left open.
+_PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]?|'[^'\r\n]*'?){_AT_ONCE}")
+_CLOSED_PIECES = re.compile(rf"(?:{_PLAIN}+|\\[^\t\r\v\f\n]|'[^'\r\n]*'){_AT_ONCE}")
+_CLOSED_WORDS = re.compile(rf"(?:[^\"'\\]+|\\.?|'[^'\r\n]*'){_AT_ONCE}", re.DOTALL)
+_IN_WEAK_QUOTES = re.compile(rf"(?:[^\"\\$\r\n]+|\\[^\r\n]|{_DEFAULT}|\$){_AT_ONCE}", re.ASCII)
 _COMMENT = re.compile(rf"{_GAP}#(.*)", re.DOTALL)
-_CLOSED_WORD = re.compile(rf"""(?:[^ \t\r\v\f\n"'\\#]++|\\[^\t\r\v\f\n]|{_WEAK}"|{_STRONG}')++""", re.ASCII)
-_CLOSED = re.compile(rf"""(?:[^"'\\]++|\\.|\\\Z|{_WEAK}"|{_STRONG}')*+""", re.ASCII | re.DOTALL)
 # What a plain `str.split` would get wrong: quotes, escapes, comments, dead text, and the characters only Python takes for blanks.
 _SPECIAL = re.compile(r"[\"'\\#\x1c-\x1f]|[^\x00-\x7f]|\r(?!\n)")
 _DEFAULT_AT = re.compile(_DEFAULT, re.ASCII)
-_TO_ESCAPE = re.compile(rf"""(\$\{{{_NAME}(?:-[^}}\r\n]*)?\}})|[\\"$]""", re.ASCII)
+_TO_ESCAPE = re.compile(rf"""\$\{{{_NAME}\}}|{_DEFAULT}|[\\"$]""", re.ASCII)
+_SIGN = re.compile(r"""[\\"$]""")
 _ESCAPE = re.compile(r"\\(?:([ \\#'\"])|([tnr])|x([0-9A-Fa-f]{2})|(\$))")
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
 
@@ -56,13 +56,41 @@ class Split(NamedTuple):
 def split(line: str) -> Split:
     """Gaps, words and tail of one line; `split(line).join() == line` for any text."""
     gaps, words, end = [], [], 0
-    match = _FIRST.match(line)
-    while match:
-        gaps.append(match[1])
-        words.append(match[2])
-        end = match.end()
-        match = _GAP_AND_WORD.match(line, end)
+    found = _FIRST.match(line)
+    while found:
+        gap, word, mark = found.groups()
+        if mark:
+            begin = found.end(1)
+            end = _word_end(line, begin + len(word))
+            word = line[begin:end]
+        elif word:
+            end = found.end()
+        else:
+            break
+        gaps.append(gap)
+        words.append(word)
+        found = _NEXT.match(line, end)
     return Split(tuple(gaps), tuple(words), line[end:])
+
+
+def _word_end(line: str, at: int) -> int:
+    while at < len(line):
+        if line[at] == '"':
+            at, _ = _weak_end(line, at)
+        elif found := _PIECES.match(line, at):
+            at = found.end()
+        else:
+            break
+    return at
+
+
+def _weak_end(text: str, at: int) -> tuple[int, bool]:
+    """Where weak quotes that begin at `at` end, and whether by a quote."""
+    at += 1
+    while found := _IN_WEAK_QUOTES.match(text, at):
+        at = found.end()
+    closed = text.startswith('"', at)
+    return at + closed, closed
 
 
 def words_of(line: str) -> tuple[str, ...]:
@@ -72,17 +100,37 @@ def words_of(line: str) -> tuple[str, ...]:
 
 def is_word(text: str) -> bool:
     """Whether HAProxy takes the text as exactly one word wherever it stands."""
-    return _CLOSED_WORD.fullmatch(text) is not None
+    return text != "" and _consists_of(_CLOSED_PIECES, text)
 
 
 def has_open_quote(text: str) -> bool:
     """Whether a quote begins that nothing ends."""
-    return _CLOSED.fullmatch(text) is None
+    return not _consists_of(_CLOSED_WORDS, text)
+
+
+def _consists_of(pieces: re.Pattern[str], text: str) -> bool:
+    """Whether the text is nothing but such pieces and closed weak quotes."""
+    at, closed = 0, True
+    while closed and at < len(text):
+        if text[at] == '"':
+            at, closed = _weak_end(text, at)
+        elif found := pieces.match(text, at):
+            at = found.end()
+        else:
+            closed = False
+    return closed
 
 
 def quoted(text: str) -> str:
     """The text as one word in weak quotes; `${VAR}` stays live, any other `$` is one."""
-    return '"' + _TO_ESCAPE.sub(lambda found: found[1] or "\\" + found[0], text) + '"'
+    return '"' + _TO_ESCAPE.sub(_escaped, text) + '"'
+
+
+def _escaped(found: re.Match[str]) -> str:
+    text = found[0]
+    if len(text) == 1:
+        return "\\" + text
+    return text if text.startswith("${") and text.endswith("}") else _SIGN.sub(r"\\\g<0>", text)
 
 
 def unquoted(word: str) -> str:

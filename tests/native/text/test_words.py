@@ -1,5 +1,8 @@
 """Splitting: nothing is lost, and the words are those that HAProxy itself sees."""
 
+import time
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
@@ -100,6 +103,36 @@ def test_split(line: str, words: list[str], tail: str) -> None:
 )
 def test_comment(line: str, comment: str | None) -> None:
     assert split(line).comment == comment
+
+
+# What makes a search begin again and again: openings without an end, and many small pieces.
+HOSTILE = ["'", 'a"', '"a', "\\a", '"\\a\\', "${a-", '"${a-', '"$ ', " \r", "${a"]
+
+
+def seconds(call: Callable[[str], object], text: str) -> float:
+    begin = time.process_time()
+    call(text)
+    return time.process_time() - begin
+
+
+@pytest.mark.parametrize("call", [split, has_open_quote, quoted])
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_hostile_text_is_read_in_linear_time(unit: str, call: Callable[[str], object]) -> None:
+    whole = '"' + unit * (2**20 // len(unit))
+    assert seconds(call, whole) < 24 * seconds(call, whole[: len(whole) // 8]) + 0.2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [('"${A-b c', ['"${A-b c']), ('"${A-b" c', ['"${A-b" c']), ('"${A-b" c}" d', ['"${A-b" c}"', "d"])]
+)
+def test_default_of_a_variable_ends_at_its_brace(text: str, words: list[str]) -> None:
+    assert list(split(text).words) == words
+    assert has_open_quote(text) is (len(words) == 1)
+    assert is_word(quoted(text))
+
+
+def test_default_without_an_end_is_no_variable() -> None:
+    assert quoted('${A-"$') == '"\\${A-\\"\\$"'
 
 
 def test_long_line_is_split_in_linear_time() -> None:
