@@ -64,15 +64,25 @@ class Child:
 
 
 async def read(pipe: IO[bytes], most: int) -> str:
-    """All of it to its end, what exceeds `most` bytes dropped."""
-    kept = bytearray()
+    """All of it to its end; of more than `most` bytes the first half of them and the last, what is between dropped with its line."""
+    head, tail = bytearray(), bytearray()
+    half, dropped = most // 2, False
     os.set_blocking(pipe.fileno(), False)
     while True:
         await _readable(pipe.fileno())
         part = os.read(pipe.fileno(), 65536)
         if not part:
-            return kept.decode("utf-8", "replace")
-        kept += part[: max(0, most - len(kept))]
+            break
+        taken = max(0, half - len(head))
+        head += part[:taken]
+        tail += part[taken:]
+        if len(tail) > 2 * half:
+            dropped = True
+            del tail[:-half]
+    if dropped or len(tail) > half:
+        del head[head.rfind(b"\n") + 1 or len(head) :], tail[:-half]
+        del tail[: tail.find(b"\n") + 1]
+    return (head + tail).decode("utf-8", "replace")
 
 
 async def _readable(descriptor: int) -> None:

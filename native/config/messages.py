@@ -3,8 +3,11 @@
 `recorded` composes the protocol text of a refusal; `explained` adds below it the lines meant, for people.
 """
 
+import bisect
+import functools
+import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -34,39 +37,64 @@ class Message:
 
 
 def messages(stderr: str, checked: Mapping[str, tuple[str, Document | None]]) -> list[Message]:
-    """All that was said; what is about a file that was `checked` is told with the name it stands for, and its document's line."""
-    found = []
-    for line in stderr.splitlines():
-        if said := _SAID.match(line):
-            found.append(_message(said[1].lower(), _short(said[2]), checked))
-    return found[:_MOST]
+    """The first 200 messages in their order, alerts before all others where there are more.
+
+    What is about a file that was `checked` is told with the name it stands for, and its document's line.
+    """
+    said = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
+    places = {path: (file, Places(document) if document else None) for path, (file, document) in checked.items()}
+    return [_message(match[1].lower(), _short(match[2]), places) for match in _first(said)]
 
 
-def _message(level: str, text: str, checked: Mapping[str, tuple[str, Document | None]]) -> Message:
+def _first(said: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
+    alerts = sum(match[1] == "ALERT" for match in said)
+    room = {True: _MOST, False: max(0, _MOST - alerts)}
+    for match in said:
+        is_alert = match[1] == "ALERT"
+        if room[is_alert]:
+            room[is_alert] -= 1
+            yield match
+
+
+def _message(level: str, text: str, checked: Mapping[str, tuple[str, "Places | None"]]) -> Message:
     place = _PLACE.search(text)
     for path, (file, _) in checked.items():
         text = text.replace(path, file)
     if not place:
         return Message(level, text)
     number = int(place[2])
-    file, document = checked.get(place[1], (place[1], None))
-    section, source = locate(document, number) if document else (None, None)
+    file, places = checked.get(place[1], (place[1], None))
+    section, source = places.locate(number) if places else (None, None)
     return Message(level, text, file, number, section, source)
 
 
+class Places:
+    """The lines of a document by their numbers; the document is gone through once, when the first is asked for."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        """The number of the line that each section's lead begins with."""
+        sizes = (section.lead.count("\n") + section.text.count("\n") for section in self._document.sections)
+        return list(itertools.accumulate(sizes, initial=1 + self._document.preamble.count("\n")))
+
+    def locate(self, number: int) -> tuple[str | None, str | None]:
+        """(section header, line) of a line counted from 1; None for what does not exist."""
+        sections = self._document.sections
+        index = min(bisect.bisect_right(self._starts, number), len(sections)) - 1
+        if index < 0:
+            return None, None
+        section = sections[index]
+        place = number - self._starts[index] - section.lead.count("\n")
+        source = section.lines[place].text.strip() if 0 <= place < len(section.lines) else None
+        return section.header.text.strip(), source
+
+
 def locate(document: Document, number: int) -> tuple[str | None, str | None]:
-    """(section header, line) of a line counted from 1; None for what does not exist."""
-    number -= 1 + document.preamble.count("\n")
-    if number < 0:
-        return None, None
-    for section in document.sections:
-        above, inside = section.lead.count("\n"), section.text.count("\n")
-        if number < above + inside or section is document.sections[-1]:
-            place = number - above
-            source = section.lines[place].text.strip() if 0 <= place < len(section.lines) else None
-            return section.header.text.strip(), source
-        number -= above + inside
-    return None, None
+    """(section header, line) of one line; of many, ask one `Places`."""
+    return Places(document).locate(number)
 
 
 def recorded(stderr: str) -> str:

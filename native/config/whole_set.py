@@ -15,7 +15,7 @@ from pathlib import Path
 
 from native.config.check import Checked, CheckSettings, check
 from native.config.editor import Editor
-from native.config.messages import Message, locate
+from native.config.messages import Message, Places
 from native.errors import Refused
 from native.text.document import Document
 
@@ -61,12 +61,12 @@ async def check_whole_set(given: WholeSet, settings: CheckSettings, editor: Edit
 
 def _unknown(path: str, document: Document, editor: Editor) -> Iterator[Message]:
     by_kind = {resource.section: resource for resource in editor.resources.by_name.values() if resource.section}
-    first = document.preamble.count("\n")
+    first, places = document.preamble.count("\n"), Places(document)
     for section in document.sections:
         first += section.lead.count("\n")
         for place in editor.unknown(section, by_kind[section.kind]) if section.kind in by_kind else ():
             number = first + place + 1
-            header, source = locate(document, number)
+            header, source = places.locate(number)
             yield Message("notice", "a line that no object of the API can express", path, number, header, source)
         first += section.text.count("\n")
 

@@ -49,6 +49,22 @@ def test_output_of_both_kinds_and_no_more_than_asked_for(run: Run) -> None:
     assert run(work()) == ("hi\n", "x" * 100_000)
 
 
+def test_of_much_the_first_and_the_last_lines_are_kept(run: Run) -> None:
+    """Warnings come first, and the reason for a refusal last."""
+
+    async def work() -> str:
+        child = Child(["sh", "-c", "seq 100000; echo the end"], stdout=PIPE)
+        assert child.stdout
+        said = await read(child.stdout, 1000)
+        assert await child.wait() == 0
+        child.close()
+        return said
+
+    lines = run(work()).splitlines()
+    assert lines[:2] == ["1", "2"] and lines[-2:] == ["100000", "the end"]
+    assert {len(line) for line in lines[:-1]} <= set(range(1, 7)) and sum(map(len, lines)) < 1000
+
+
 def test_an_end_takes_what_the_child_has_started(run: Run) -> None:
     async def work() -> tuple[str, int, bool]:
         child = Child(["sh", "-c", "sleep 1000 & echo up; wait"], stdout=PIPE)

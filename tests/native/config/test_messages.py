@@ -1,5 +1,7 @@
 """HAProxy's words become the protocol's text, and point at the line and section meant."""
 
+import itertools
+
 import pytest
 
 from native.config.messages import explained, locate, messages, recorded
@@ -86,3 +88,25 @@ def test_locate_agrees_with_counting() -> None:
     assert locate(document, 0) == (None, None)
     assert locate(document, 10) == ("backend a", None)
     assert locate(Document.parse("x\n"), 5) == (None, None)
+
+
+def test_of_many_messages_the_alerts_are_kept() -> None:
+    """In their order; warnings fill what room there is."""
+    warnings = "".join(f"[WARNING]  (7) : config : w{number}\n" for number in range(300))
+    said = messages(f"{warnings}[ALERT] (7) : config : bad\n{warnings}[ALERT] (7) : config : worse\n", {})
+    assert [message.text for message in said if message.level == "alert"] == ["config : bad", "config : worse"]
+    assert [message.text for message in said][:2] == ["config : w0", "config : w1"]
+    assert len(said) == 200
+    said = messages(warnings + "[ALERT] (7) : config : bad\n" * 300, {})
+    assert {message.level for message in said} == {"alert"}
+
+
+def test_a_warning_for_each_of_many_sections_is_found_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    document = Document.parse("".join(f"backend b{number}\n  server s 127.0.0.1:1\n\n" for number in range(300)))
+    passes: list[int] = []
+    accumulate = itertools.accumulate
+    monkeypatch.setattr("itertools.accumulate", lambda *words, **named: passes.append(1) or accumulate(*words, **named))
+    warnings = "".join(f"[WARNING]  (7) : config : parsing [{DRAFT}:{3 * number + 2}] : old\n" for number in range(300))
+    said = messages(warnings, {DRAFT: (FILE, document)})
+    assert [message.section for message in said] == [f"backend b{number}" for number in range(200)]
+    assert len(passes) == 1
