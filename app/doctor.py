@@ -17,8 +17,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from app import credentials, mounts
+from app import credentials, mounts, passwords, settings_repair, units
 from app.directories import directories, unusable
+from app.endpoint import endpoints
 from app.engine import config_files, reload_command
 from app.settings import Settings, SettingsError
 from app.users import NoUsers, Users
@@ -47,14 +48,27 @@ class Finding:
         return f"{self.level:8}{self.part}: {self.what}" + (f"\n{'':8}{self.remedy}" if self.remedy else "")
 
 
-def report(settings: Settings, command: str, *, as_json: bool = False) -> int:
-    """Prints the findings; the exit status, 1 with an error among them."""
+def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
+    """Prints the findings; the exit status, 1 with an error among them. `fix` writes corrected settings beside the file."""
     found = list(findings(settings) if command == "doctor" else essentials(settings))
+    if fix:
+        found.append(_fixed(settings))
     if as_json:
         print(json.dumps([asdict(each) for each in found], indent=2))
     else:
         print(*found, sep="\n")
     return int(any(each.level == ERROR for each in found))
+
+
+def _fixed(settings: Settings) -> Finding:
+    try:
+        written = settings_repair.write_beside(Path(settings.file))
+    except OSError as error:
+        return Finding(ERROR, "fix", f"{error.filename or settings.file}: {error.strerror}")
+    if written is None:
+        return Finding(OK, "fix", f"nothing in {settings.file} can be corrected without you")
+    beside, difference = written
+    return Finding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {settings.file}")
 
 
 def essentials(settings: Settings) -> Iterator[Finding]:
@@ -70,6 +84,8 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield from _of_configuration(settings)
     yield from _of_file(Path(settings.config_file))
     yield from _of_users(settings)
+    yield from _of_listeners(settings)
+    yield from _of_units(settings)
     yield from _of_directories(settings)
     yield from _of_sockets(settings)
     yield from _of_reloads(settings)
@@ -162,21 +178,63 @@ def _of_users(settings: Settings) -> Iterator[Finding]:
         return Document.parse(Path(settings.config_file).read_bytes())
 
     try:
-        number = len(Users(_as_the_unit(settings), document))
+        users = list(Users(_as_the_unit(settings), document))
     except (NoUsers, OSError) as error:
         yield Finding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
         return
-    if not number and credentials.UNIT_USERS.is_file() and not os.access(credentials.UNIT_USERS, os.R_OK):
+    if not users and credentials.UNIT_USERS.is_file() and not os.access(credentials.UNIT_USERS, os.R_OK):
         yield Finding(NOTE, "users", f"the unit hands over {credentials.UNIT_USERS}, which is not for this user to read")
         return
-    if not number:
+    if not users:
         remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
         yield Finding(ERROR, "users", "there is nobody who could use the API", remedy)
         return
-    yield Finding(OK, "users", f"{number}")
+    useless = [user.name for user in users if not user.clear and not passwords.is_usable(user.password)]
+    if useless:
+        what = f"nobody can log in as {', '.join(useless)}: the password is taken for a hash, and is none that libcrypt knows"
+        remedy = (
+            "hash it (openssl passwd -5), or say that it is clear text: insecure-password in a userlist, insecure: true in the settings"
+        )
+        yield Finding(ERROR if len(useless) == len(users) else WARNING, "users", what, remedy)
+    if len(useless) < len(users):
+        yield Finding(OK, "users", f"{len(users) - len(useless)}")
     if plain := sorted(str(user.get("name")) for user in settings.users if user.get("insecure")):
         remedy = "openssl passwd -5 makes one that can be kept instead, without insecure: true"
         yield Finding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
+
+
+def _of_listeners(settings: Settings) -> Iterator[Finding]:
+    try:
+        wanted = endpoints(settings)
+    except SettingsError as error:
+        yield Finding(ERROR, "listeners", str(error))
+        return
+    for each in wanted if not units.is_wanted(units.OUR_SOCKETS) else ():
+        if each.scheme != "unix" and not each.port:
+            key = "dataplaneapi.tls.tls_port" if each.scheme == "https" else "dataplaneapi.port"
+            yield Finding(
+                WARNING, "listeners", f"{each.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
+            )
+
+
+def _of_units(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+    """Servers that were there before, and what a service with a /tmp of its own cannot see."""
+    for former in units.other_servers(places):
+        if units.is_wanted(former.name, places) or units.is_trying(former.name):
+            what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
+            yield Finding(WARNING, "units", what, f"systemctl disable --now {former.name}")
+    for name in (units.OURS, units.HAPROXY):
+        found = units.unit(name, places)
+        for place in _needed_below_tmp(settings) if found and found.has_own_tmp else ():
+            remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
+            yield Finding(ERROR, "units", f"{name} has a /tmp of its own (PrivateTmp=), so {place} is not there for it", remedy)
+
+
+def _needed_below_tmp(settings: Settings) -> list[str]:
+    named = [settings.config_file, settings.haproxy_bin, settings.master_runtime, *stats_sockets.addresses_in(config_files(settings))]
+    named += [settings.maps_dir, settings.ssl_certs_dir, settings.general_storage_dir, settings.spoe_dir, settings.backups_dir]
+    named += [*settings.reload_cmd.split(), *settings.validate_cmd.split()]
+    return sorted({each for each in named if each and each.startswith(("/tmp/", "/var/tmp/"))})
 
 
 def _as_the_unit(settings: Settings) -> Settings:

@@ -24,6 +24,7 @@ _NAMES = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warnin
 IMPLICIT = {"log_to": "stdout", "log_level": "warning", "log_types": ["app", "access"]}
 
 logger = logging.getLogger(__name__)
+_AN_ERROR = logging.makeLogRecord({"name": "app", "levelno": logging.ERROR})
 
 
 class Layout(logging.Formatter):
@@ -92,6 +93,12 @@ def setup(targets: Iterable[Mapping[str, Any]]) -> None:
     for trouble in troubles:
         print(trouble, file=sys.stderr)
         logger.warning(trouble)
+
+
+def is_on_standard_output() -> bool:
+    """Whether errors of the server are shown to those who started it."""
+    streams = [each for each in logging.getLogger().handlers if isinstance(each, logging.StreamHandler) and each.stream is sys.stdout]
+    return any(each.level <= logging.ERROR and each.filter(_AN_ERROR) for each in streams)
 
 
 def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:

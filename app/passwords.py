@@ -25,6 +25,18 @@ def expanded(stored: str) -> str | None:
     return stored if match is None else os.environ.get(match[1]) or None
 
 
+def is_variable(stored: str) -> bool:
+    """Whether it names a variable that holds the password."""
+    return _VARIABLE.fullmatch(stored) is not None
+
+
+def is_usable(stored: str) -> bool:
+    """Whether any password can match it as a hash; clear text and hashes of unknown methods match none."""
+    wanted = expanded(stored)
+    made = hashed("", wanted) if wanted else None
+    return made is not None and len(made) == len(wanted or "")
+
+
 def verify(password: str, stored: str, *, clear: bool) -> bool:
     """Whether the password is the stored one; takes as long as the hash wants, so not on the event loop."""
     wanted = expanded(stored)

@@ -50,10 +50,11 @@ def serve(settings: Settings, reread: Reread) -> int:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(Program(settings, reread).run())
     except FATAL as error:
-        # A fatal error is told even where no log target takes it.
         text = f"Error initiating users: {error}" if isinstance(error, NoUsers) else str(error)
         logger.error("%s", text)
-        print(f"dataplaneapi: {text}", file=sys.stderr)
+        # A fatal error is told even where no log target takes it.
+        if not log.is_on_standard_output():
+            print(f"dataplaneapi: {text}", file=sys.stderr)
         return 1
 
 

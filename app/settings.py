@@ -178,24 +178,31 @@ def parse(kind: str, text: str) -> Any:
 
 
 def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, file: str = "") -> Settings:
-    """The settings from all sources; what is wrong but harmless becomes a warning."""
+    """The settings from all sources; what is wrong but harmless becomes a warning. Raises SettingsError with all that is wrong."""
     warnings: list[str] = []
-    values = {name: _value(name, source, default, flags, environ, data, warnings) for name, source, default in table()}
-    listeners = _maps(data, "dataplaneapi.listeners")
+    wrong: list[str] = []
+    values = {}
+    for name, source, default in table():
+        with _collected(wrong):
+            values[name] = default
+            values[name] = _value(name, source, default, flags, environ, data, warnings)
+    listeners = _maps(data, "dataplaneapi.listeners", wrong)
     if not values["scheme"] and not listeners:
         values["scheme"] = ["http"]
     settings = Settings(
         **values,
         name=str(at(data, "name") or os.uname().nodename),
         listeners=listeners,
-        users=_maps(data, "dataplaneapi.user"),
-        advertised=dict(at(data, "dataplaneapi.advertised") or {}),
-        log_targets=_maps(data, "log_targets"),
-        service_discovery=dict(at(data, "service_discovery") or {}),
+        users=_maps(data, "dataplaneapi.user", wrong),
+        advertised=_map(data, "dataplaneapi.advertised", wrong),
+        log_targets=_maps(data, "log_targets", wrong),
+        service_discovery=_map(data, "service_discovery", wrong),
         file=file,
         warnings=tuple(warnings),
     )
-    _check(settings)
+    wrong += _troubles(settings)
+    if wrong:
+        raise SettingsError("\n".join(wrong))
     return dataclasses.replace(settings, warnings=(*settings.warnings, *_unusable_passwords(settings.users)))
 
 
@@ -253,39 +260,57 @@ _SWITCH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "
 _WORDS: dict[str, Callable[[str], Any]] = {"text": str, "number": int, "switch": lambda word: _SWITCH[word.lower()]}
 
 
-def _maps(data: Any, path: str) -> list[dict[str, Any]]:
+@contextlib.contextmanager
+def _collected(wrong: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except SettingsError as error:
+        wrong.append(str(error))
+
+
+def _maps(data: Any, path: str, wrong: list[str]) -> list[dict[str, Any]]:
     found = at(data, path) or []
     if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
-        raise SettingsError(f"{path} must be a list of maps")
+        wrong.append(f"{path} must be a list of maps")
+        return []
     return [dict(each) for each in found]
+
+
+def _map(data: Any, path: str, wrong: list[str]) -> dict[str, Any]:
+    found = at(data, path) or {}
+    if not isinstance(found, Mapping):
+        wrong.append(f"{path} must be a map")
+        return {}
+    return dict(found)
 
 
 _PORTS, _IDS, _COUNTS = (1 << 16) - 1, (1 << 32) - 2, (1 << 63) - 1
 
 
-def _check_numbers(settings: Settings) -> None:
+def _unusable_numbers(settings: Settings) -> Iterator[str]:
     largest = {"dataplaneapi.port": _PORTS, "dataplaneapi.tls.tls_port": _PORTS, "dataplaneapi.uid": _IDS, "dataplaneapi.gid": _IDS}
     for name, source, _ in table():
         limit = largest.get(source.yaml, _COUNTS)
         if source.kind == "number" and not 0 <= (getattr(settings, name) or 0) <= limit:
-            raise SettingsError(f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}")
+            yield f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}"
 
 
 # As browsers send it: scheme, host and port in small letters, no path, no pattern.
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 
 
-def _check(settings: Settings) -> None:
-    _check_numbers(settings)
+def _troubles(settings: Settings) -> Iterator[str]:
+    """What speaks against values that are of their kind."""
+    yield from _unusable_numbers(settings)
     if wrong := [each for each in settings.scheme if each not in ("http", "https", "unix")]:
-        raise SettingsError(f"scheme {wrong[0]!r} is not one of http, https, unix")
+        yield f"scheme {wrong[0]!r} is not one of http, https, unix"
     if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*[!-~]*", settings.api_version):
-        raise SettingsError(f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}")
+        yield f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}"
     if strange := [each for each in settings.cors_origins if not _ORIGIN.fullmatch(each)]:
-        raise SettingsError(f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443")
+        yield f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443"
     try:
         shlex.split(settings.status_cmd)
     except ValueError as error:
-        raise SettingsError(f"haproxy.reload.status_cmd cannot be split into words: {error}") from None
+        yield f"haproxy.reload.status_cmd cannot be split into words: {error}"
     if settings.time_suffix not in ("nearest", "none", "ms", "s", "m", "h", "d"):
-        raise SettingsError(f"invalid PreferredTimeSuffix value '{settings.time_suffix}'")
+        yield f"invalid PreferredTimeSuffix value '{settings.time_suffix}'"

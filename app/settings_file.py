@@ -60,24 +60,34 @@ def _not_valid(path: str, detail: str) -> SettingsError:
 
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
     """A warning for each key that nobody reads, with the nearest one that is read."""
+    for path, place in unknown(data):
+        yield f"unknown key {path} in the settings file" + (f"; did you mean {place}?" if place else "")
+
+
+def unknown(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The place of each key that nobody reads, and where it was probably meant to stand; empty where that cannot be told."""
     known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
     yield from _unknown(data, "", known)
 
 
-def _unknown(data: Mapping[str, Any], prefix: str, known: set[str]) -> Iterator[str]:
+def _unknown(data: Mapping[str, Any], prefix: str, known: set[str]) -> Iterator[tuple[str, str]]:
     siblings = {path[len(prefix) :].partition(".")[0] for path in known if path.startswith(prefix)}
     for key, value in data.items():
         path = f"{prefix}{key}"
         if str(key) not in siblings:
-            yield f"unknown key {path} in the settings file" + _meant(str(key), prefix, siblings, known)
+            yield path, _meant(str(key), prefix, siblings, known)
         elif isinstance(value, Mapping) and path not in known:
             yield from _unknown(value, path + ".", known)
 
 
 def _meant(key: str, prefix: str, siblings: set[str], known: set[str]) -> str:
-    elsewhere = next((path for path in sorted(known) if path.rpartition(".")[2] == key), None)
-    likely = elsewhere or (prefix + near if (near := nearest(key, siblings)) else None)
-    return f"; did you mean {likely}?" if likely else ""
+    elsewhere = next((path for path in sorted(known | _groups(known)) if path.rpartition(".")[2] == key), None)
+    return elsewhere or (prefix + near if (near := nearest(key, siblings)) else "")
+
+
+def _groups(known: set[str]) -> set[str]:
+    """The places of maps that hold settings."""
+    return {path.rpartition(".")[0] for path in known} - {""}
 
 
 def required(settings: Settings) -> dict[str, Any]:
@@ -103,7 +113,7 @@ def write_back(settings: Settings) -> bool:
         return False
     _apply(changes, data)
     new = _edited(old, changes)
-    _replace(target, new if _loaded(new) == data else _dumped(data))
+    _replace(target, new if loaded(new) == data else dumped(data))
     return True
 
 
@@ -113,7 +123,7 @@ def remove(file: str, path: str) -> None:
     if path in data:
         del data[path]
         new = _edited(target.read_bytes().decode(), {path: None})
-        _replace(target, new if _loaded(new) == data else _dumped(data))
+        _replace(target, new if loaded(new) == data else dumped(data))
 
 
 def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
@@ -141,10 +151,11 @@ def _apply(changes: Mapping[str, Any], data: Any) -> None:
         if value is None:
             del data[path]
         else:
-            _set(data, path.split("."), value)
+            put(data, path.split("."), value)
 
 
-def _set(data: Any, keys: list[str], value: Any) -> None:
+def put(data: Any, keys: list[str], value: Any) -> None:
+    """A value at its place; what is missing above it is made."""
     *above, key = keys
     for each in above:
         if not isinstance(data.get(each), Mapping):
@@ -153,7 +164,8 @@ def _set(data: Any, keys: list[str], value: Any) -> None:
     data[key] = value
 
 
-def _loaded(text: str) -> Any:
+def loaded(text: str) -> Any:
+    """The round-trip data of a text; None where it is no YAML."""
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -162,10 +174,14 @@ def _loaded(text: str) -> Any:
         return None
 
 
-def _dumped(data: Any) -> str:
-    """As ruamel writes it, for the rare text that could not be edited where it stands: anchors, documents in odd forms."""
-    out = io.StringIO()
-    _yaml().dump(data, out)
+def dumped(data: Any, *, like: str = "") -> str:
+    """As ruamel writes it, where a text cannot be edited as it stands; indented as the text that it was read from."""
+    from ruamel.yaml.util import load_yaml_guess_indent
+
+    out, yaml = io.StringIO(), _yaml()
+    _, sequence, offset = load_yaml_guess_indent(like) if like else (None, None, None)
+    yaml.indent(mapping=2, sequence=sequence or 2, offset=offset or 0)
+    yaml.dump(data, out)
     return out.getvalue()
 
 

@@ -7,7 +7,7 @@ files are looked at with every new configuration, too.
 import json
 import logging
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,9 @@ class Users:
 
     def find(self, name: str) -> User | None:
         return self._by_name.get(name)
+
+    def __iter__(self) -> Iterator[User]:
+        return iter(self._by_name.values())
 
     def __len__(self) -> int:
         return len(self._by_name)

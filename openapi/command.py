@@ -32,7 +32,7 @@ def completion(shell: str) -> str:
     parser = _parser()
     for action in parser._actions:
         if action.dest == "command":
-            action.choices = cli.COMMANDS
+            action.choices = tuple(cli.COMMANDS)
         elif complete := _places(action):
             action.complete = complete  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in shtab.complete(parser, shell=shell).splitlines()).strip() + "\n"

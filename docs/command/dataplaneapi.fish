@@ -59,6 +59,7 @@ complete -c dataplaneapi -f
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s h -l help -d 'show this and exit'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s v -l version -d 'show the version and exit'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l json -d 'findings of check and doctor as JSON'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l fix -d 'doctor: write corrected settings beside the settings file, as FILE.fixed, and show the difference'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s f -xka "(__fish_complete_path (commandline -ct))" -d 'own settings file; empty for none (default /etc/haproxy/dataplaneapi.yaml)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l scheme -x -d 'listener to open: http, https or unix; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l cleanup-timeout -x -d 'idle time after which a connection is closed (default 10.0)'

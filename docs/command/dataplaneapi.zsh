@@ -19,6 +19,7 @@ _shtab_dataplaneapi_options=(
   "(- : *)"{-h,--help}"[show this and exit]"
   {-v,--version}"[show the version and exit]"
   "--json[findings of check and doctor as JSON]"
+  "--fix[doctor\: write corrected settings beside the settings file, as FILE.fixed, and show the difference]"
   "-f[own settings file\; empty for none (default \/etc\/haproxy\/dataplaneapi.yaml)]:FILE:_files"
   "*--scheme[listener to open\: http, https or unix\; may be repeated]:TEXT:"
   "--cleanup-timeout[idle time after which a connection is closed (default 10.0)]:DURATION:"

@@ -43,21 +43,73 @@ def test_help_and_version_import_nothing_heavy() -> None:
         (["--max-body-size=big"], "'big' is not a size"),
         (["--port"], "expected one argument"),
         (["--show-system-info=yes"], "ignored explicit argument"),
+        (["doctr"], "unknown command `doctr'; did you mean doctor?"),
+        (["chek", "-f", ""], "unknown command `chek'; did you mean check?"),
+        (["serve"], "unknown command `serve'; there are check and doctor"),
+        (["doctor", "all"], "unknown command `all'"),
+        (["--fix"], "--fix belongs to doctor"),
+        (["check", "--fix"], "--fix belongs to doctor"),
     ],
 )
-def test_what_is_refused_is_said_on_both_outputs(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused_is_said_once(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         cli.main(argv)
     assert end.value.code == 1
     said = capsys.readouterr()
-    assert message in said.out
-    assert said.out == said.err
+    assert said.err.count(message) == 1
+    assert said.out == ""
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--port", "many", "--hots", "x", "--read-timeout=soon", "--confg-file=/x"])
+    assert len(capsys.readouterr().err.splitlines()) == 4
+    text = "dataplaneapi: {port: many, scheme: [ftp], user: {name: x}, advertised: [1], tls: {tls_port: 70000}}\n"
+    text += 'haproxy: {reload: {status_cmd: "\'"}}'
+    with pytest.raises(SystemExit):
+        cli.main(["check", "-f", settings_file(tmp_path, text)])
+    said = capsys.readouterr().err.splitlines()
+    for part in (
+        "dataplaneapi.port must be a number",
+        "'ftp'",
+        "user must be a list",
+        "advertised must be a map",
+        "tls_port must be",
+        "status_cmd",
+    ):
+        assert [line.startswith("configuration error: ") for line in said if part in line] == [True], part
+
+
+def test_a_mistyped_command_writes_nothing(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "doctr", "-f", str(tmp_path / "new.yaml")], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
+
+
+@pytest.mark.parametrize("argv", [["doctor", "--help"], ["-h", "doctor"], ["check", "-h"]])
+def test_the_help_of_a_command(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.main(argv)
+    told = capsys.readouterr().out
+    assert end.value.code == 0
+    assert told.startswith(f"usage: dataplaneapi {'doctor' if 'doctor' in argv else 'check'} ")
+    assert "--json" in told
+    assert "--reload-strategy" not in told
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"], ["doctor", "-f", ""], ["doctor", "--help"]])
+def test_a_pipe_that_is_closed_gets_no_traceback(argv: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "app.cli", *argv], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    # argparse itself passes over a reader that has gone.
+    assert (done.returncode in (0, 141), done.stderr) == (True, "")
 
 
 def test_spellings() -> None:
-    given = cli.arguments(
-        ["-c=/a", "--host=h", "--port", "5", "-i", "--scheme", "http", "--scheme=unix", "stray", "-d", "3", "--log-level", "info"]
-    )
+    given = cli.arguments(["-c=/a", "--host=h", "--port", "5", "-i", "--scheme", "http", "--scheme=unix", "-d", "3", "--log-level", "info"])
     assert given == {
         "config_file": "/a",
         "host": "h",
@@ -136,3 +188,14 @@ def test_environment_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     cli.load_environment(str(path))
     assert [os.environ[name] for name in ("DPAPI_NEW", "DPAPI_QUOTED", "DPAPI_SET", "DPAPI_COMMENT")] == ["a b", "x # y", "old", "v"]
     cli.load_environment(str(tmp_path / "none"))
+
+
+def test_a_fatal_error_is_told_once(tmp_path: Path) -> None:
+    text = f"haproxy: {{config_file: {tmp_path}/none.cfg}}\ndataplaneapi: {{resources: {{dataplane_storage_dir: {tmp_path}/own}}}}\n"
+    for target in ("", "log_targets: [{log_to: file, log_file: own.log}]\n"):
+        file = settings_file(tmp_path, text + target)
+        command = [sys.executable, "-m", "app.cli", "-f", file, "--reload-cmd", "true"]
+        environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+        assert done.returncode == 1
+        assert (done.stdout + done.stderr).count("none.cfg") == 1, done

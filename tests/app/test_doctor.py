@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app import credentials, doctor
+from app import credentials, doctor, passwords, settings_file
 from app.doctor import Finding
 from app.settings import Settings
 from tests.app.client import CONFIGURATION, settings
@@ -116,3 +116,69 @@ def mounted(sound: Settings, tmp_path: Path) -> Iterator[Settings]:
 
 def test_a_file_mounted_by_itself_is_told(mounted: Settings) -> None:
     assert any("in place, with a journal" in each.what for each in found(mounted, "file"))
+
+
+def test_a_password_that_is_taken_for_a_hash(sound: Settings) -> None:
+    """HAProxy's `password` is a hash; clear text there lets nobody in."""
+    file = Path(sound.config_file)
+    nobody = replace(sound, users=[])
+    file.write_text(CONFIGURATION + "\nuserlist controller\n  user admin password adminpwd\n")
+    error = worst(nobody, "users")
+    assert (error.level, "nobody can log in as admin" in error.what) == (doctor.ERROR, True)
+    assert "insecure-password" in error.remedy
+    assert doctor.OK not in [each.level for each in found(nobody, "users")]
+    file.write_text(file.read_text() + f"  user second password {passwords.hashed('x', '$5$salt')}\n")
+    assert {each.level for each in found(nobody, "users")} == {doctor.WARNING, doctor.OK}
+
+
+def test_a_port_of_chance(sound: Settings) -> None:
+    assert "http gets another port" in worst(sound, "listeners").what
+    assert "dataplaneapi.port: 5555" in worst(sound, "listeners").remedy
+    assert found(replace(sound, port=5555), "listeners") == []
+    assert "tls_key" in worst(replace(sound, scheme=["https"], tls_certificate="/c"), "listeners").what.replace("tls-key", "tls_key")
+
+
+def test_units_that_stand_in_the_way(sound: Settings, tmp_path: Path) -> None:
+    etc, lib = tmp_path / "etc", tmp_path / "lib"
+    for place in (etc / "multi-user.target.wants", lib):
+        place.mkdir(parents=True)
+    (lib / "dataplaneapi.service").write_text("[Service]\nExecStart=/usr/bin/dataplaneapi\nPrivateTmp=yes\n")
+    (lib / "old.service").write_text("[Service]\nExecStart=-/opt/bin/dataplaneapi --port 5555\n")
+    (etc / "multi-user.target.wants" / "old.service").symlink_to(lib / "old.service")
+    given = replace(sound, config_file="/etc/haproxy/haproxy.cfg", master_runtime="/tmp/master.sock", maps_dir="/etc/maps")
+    given = replace(given, ssl_certs_dir="/etc/s", general_storage_dir="/etc/g", spoe_dir="/etc/p", reload_cmd="sh /var/tmp/reload")
+    told = [str(each) for each in doctor._of_units(given, (etc, lib))]
+    assert len(told) == 3
+    assert f"{lib}/old.service starts another server" in told[0]
+    assert "systemctl disable --now old.service" in told[0]
+    assert "so /tmp/master.sock is not there for it" in told[1]
+    assert "so /var/tmp/reload is not there for it" in told[2]
+    (etc / "dataplaneapi.service.d").mkdir()
+    (etc / "dataplaneapi.service.d" / "own.conf").write_text("[Service]\nPrivateTmp=no\n")
+    assert len(list(doctor._of_units(given, (etc, lib)))) == 1
+
+
+def test_corrected_settings_are_written_beside_the_old(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    text = (
+        "# ours\ndataplaneapi:\n  prot: 5556\n  user:\n    - name: admin\n      password: secret1\n      insecure: true\n"
+        "transaction:\n  transaction_dir: /var/t  # kept\nhaproxy:\n  config_file: /nowhere\n  resources:\n    maps_dir: /m\n"
+    )
+    file.write_text(text)
+    done = run("doctor", "--fix", "-f", str(file))
+    beside = tmp_path / "own.yaml.fixed"
+    data = settings_file.read(str(beside))
+    assert (data["dataplaneapi"]["port"], data["dataplaneapi"]["resources"], data["dataplaneapi"]["transaction"]) == (
+        5556,
+        {"maps_dir": "/m"},
+        {"transaction_dir": "/var/t"},
+    )
+    (user,) = data["dataplaneapi"]["user"]
+    assert passwords.verify("secret1", user["password"], clear=False)
+    assert list(settings_file.unknown(data)) == []
+    assert (file.read_text(), beside.stat().st_mode & 0o777) == (text, 0o600)
+    assert "+  port: 5556" in done.stdout
+    assert "secret1" not in done.stdout
+    assert "# kept" in beside.read_text()
+    done = run("doctor", "--fix", "-f", str(beside))
+    assert "can be corrected without you" in done.stdout
