@@ -22,6 +22,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.BadRequest: 400,
     native.BadValue: 400,
     native.Incomplete: 422,
+    native.OtherName: 400,
     native.UnknownWords: 400,
     native.Conflict: 409,
     native.NotCommittable: 406,

@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
 SETTLING_SECONDS = 0.1
 _ONLY_ONE = "both version and transaction specified, specify only one"
-_NEITHER = "version or transaction not specified: version or transaction not specified, specify only one"
+_NEITHER = "version or transaction not specified: name the version that is to be changed, or a transaction"
 
 
 @dataclass(frozen=True)
@@ -221,6 +221,7 @@ class Engine:
             banner=header.has_banner(document) if name == parts.MAIN else None,
             actions=actions if skip_reload else "",
             whole=True,
+            sent={name: body.count(b"\n")},
         )
         return await commit(self.site, self._early(change))
 

@@ -192,16 +192,23 @@ def _echo(call: Call, now: Any) -> Any:
     return without_aliases(with_defaults(body, now, editor.defaults(resource)), now, editor.aliases(resource))
 
 
-def check_version_or_transaction(call: Call, transaction_id: str | None, version: int, current: int | None = None) -> None:
-    """Exactly one of the two; the message says how to send it. `current` is the version of the file, where it is not the configuration."""
+def check_version_or_transaction(
+    call: Call,
+    transaction_id: str | None,
+    version: int,
+    current: int | None = None,
+    asked: str = "/v3/services/haproxy/configuration/version",
+) -> None:
+    """Exactly one of the two; the message says how to send it. `current` is the version of the file, where it is not the configuration, and
+    `asked` the path that answers it.
+    """
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")
     if transaction_id or version:
         return
-    text = "version or transaction not specified: version or transaction not specified, specify only one"
     meant = [
         f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name
     ]
     current = call.sidecar.engine.version(None) if current is None else current
-    remedy = f"add ?version={current}, the current one, or ?transaction_id= of an open transaction"
-    raise ApiError(400, "; ".join([text, *meant, remedy]))
+    remedy = f"add ?version={current}, which GET {asked} answers, or ?transaction_id= of an open transaction"
+    raise ApiError(400, "version or transaction not specified: " + "; ".join([*meant, remedy]))

@@ -59,7 +59,8 @@ async def change(call: Call, edit: Callable[[Document], Document], done: int, st
     """Makes an edit and answers `done`; the body is the request's, with what was quoted for the client as it is `stored`."""
     file = call.sidecar.spoe.file(call.get("parent_name"))
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
-    check_version_or_transaction(call, transaction_id, version, file.version())
+    asked = f"/v3/services/haproxy/spoe/{call.get('parent_name')}/version"
+    check_version_or_transaction(call, transaction_id, version, file.version(), asked)
     edited: list[Document] = []
 
     def remembering(document: Document) -> Document:

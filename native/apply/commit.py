@@ -7,8 +7,8 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from native.apply.ahead import ahead
@@ -41,7 +41,7 @@ class Change:
 
     `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. A text that is not `checked` is one that
     HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is. What is refused is `kept` for
-    whoever looks for the cause.
+    whoever looks for the cause. `sent`: the number of lines of a text as it was sent, by file; HAProxy then names those.
     """
 
     edit: Edit
@@ -55,6 +55,7 @@ class Change:
     checked: bool = True
     whole: bool = False
     kept: bool = True
+    sent: Mapping[str, int] = field(default_factory=dict)
 
     def compare(self, configured: int) -> None:
         if self.version is None or self.version == configured:
@@ -188,7 +189,7 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
 async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, base: int, name: str) -> None:
     """A refused text stays as a failed transaction."""
     try:
-        await site.ask_haproxy(draft.checked(stamped.document), name)
+        await site.ask_haproxy(draft.checked(stamped.document, change.sent), name)
     except Refused:
         if change.kept:
             banner = site.current.banner if change.banner is None else change.banner

@@ -9,12 +9,13 @@ import os
 import shlex
 import shutil
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from native.child import PIPE, Child, read
-from native.config.messages import Message, explained, messages, recorded
+from native.config import refusal
+from native.config.messages import Message, Origin, as_sent, explained, messages, recorded
 from native.errors import BadRequest, CheckImpossible, Refused
 from native.text.document import Document
 
@@ -55,12 +56,16 @@ class CheckSettings:
 
 @dataclass(frozen=True)
 class Checked:
-    """`path` is what HAProxy reads instead of `file`, and `document` what it finds there; `main`: the one that a command is told."""
+    """`path` is what HAProxy reads instead of `file`, and `document` what it finds there; `main`: the one that a command is told.
+
+    `shift`: how many lines more it has than the text that was sent, above that text.
+    """
 
     path: Path
     file: Path
     document: Document | None = None
     main: bool = True
+    shift: int = 0
 
 
 async def check(
@@ -72,7 +77,8 @@ async def check(
     """
     words = settings.words([str(each.path) for each in files])
     code, stderr, stdout = await _run(words, settings, _variables(files), home)
-    said = messages(stderr, {str(each.path): (str(each.file), each.document) for each in files})
+    origins = {str(each.path): Origin(str(each.file), each.document, each.shift) for each in files}
+    said = messages(stderr, origins)
     if code == 0:
         return said
     alerts = [message for message in said if message.level == "alert"]
@@ -80,9 +86,18 @@ async def check(
     # HAProxy may find a mistake, tell it, and crash over it.
     if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
         raise CheckImpossible(f"{ended}: {stderr[-1000:].strip() or words[0]}", reason=_NOT_RUN.get(code, "killed"))
+    stderr, stdout = as_sent(stderr, origins), as_sent(stdout, origins)
     text = f"{ended}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
     text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
-    raise Refused(text.removesuffix("\n") + explained(alerts), alerts=alerts)
+    alerts, line = await asyncio.to_thread(_placed, alerts, origins)
+    line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][: refusal.LONGEST]
+    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts), alerts=alerts)
+
+
+def _placed(alerts: list[Message], origins: Mapping[str, Origin]) -> tuple[list[Message], str]:
+    """The alerts with their places, and the line that sums them up."""
+    alerts = refusal.located(alerts, origins)
+    return alerts, refusal.first_line(alerts, origins)
 
 
 def _named(files: Sequence[str]) -> list[str]:

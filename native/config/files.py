@@ -6,12 +6,13 @@ that; of several the text is joined (native/text/parts.py), and a commit that to
 
 import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import md5
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from native.config.check import Checked
@@ -153,12 +154,17 @@ class Drafts:
         """Of the main file's draft."""
         return self._drafts[MAIN].path
 
-    def checked(self, document: Document) -> list[Checked]:
-        """Every file of the configuration, in its order, with the drafts in the place of what they are to replace."""
+    def checked(self, document: Document, sent: Mapping[str, int] = MappingProxyType({})) -> list[Checked]:
+        """Every file of the configuration, in its order, with the drafts in the place of what they are to replace.
+
+        `sent`: the number of lines of a text that somebody sent, to which a header was added.
+        """
         documents, found = parts.parts(document), []
         for name in self._names:
             file = self.files.file(name).path
-            found.append(Checked(self._drafts[name].path if name in self._drafts else file, file, documents.get(name), name == MAIN))
+            path, new = self._drafts[name].path if name in self._drafts else file, documents.get(name)
+            shift = new.text.count("\n") - sent[name] if new and name in sent else 0
+            found.append(Checked(path, file, new, name == MAIN, shift))
         return found
 
     def discard(self) -> None:

@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from native.text.document import Document
 
@@ -36,14 +36,34 @@ class Message:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def messages(stderr: str, checked: Mapping[str, tuple[str, Document | None]]) -> list[Message]:
+class Origin(NamedTuple):
+    """What a checked file stands for: `file`, its content, and how many lines more it has than the text that was sent."""
+
+    file: str
+    document: Document | None = None
+    shift: int = 0
+
+
+def as_sent(said: str, checked: Mapping[str, Origin]) -> str:
+    """HAProxy's words with the names and line numbers that the sender knows."""
+    for path, origin in checked.items():
+        if path != origin.file or origin.shift:
+            said = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_as_sent, origin), said)
+    return said
+
+
+def _as_sent(origin: Origin, found: re.Match[str]) -> str:
+    return origin.file + (f":{max(1, int(found[1]) - origin.shift)}" if found[1] else "")
+
+
+def messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
     """The first 200 messages in their order, alerts before all others where there are more.
 
-    What is about a file that was `checked` is told with the name it stands for, and its document's line.
+    What is about a file that was `checked` is told with the name it stands for, and the sender's line.
     """
     said = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
-    places = {path: (file, Places(document) if document else None) for path, (file, document) in checked.items()}
-    return [_message(match[1].lower(), _short(match[2]), places) for match in _first(said)]
+    places = {path: Places(origin.document) for path, origin in checked.items() if origin.document}
+    return [_message(match[1].lower(), _short(match[2]), checked, places) for match in _first(said)]
 
 
 def _first(said: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
@@ -56,16 +76,14 @@ def _first(said: Sequence[re.Match[str]]) -> Iterator[re.Match[str]]:
             yield match
 
 
-def _message(level: str, text: str, checked: Mapping[str, tuple[str, "Places | None"]]) -> Message:
-    place = _PLACE.search(text)
-    for path, (file, _) in checked.items():
-        text = text.replace(path, file)
+def _message(level: str, text: str, checked: Mapping[str, Origin], places: Mapping[str, "Places"]) -> Message:
+    place, text = _PLACE.search(text), as_sent(text, checked)
     if not place:
         return Message(level, text)
     number = int(place[2])
-    file, places = checked.get(place[1], (place[1], None))
-    section, source = places.locate(number) if places else (None, None)
-    return Message(level, text, file, number, section, source)
+    origin = checked.get(place[1], Origin(place[1]))
+    section, source = places[place[1]].locate(number) if place[1] in places else (None, None)
+    return Message(level, text, origin.file, max(1, number - origin.shift), section, source)
 
 
 class Places:

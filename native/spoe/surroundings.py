@@ -5,7 +5,7 @@ from asyncio import to_thread
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from native.apply.outcome import Reason
 from native.apply.site import Site
@@ -100,4 +100,5 @@ def _about(error: Refused, draft: str, file: str) -> Refused:
 
     told = [alert for alert in error.alerts if isinstance(alert, Message)]
     alerts = [replace(each, text=each.text.replace(draft, file), file=named(each.file), source=named(each.source)) for each in told]
-    return Refused(error.detail.replace(draft, file), place=error.place, alerts=alerts)
+    detail = error.detail.replace(draft, file).replace(f" of {PurePath(draft).name}", f" of {PurePath(file).name}", 1)
+    return Refused(detail, place=error.place, alerts=alerts)

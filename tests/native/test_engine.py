@@ -160,8 +160,8 @@ class TestChanges:
     @pytest.mark.parametrize(
         ("arguments", "text"),
         [
-            ({}, "version or transaction not specified: version or transaction not specified, specify only one"),
-            ({"version": 0}, "version or transaction not specified: version or transaction not specified, specify only one"),
+            ({}, "version or transaction not specified: name the version that is to be changed, or a transaction"),
+            ({"version": 0}, "version or transaction not specified: name the version that is to be changed, or a transaction"),
             ({"version": 1, "transaction_id": UNKNOWN}, "both version and transaction specified, specify only one"),
             ({"force_reload": True, "transaction_id": UNKNOWN}, "Both force_reload and transaction specified, specify only one"),
             ({"transaction_id": UNKNOWN}, f"transaction does not exist: {UNKNOWN}"),

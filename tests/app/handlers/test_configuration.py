@@ -47,13 +47,13 @@ def test_a_write_that_changes_nothing_needs_no_reload(client: Client) -> None:
         (
             "",
             400,
-            "version or transaction not specified: version or transaction not specified, specify only one; add ?version=1, the current one",
+            "version or transaction not specified: add ?version=1, which GET /v3/services/haproxy/configuration/version answers, or ?trans",
         ),
         ("?version=0", 400, "version or transaction not specified: "),
         (
             "?versoin=1",
             400,
-            "version or transaction not specified: version or transaction not specified, specify only one; versoin: did you mean version?",
+            'versoin in query is not known; did you mean "version"? Nothing has been changed.',
         ),
         ("?version=9", 409, "version mismatch: version in configuration file is 1, given version is 9"),
         ("?version=-1", 409, "version mismatch: version in configuration file is 1, given version is -1"),

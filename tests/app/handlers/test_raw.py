@@ -85,7 +85,7 @@ def test_what_haproxy_refuses(tmp_path: Path) -> None:
         for query in ("version=1", "only_validate=true"):
             got = push(client, query)
             assert (got.status, got.headers["Configuration-Version"]) == (400, "1")
-            assert got.message.startswith("validation error: exit status 1: ")
+            assert got.message.startswith("validation error: no such thing\nexit status 1: ")
             assert 'msg="config no such thing"' in got.message
             assert got.json["alerts"][0]["text"]
         assert client.file.read_text() == CONFIGURATION

@@ -33,7 +33,7 @@ def test_from_creation_to_deletion(tmp_path: Path) -> None:
             "/scopes",
             "[two]",
             400,
-            "version or transaction not specified: version or transaction not specified, specify only one; add ?version=3",
+            "version or transaction not specified: add ?version=3, which GET /v3/services/haproxy/spoe/f.cfg/version answers",
         ),
         ("POST", "/scopes?version=3&transaction_id=x", "[two]", 400, "both version and transaction specified, specify only one"),
         ("POST", "/scopes?transaction_id=x", "[two]", 400, "transaction does not exist: transaction x does not exist"),

@@ -52,8 +52,9 @@ def test_haproxy_refuses(tmp_path: Path, binary: str) -> None:
     with pytest.raises(Refused) as caught:
         run(tmp_path, CheckSettings(binary), BAD)
     lines = str(caught.value).split("\n")
-    assert lines[0] == f"validation error: exit status 1: err transactionId={ID} "
-    assert lines[1].startswith(f"msg=\"config [{tmp_path}/.haproxy.cfg.{ID}:9] 'server b/s' unknown keyword 'chek'")
+    assert lines[0].startswith("validation error: line 9 of haproxy.cfg, in 'backend b': 'server b/s' : unknown keyword 'chek'")
+    assert lines[1] == f"exit status 1: err transactionId={ID} "
+    assert lines[2].startswith(f"msg=\"config [{tmp_path}/haproxy.cfg:9] 'server b/s' unknown keyword 'chek'")
     assert lines[-1] == "line 9 in 'backend b': server s 127.0.0.1:1 chek"
     first = caught.value.alerts[0]
     assert isinstance(first, Message)
@@ -62,7 +63,7 @@ def test_haproxy_refuses(tmp_path: Path, binary: str) -> None:
 
 
 def test_without_a_transaction_no_id(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match=r'^validation error: exit status 1: msg="config'):
+    with pytest.raises(Refused, match=r'^validation error: line 9 of .*\nexit status 1: msg="config'):
         run(tmp_path, CheckSettings(binaries.newest()), BAD, None)
 
 
@@ -113,7 +114,8 @@ def test_the_command_refuses(tmp_path: Path, end: str, ended: str) -> None:
     said = 'echo "[NOTICE] (1) : no" >&2\necho "[ALERT] (1) : config : the word is forbidden" >&2'
     with pytest.raises(Refused) as caught:
         run(tmp_path, CheckSettings(command=script(tmp_path, f"#!/bin/sh\n{said}\n{end}\n")))
-    assert str(caught.value) == f'validation error: {ended}: err transactionId={ID} \nmsg="config the word is forbidden"'
+    own = f'{ended}: err transactionId={ID} \nmsg="config the word is forbidden"'
+    assert str(caught.value) == f"validation error: the word is forbidden\n{own}"
 
 
 def test_a_command_that_refuses_in_its_own_words(tmp_path: Path) -> None:

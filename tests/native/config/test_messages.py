@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from native.config.messages import explained, locate, messages, recorded
+from native.config.messages import Origin, explained, locate, messages, recorded
 from native.text.document import Document
 
 TEXT = "# top\n\nglobal\n  maxconn lots\n\n# about a\nbackend a\n  server s1\n  balance by-luck"
@@ -42,7 +42,7 @@ def test_alerts_are_located() -> None:
         f"[NOTICE]   (7) : haproxy version is 9\n[WARNING]  (7) : config : parsing [{DRAFT}:4] : old\n"
         f"[ALERT]    (7) : config : [{DRAFT}:8] : 'server' expects\n[ALERT]    (7) : config : Proxy 'a': bad (at {DRAFT}:9).\n"
         f"[ALERT]    (7) : config : parsing [/other:3] : bad\n[ALERT]    (7) : config : bad\n",
-        {DRAFT: (FILE, Document.parse(TEXT))},
+        {DRAFT: Origin(FILE, Document.parse(TEXT))},
     )
     assert [message.as_dict() for message in said] == [
         {"level": "notice", "text": "haproxy version is 9"},
@@ -107,6 +107,6 @@ def test_a_warning_for_each_of_many_sections_is_found_in_one_pass(monkeypatch: p
     accumulate = itertools.accumulate
     monkeypatch.setattr("itertools.accumulate", lambda *words, **named: passes.append(1) or accumulate(*words, **named))
     warnings = "".join(f"[WARNING]  (7) : config : parsing [{DRAFT}:{3 * number + 2}] : old\n" for number in range(300))
-    said = messages(warnings, {DRAFT: (FILE, document)})
+    said = messages(warnings, {DRAFT: Origin(FILE, document)})
     assert [message.section for message in said] == [f"backend b{number}" for number in range(200)]
     assert len(passes) == 1

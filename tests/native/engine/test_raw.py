@@ -82,11 +82,17 @@ class TestRaw:
     def test_validation_alone(self, haproxy: HAProxy) -> None:
         async def work() -> None:
             text = haproxy.file.read_bytes()
+            wrong = 1 + text.partition(b"weight")[0].count(b"\n")
             async with running_engine(haproxy.directory, haproxy) as engine:
                 await engine.validate(text)
-                with pytest.raises(Refused, match=r'^validation error: exit status 1: msg="config'):
+                with pytest.raises(Refused, match=rf'^validation error: line {wrong} of .*\nexit status 1: msg="config'):
                     await engine.validate(text.replace(b"weight", b"weihgt"))
-                assert (engine.version(), engine.transactions(), haproxy.file.read_bytes()) == (1, [], text)
+                for line in (b"", b"# _version=1\n", b"# _md5hash=0\n# _version=1\n"):
+                    version, above = engine.version(), line.count(b"\n")
+                    with pytest.raises(Refused, match=f"^validation error: line {wrong + above} of haproxy.cfg, in 'backend app"):
+                        await engine.push_raw(line + text.replace(b"weight", b"weihgt"), version=version)
+                assert (engine.version(), {each.status for each in engine.transactions()}) == (1, {"failed"})
+                assert haproxy.file.read_bytes() == text
 
         run(work())
 
