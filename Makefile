@@ -53,7 +53,7 @@ test: check haproxy ## everything: check, then the whole suite against real HAPr
 	$(BIN)/python -m pytest -n $(WORKERS) -rs
 
 e2e: dev ## role and packages on a booted machine: needs root and namespaces of its own
-	$(BIN)/python -m pytest -rs -v --durations=0 tests/e2e
+	$(BIN)/python -m pytest -rs -v --durations=0 -o timeout=1800 tests/e2e
 
 wheel: dev ## dist/: wheel and source archive
 	$(BIN)/python -m hatchling build
@@ -70,7 +70,7 @@ collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
 soak: dev haproxy ## what takes hours: 4,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it
-	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0
+	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0 -o timeout=0
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
 	@HAPROXY_BIN=$$($(GET_HAPROXY)) exec $(BIN)/python -m demo

@@ -11,6 +11,7 @@ from app.runtime import ALL_NOT_THERE, asking, read_long, worded
 from native.errors import RuntimeAbsent, RuntimeMisused, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from native.runtime.statistics import Counters
 from tests.app.client import Client, settings
+from tests.haproxy.listening import serving
 
 REFUSED = RuntimeRefused("No such backend.", "add server a/b  1.2.3.4")
 
@@ -39,14 +40,12 @@ def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.M
             writer.close()
 
     async def talk(client: Client) -> None:
-        server = await asyncio.start_unix_server(silent, client.settings.master_runtime)
         call = Call(client.app.sidecar, None, {}, {})  # type: ignore[arg-type]
-        async with server, asking(call, seconds=0.1) as runtime:
+        async with serving(silent, client.settings.master_runtime), asking(call, seconds=0.1) as runtime:
             await runtime.read("show info", "Name")
 
     async def talk_long(client: Client) -> None:
-        server = await asyncio.start_unix_server(silent, client.settings.master_runtime)
-        async with server, asking(Call(client.app.sidecar, None, {}, {}), seconds=None) as runtime:  # type: ignore[arg-type]
+        async with serving(silent, client.settings.master_runtime), asking(Call(client.app.sidecar, None, {}, {}), seconds=None) as runtime:  # type: ignore[arg-type]
             await read_long(runtime, "show stat", "", Counters({}, lambda *_: True))
 
     late = r"m\.sock: no answer within 0\.1 s; a change may have been carried out"

@@ -4,16 +4,14 @@ import asyncio
 import os
 import socket as plain_socket
 import tempfile
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from native.runtime.socket import MASTER_BYTES, RequestTooLong, Socket
+from tests.haproxy.listening import Handler, serving
 from tests.haproxy.process import HAProxy, free_port
-
-Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 def sockets(haproxy: HAProxy) -> dict[str, Socket]:
@@ -101,15 +99,13 @@ def test_permission_denied_names_the_owner() -> None:
 def talk_to(tmp_path: Path, handler: Handler, **arguments: object) -> str:
     async def talk() -> str:
         path = str(tmp_path / "s.sock")
-        server = await asyncio.start_unix_server(handler, path)
-        async with server:
+        async with serving(handler, path):
             return await Socket(path, **arguments).send("show info")  # type: ignore[arg-type]
 
     return asyncio.run(talk())
 
 
 def test_silence_ends_after_the_time_limit(tmp_path: Path) -> None:
-
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"half an answer")
         try:
