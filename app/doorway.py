@@ -1,16 +1,24 @@
 """Where requests enter: they wait at the door while one application makes room for the next, so that no client is turned away."""
 
 import asyncio
-from typing import Any
+from typing import Any, Protocol
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
+
+
+class Application(Protocol):
+    """An ASGI application that may answer requests without being called."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    def reply(self, *asked: Any) -> bytes | None: ...
 
 
 class Doorway:
     """An ASGI application that is the one of the moment."""
 
     def __init__(self) -> None:
-        self._app: ASGIApp | None = None
+        self._app: Application | None = None
         self._opened = asyncio.Event()
         self._inside: set[asyncio.Task[Any]] = set()
 
@@ -25,7 +33,11 @@ class Doorway:
         finally:
             self._inside.discard(task)
 
-    def open(self, app: ASGIApp) -> None:
+    def reply(self, *asked: Any) -> bytes | None:
+        """What the application of the moment has kept for a request; None while there is none."""
+        return self._app.reply(*asked) if self._app is not None else None
+
+    def open(self, app: Application) -> None:
         self._app = app
         self._opened.set()
 

@@ -3,12 +3,15 @@
 Reads go straight to their handler, most to an answer that is kept; everything else passes through FastAPI.
 """
 
+import contextvars
+import copy
 import itertools
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,6 +22,7 @@ from app.call import reading
 from app.errors import ApiError, answer_to, error_answer
 from app.log import ACCESS
 from app.parameters import query_values
+from app.replies import Replies
 from app.sidecar import Sidecar
 from native.errors import NativeError
 from native.origin import origin
@@ -27,6 +31,8 @@ REQUEST_ID = HeaderName(b"X-Request-Id")
 CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)
 access_logger = logging.getLogger(ACCESS)
+# What an access line may tell of a request, beside the peers of its connection.
+_LOGGED = ("type", "http_version", "method", "path", "raw_path", "query_string", "headers", "connection", "operation", "request_id")
 
 
 class Pipeline:
@@ -34,7 +40,7 @@ class Pipeline:
 
     def __init__(self, sidecar: Sidecar, public: Callable[[Scope], Answer | None]) -> None:
         self.sidecar, self.public = sidecar, public
-        self._kept = AnswerCache()
+        self._kept, self._replies = AnswerCache(), Replies()
         self._prefix, self._numbers = os.urandom(4).hex(), itertools.count(1)
 
     @cached_property
@@ -76,9 +82,27 @@ class Pipeline:
         if traces:
             traces.end(operation_of(scope), exchange.status)
         if access_logger.isEnabledFor(logging.INFO):
-            client = {"client": name} if (name := connection.of(scope).name) else {}
-            about = {"request": (scope, exchange, seconds), "fields": client}
-            access_logger.info("request", extra=about)
+            _log(scope, exchange, seconds)
+        if answer is not None and answer.lasting and not traces and (recording := scope.get("recording")):
+            request = {name: scope[name] for name in _LOGGED}
+            self._replies.keep(recording, scope["document"], self.version_of(scope), request, exchange.finished())
+
+    def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
+        """What is sent for a whole request that was answered before, as the long way would answer it; None where only that can tell."""
+        began = time.perf_counter()
+        found, engine = self._replies.get(packet), self.sidecar.engine
+        if found is None or not found.holds(over, engine.read(None), engine.version()):
+            return None
+        authorization = found.exchange.headers.get(b"authorization", b"")
+        if over.endpoint.basic_auth and not self.sidecar.gate.admits_at_once(authorization):
+            return None
+        request_id = f"{self._prefix}-{next(self._numbers):x}"
+        seconds = time.perf_counter() - began
+        self.sidecar.tally.answered(operation_of(found.scope), found.exchange.status, seconds)
+        if access_logger.isEnabledFor(logging.INFO):
+            scope = {**found.scope, **peers, "request_id": request_id}
+            contextvars.copy_context().run(_log_as, scope, found.exchange.again(request_id), seconds)
+        return found.at(date, request_id.encode())
 
     async def _answer(self, scope: Scope, receive: Receive, exchange: "Exchange") -> Answer | None:
         """The answer, or None when FastAPI has sent it."""
@@ -104,7 +128,7 @@ class Pipeline:
         return await self._read(scope, exchange.headers.get(b"accept"))
 
     async def _read(self, scope: Scope, accept: bytes | None) -> Answer:
-        document = self.sidecar.engine.read(None)
+        document = scope["document"] = self.sidecar.engine.read(None)
         key = (scope["raw_path"], scope["query_string"], accept)
         if (kept := self._kept.get(document, key)) is not None:
             scope["operation"] = kept.operation
@@ -122,6 +146,16 @@ class Pipeline:
         query = scope["query_string"]
         named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
         return self.sidecar.engine.version(named or None)
+
+
+def _log_as(scope: Scope, exchange: "Exchange", seconds: float) -> None:
+    origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
+    _log(scope, exchange, seconds)
+
+
+def _log(scope: Scope, exchange: "Exchange", seconds: float) -> None:
+    client = {"client": name} if (name := connection.of(scope).name) else {}
+    access_logger.info("request", extra={"request": (scope, exchange, seconds), "fields": client})
 
 
 def operation_of(scope: Scope) -> str:
@@ -152,6 +186,18 @@ class Exchange:
         else:
             self.size += len(message.get("body", b""))
         await self._send(message)
+
+    def finished(self) -> "Exchange":
+        """What a log needs of it, which holds no connection."""
+        other = copy.copy(self)
+        del other._pipeline, other._scope, other._send
+        return other
+
+    def again(self, request_id: str) -> "Exchange":
+        """A finished one once more, under another id."""
+        other = copy.copy(self)
+        other.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
+        return other
 
     def _common(self) -> list[Header]:
         common = [

@@ -30,6 +30,8 @@ from app.deadline import Deadline
 from app.endpoint import Endpoint
 from app.head import HalfHeads, Refused, check, check_count, too_large
 from app.log_rate import RateLimit
+from app.outlet import Outlet, RecordingOutlet
+from app.replies import is_whole
 
 logger = logging.getLogger(__name__)
 logger.addFilter(RateLimit())
@@ -61,13 +63,6 @@ class State(ServerState):
         self.half_heads, self.stopping = half_heads, False
 
 
-class Outlet:
-    """The transport as an answer sees it, which it closes when it is the last."""
-
-    def __init__(self, transport: asyncio.Transport, close: Callable[[], None]) -> None:
-        self.write, self.is_closing, self.close = transport.write, transport.is_closing, close
-
-
 class Protocol(HttpToolsProtocol):
     """One connection to an endpoint."""
 
@@ -84,6 +79,9 @@ class Protocol(HttpToolsProtocol):
         self._in_head = self._in_body = False
         self._head_bytes = self._field_bytes = self._framing_bytes = 0
         self._deaf = self._stopping = False
+        # The packet that is being parsed, if it may be one request as a whole.
+        self._whole: bytes | None = None
+        self._kept: Callable[..., bytes | None] = getattr(self.config.app, "reply", _nothing_kept)
         self._reader: asyncio.TimerHandle | None = None
 
     # The connection
@@ -128,6 +126,9 @@ class Protocol(HttpToolsProtocol):
         if self._deaf:
             return
         between = not (self._in_head or self._in_body)
+        self._whole = data if between and is_whole(data) else None
+        if self._whole and self._sends_kept(data):
+            return
         self._framing_bytes += len(data)
         try:
             self._feed(data)
@@ -137,6 +138,20 @@ class Protocol(HttpToolsProtocol):
                 raise Refused(400, "the chunks of the body are too small, or their extensions and trailers too large")
         except (Refused, httptools.HttpParserError) as error:
             self._misunderstand(error)
+
+    def _sends_kept(self, request: bytes) -> bool:
+        """Whether the request was answered with a reply that is kept; everything about the connection is then as after an answer."""
+        if self._active or self._stopping or not self._place.taken or self.flow.write_paused or self._connection.refused:
+            return False
+        date = next(value for name, value in self.server_state.default_headers if name == b"date")
+        reply = self._kept(request, self._connection, {"client": self.client, "server": self.server}, date)
+        if reply is None:
+            return False
+        self.server_state.total_requests += 1
+        self._unset_keepalive_if_required()
+        self._deadline.within(self._endpoint.cleanup_timeout, self.timeout_keep_alive_handler)
+        self.transport.write(reply)
+        return True
 
     def _feed(self, data: bytes) -> None:
         try:
@@ -199,6 +214,9 @@ class Protocol(HttpToolsProtocol):
         self._count_head(0)
         super().on_headers_complete()
         self.cycle.transport = self._outlet  # type: ignore[assignment]
+        if self._whole and self.cycle.keep_alive:
+            recording = self.cycle.scope["recording"] = RecordingOutlet(self._outlet, self._whole)  # type: ignore[typeddict-unknown-key]
+            self.cycle.transport = recording  # type: ignore[assignment]
         if self._stopping:
             self.cycle.keep_alive = False
 
@@ -367,3 +385,7 @@ class Protocol(HttpToolsProtocol):
     def _close(self) -> None:
         self.transport.close()
         self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
+
+
+def _nothing_kept(*asked: object) -> None:
+    """Of an application that keeps no replies."""
