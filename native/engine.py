@@ -213,7 +213,7 @@ class Engine:
         name = self._named(file)
         document = await beside(_parsed, body, versions=skip_version)
         change = Change(
-            edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current),
+            edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current, read=True),
             version=None if skip_version else self._stated(version),
             keeps_version=skip_version and name == parts.MAIN,
             force_reload=force_reload and not skip_reload,

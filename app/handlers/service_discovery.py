@@ -10,8 +10,7 @@ def _meant(call: Call) -> Definitions:
 
 
 async def list_all(call: Call) -> Answer:
-    """`null` where there are none, as clients of the reference know it."""
-    return json_answer(200, _meant(call).list_all() or None)
+    return json_answer(200, _meant(call).list_all())
 
 
 async def create(call: Written) -> Answer:

@@ -1,4 +1,4 @@
-"""Transactions of one SPOE file. Unlike the configuration's, one that does not exist is 400, and the list of none is null."""
+"""Transactions of one SPOE file. Unlike the configuration's, one that does not exist is 400."""
 
 from app.answer import Answer, empty, json_answer
 from app.call import Call, Written
@@ -13,7 +13,7 @@ def file(call: Call) -> SpoeFile:
 async def list_all(call: Call) -> Answer:
     """None is ever kept as failed."""
     found = file(call).transactions()
-    return json_answer(200, [each.as_dict() for each in found if call.get("status") in (None, each.status)] or None)
+    return json_answer(200, [each.as_dict() for each in found if call.get("status") in (None, each.status)])
 
 
 async def start(call: Written) -> Answer:

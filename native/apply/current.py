@@ -94,7 +94,7 @@ class Current:
             self._installing = False
 
     def _parsed(self, data: bytes) -> Document:
-        return patches.sharing(Document.parse(data, outline=self._outline), self.document)
+        return patches.sharing(Document.parse(data, outline=self._outline), self.document, read=True)
 
     def _look(self) -> tuple[Seen | SeenAll | None, bool]:
         """How the file looks, and whether another write since would have to look otherwise: clocks of files tick slowly."""

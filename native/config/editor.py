@@ -19,7 +19,7 @@ from native.config.absence import (
     tells_orphans,
     word_of,
 )
-from native.config.bindings import all_implicit, check_from, implicit_defaults, with_named_source
+from native.config.bindings import check_from, shown_source, shown_sources, with_named_source
 from native.config.children import ChildEditor, meant
 from native.config.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from native.config.resources import Resource, Resources, resources
@@ -68,7 +68,7 @@ class Editor:
             if section is None and not lists_orphans(resource):
                 raise absent_parent(resource, parent, "orphan_list")
             return [] if section is None else [dict(each) for each in self.lines.children(section, resource).readable]
-        implicit = all_implicit(document)
+        implicit = shown_sources(document)
         return [
             self._object(section, resource, name, bound, full=full)
             for name, section, bound in zip(document.names(), document.sections, implicit, strict=True)
@@ -86,7 +86,7 @@ class Editor:
         section_found = self._section(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, full=full)
-        return self._object(section_found, resource, name, implicit_defaults(document, section_found), full=full)
+        return self._object(section_found, resource, name, shown_source(document, section_found), full=full)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         """Indices of a collection's lines that cannot be expressed as objects."""
@@ -190,7 +190,7 @@ class Editor:
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, told.get("from"))
         kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.untold}
-        said = {**kept, **_without_implied(told, old, implicit_defaults(document, old))}
+        said = {**kept, **_without_implied(told, old, shown_source(document, old))}
         document = with_named_source(document, said.get("from"))
         new = self.shape(resource).onto(at_home(document, old), said, whole=full)
         if full:

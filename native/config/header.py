@@ -141,8 +141,7 @@ def _bare(document: Document) -> Document:
     preamble = document.preamble
     first = _first(document)
     if first and not search(_VERSION, preamble) and search(_VERSION, first.lead):
-        bare = Section(first.kind, first.name, first.text, lead=_without_header(first.lead), file=first.file)
-        document = document.replace(first, bare)
+        document = document.replace(first, first.with_lead(_without_header(first.lead)))
     return document.with_preamble(_without_header(preamble))
 
 

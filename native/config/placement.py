@@ -31,8 +31,7 @@ def at_home(document: Document, section: Section) -> Section:
     """The section itself; one that has no line yet learns the indent of its neighbours."""
     if section.own_indent is not None:
         return section
-    indent = usual_indent(document, section.kind)
-    return Section(section.kind, section.name, section.text, lead=section.lead, file=section.file, usual_indent=indent)
+    return section.with_usual_indent(usual_indent(document, section.kind))
 
 
 def insert_section(document: Document, section: Section) -> Document:

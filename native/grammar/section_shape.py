@@ -157,7 +157,7 @@ class SectionShape:
         lines = [header]
         for directive in self.directives:
             lines += [line for _, line in directive.change((), holder_of(wanted, directive.path), indent, newline).added]
-        return Section(self.kind, str(values.get("name") or ""), lines=lines, usual_indent=indent)
+        return Section(self.kind, str(values.get("name") or ""), lines=lines, usual_indent=indent, made=True)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
         """The values with defaults in objects that come into being, and in the place of values that stood."""

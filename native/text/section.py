@@ -16,9 +16,12 @@ BOUNDARY = ""
 
 
 class Section:
-    """Text of one section. `name` is the raw word of the header, empty where it has none; `file` is None in the main file."""
+    """Text of one section. `name` is the raw word of the header, empty where it has none; `file` is None in the main file.
 
-    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "name", "usual_indent")
+    `made`: the section has come into being by an edit, and was not read from a text.
+    """
+
+    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "made", "name", "usual_indent")
 
     def __init__(
         self,
@@ -30,9 +33,10 @@ class Section:
         lead: str = "",
         file: str | None = None,
         usual_indent: str = "  ",
+        made: bool = False,
     ) -> None:
         self.kind, self.name, self.lead, self.file, self.usual_indent = kind, name, lead, file, usual_indent
-        self._text = text
+        self.made, self._text = made, text
         self._lines = tuple(lines) if lines is not None else None
         self.cache: dict[Any, Any] = {}
 
@@ -73,17 +77,17 @@ class Section:
         """The same section in that file."""
         if file == self.file:
             return self
-        return Section(self.kind, self.name, self.text, lead=self.lead, file=file, usual_indent=self.usual_indent)
+        return self._like(file=file)
 
     def with_lead(self, lead: str) -> "Section":
         """The same section below another comment block."""
         if lead == self.lead:
             return self
-        return Section(self.kind, self.name, self.text, lead=lead, file=self.file, usual_indent=self.usual_indent)
+        return self._like(lead=lead)
 
     def with_text(self, text: str) -> "Section":
         """The same section with another text."""
-        return Section(self.kind, self.name, text, lead=self.lead, file=self.file, usual_indent=self.usual_indent)
+        return self._like(text=text)
 
     def with_lines(self, lines: Iterable[Line], *, name: str | None = None) -> "Section":
         """The same section with other lines; only a last line may lack its line end."""
@@ -91,9 +95,15 @@ class Section:
         for i, line in enumerate(kept[:-1]):
             if not line.text.endswith("\n"):
                 kept[i] = Line(line.text + self.newline)
-        return Section(
-            self.kind, self.name if name is None else name, lines=kept, lead=self.lead, file=self.file, usual_indent=self.usual_indent
-        )
+        return self._like(text=None, lines=kept, name=self.name if name is None else name)
+
+    def with_usual_indent(self, indent: str) -> "Section":
+        """The same section; `indent` is that of its first line."""
+        return self._like(usual_indent=indent)
+
+    def _like(self, **changed: Any) -> "Section":
+        own = {"name": self.name, "lead": self.lead, "file": self.file, "usual_indent": self.usual_indent, "made": self.made}
+        return Section(self.kind, **({"text": self.text} if "text" not in changed else {}) | own | changed)
 
     @property
     def snippets(self) -> frozenset[int]:

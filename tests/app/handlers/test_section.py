@@ -88,3 +88,16 @@ def test_what_clients_of_the_reference_cannot_name_outlives_their_put(client: Cl
     text = put(f"{CONFIG}/global", {"tune_vars_options": {"check_max_size": 9}}, "&full_section=true")
     assert "check-max-size 9" in text
     assert "trimming" not in text
+
+
+def test_the_source_of_a_new_section_is_shown_once_the_file_is_read(client: Client) -> None:
+    """By a hand edit, say; before that it shows what it was given."""
+    client.post(f"{CONFIG}/backends?version=1", {"name": "new"})
+    assert client.get(f"{CONFIG}/backends/new").json == {"name": "new"}
+    client.put(f"{CONFIG}/backends/new?version=2", {"name": "new", "mode": "http"})
+    assert client.get(f"{CONFIG}/backends/new").json == {"mode": "http", "name": "new"}
+    client.file.write_text(client.file.read_text() + "  timeout server 5s\n")
+    assert client.post("/v3/services/haproxy/transactions?version=3").status in (201, 409)
+    assert client.get(f"{CONFIG}/backends/new").json["from"] == "base"
+    client.post(f"{CONFIG}/backends?version={client.get(f'{CONFIG}/version').json}", {"name": "named", "from": "base"})
+    assert client.get(f"{CONFIG}/backends/named").json == {"from": "base", "name": "named"}

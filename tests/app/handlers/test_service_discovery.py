@@ -16,7 +16,7 @@ BODIES = {
 def test_life_of_a_definition(tmp_path: Path, kind: str) -> None:
     with serving(tmp_path) as client:
         path = f"/v3/service_discovery/{kind}"
-        assert (client.get(path).status, client.get(path).json) == (200, None)
+        assert (client.get(path).status, client.get(path).json) == (200, [])
         made = client.post(path, BODIES[kind])
         assert made.status == 201
         assert made.json.items() >= BODIES[kind].items()

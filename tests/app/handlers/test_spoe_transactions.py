@@ -23,11 +23,11 @@ def start(client: Client, version: int = 3) -> str:
 
 
 def test_from_start_to_commit(client: Client) -> None:
-    assert client.get(TRANSACTIONS).json is None
+    assert client.get(TRANSACTIONS).json == []
     id_ = start(client)
     told = {"_version": 3, "id": id_, "status": "in_progress"}
     assert client.get(TRANSACTIONS).json == [told] == [client.get(f"{TRANSACTIONS}/{id_}").json]
-    assert client.get(f"{TRANSACTIONS}?status=failed").json is None
+    assert client.get(f"{TRANSACTIONS}?status=failed").json == []
     assert client.post(f"{FILE}/scopes?transaction_id={id_}", "[two]").status == 201
     assert client.get(f"{FILE}/scopes?transaction_id={id_}").json == ["[one]", "[two]"]
     assert client.get(f"{FILE}/scopes").json == ["[one]"]
