@@ -20,6 +20,8 @@ _WANTED = {
     "array": "an array",
     "object": "an object",
 }
+_UNITS = {"ms": "milliseconds", "s": "seconds", "k": "kilobytes"}
+_FEW = 10
 _INT64 = 1 << 63
 
 
@@ -93,7 +95,7 @@ class Schemas:
             return self._list(value, schema, path, shaped)
         if kind != "array" and isinstance(value, dict):
             return self._object(value, schema, path, shaped)
-        return _mistyped(value, kind, path, shaped)
+        return _mistyped(value, kind, schema, path, shaped)
 
     def _too_long(self, text: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> bool:
         longest = schema.get("maxLength", self._longest)
@@ -178,15 +180,25 @@ def _means_absent(value: Any, schema: Mapping[str, Any]) -> bool:
     return not value and not isinstance(value, dict) and not schema.get("nullable")
 
 
-def _mistyped(value: Any, kind: str, path: str, shaped: Shaped) -> Any:
+def _mistyped(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
     where = f"{path} in body" if path else "value"
-    shaped.mistyped.append(f"{where} must be {_WANTED[kind]}, not {_SAID.get(type(value), 'that')}")
+    shaped.mistyped.append(f"{where} must be {_WANTED[kind]}{_of(schema)}, not {_SAID.get(type(value), 'that')}")
     return ABSENT
+
+
+def _of(schema: Mapping[str, Any]) -> str:
+    """The unit of a number, or the words of an enum, as far as a line has room."""
+    if schema.get("x-duration") or schema.get("x-default-unit"):
+        return f" of {_UNITS.get(schema.get('x-default-unit', 'ms'), 'milliseconds')}"
+    if schema.get("x-size"):
+        return " of bytes"
+    words = [str(each) for each in schema.get("enum", ())]
+    return f" ({' or '.join(words)})" if 0 < len(words) <= _FEW else ""
 
 
 def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
-        return _mistyped(value, kind, path, shaped)
+        return _mistyped(value, kind, schema, path, shaped)
     if isinstance(value, int) and kind == "integer" and not -_INT64 <= value < _INT64:
         shaped.mistyped.append(f"{path} in body must be an integer of 64 bits")
         return ABSENT

@@ -16,6 +16,8 @@ MOST = 100
 # Elements that one call of a model validates.
 AT_ONCE = 32
 Location = tuple[Any, ...]
+# More than that stands on lines of its own: the first says what is wrong in 300 characters.
+LONG = 200
 _TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "missing": lambda limits: "is required",
     "string_pattern_mismatch": lambda limits: f"should match '{limits['pattern']}'",
@@ -44,7 +46,8 @@ def validated(
     shaped = schemas.shape(value, schema)
     nameless = "properties" in schema
     if shaped.mistyped:
-        raise ApiError(422 if nameless else 400, "failed to decode request body: " + "; ".join(shaped.mistyped))
+        apart = "; " if sum(map(len, shaped.mistyped)) <= LONG else "\n"
+        raise ApiError(422 if nameless else 400, "failed to decode request body: " + apart.join(shaped.mistyped))
     if shaped.oversized:
         raise ApiError(422, "\n".join(shaped.oversized[:MOST]))
     violated = _of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)
@@ -150,10 +153,26 @@ def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], s
     name = ".".join(map(str, path))
     kind = error["type"]
     if kind in ("literal_error", "enum"):
-        return f"{name} in body should be one of [{' '.join(map(str, declared.get('enum', ())))}]"
+        return _of_enum(name, [str(each) for each in declared.get("enum", ())], _at(shaped.value, path))
     write = _TEXTS.get(kind)
     said = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
     return f"{name} in body {said}" + (_misnamed(path, shaped) if kind == "missing" else "")
+
+
+def _of_enum(name: str, words: list[str], sent: Any) -> str:
+    """With the word that was probably meant; of a long list that stands on a line of its own in front."""
+    text = f"{name} in body should be one of [{' '.join(words)}]"
+    likely = nearest(str(sent)[:64], words)
+    hint = f'; did you mean "{likely}"?' if likely else ""
+    if len(text) <= LONG:
+        return text + hint
+    return f'{name[-100:]} in body is "{str(sent)[:64]}", which is none of its {len(words)} words{hint}\n{text}'
+
+
+def _at(value: Any, path: Location) -> Any:
+    for step in path:
+        value = value[step]
+    return value
 
 
 def _misnamed(path: Location, shaped: Shaped) -> str:

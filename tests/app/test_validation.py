@@ -32,7 +32,7 @@ def refusal(schema: str, body: Any) -> tuple[int, str]:
         ("backend", {"name": ""}, "name in body is required"),
         ("backend", {"name": "a b"}, "name in body should match '^[A-Za-z0-9-_.:]+$'"),
         ("backend", {"name": "be1", "mode": "udp"}, "mode in body should be one of [http tcp log]"),
-        ("backend", {"name": "be1", "mode": "HTTP"}, "mode in body should be one of [http tcp log]"),
+        ("backend", {"name": "be1", "mode": "HTTP"}, 'mode in body should be one of [http tcp log]; did you mean "http"?'),
         ("backend", {"name": "be1", "server_timeout": -1}, "server_timeout in body should be greater than or equal to 0"),
         ("backend", {"name": "be1", "balance": {}}, "balance.algorithm in body is required"),
         (
@@ -132,3 +132,52 @@ def test_every_element_of_a_large_section_is_validated() -> None:
     with pytest.raises(ApiError) as error:
         validated({"name": "big", "servers": servers}, {"$ref": "#/components/schemas/backend"}, SCHEMAS)
     assert (error.value.status, str(error.value)) == (422, "servers.s90.port in body should be less than or equal to 65535")
+
+
+@pytest.mark.parametrize(
+    ("schema", "body", "first"),
+    [
+        ("http_request_rule", {"type": "dney"}, 'type in body is "dney", which is none of its '),
+        ("backend", {"name": "b", "mode": "htpp"}, 'mode in body should be one of [http tcp log]; did you mean "http"?'),
+        (
+            "server",
+            {"name": "s", "address": "a", "check": True},
+            "failed to decode request body: check in body must be a string (enabled or",
+        ),
+        (
+            "server",
+            {"name": "s", "address": "a", "inter": "5s"},
+            "failed to decode request body: inter in body must be an integer of millisec",
+        ),
+        (
+            "server",
+            {"name": "s", "address": "a", "weight": "5"},
+            "failed to decode request body: weight in body must be an integer, not a s",
+        ),
+        ("stick_table", {"size": "1m"}, "failed to decode request body: size in body must be an integer"),
+    ],
+)
+def test_the_first_line_says_what_would_do(schema: str, body: Any, first: str) -> None:
+    with pytest.raises(ApiError) as error:
+        validated(body, reference(schema), SCHEMAS)
+    line = error.value.message.splitlines()[0]
+    assert line.startswith(first)
+    assert len(line) <= 300
+
+
+def test_a_long_list_of_words_comes_after_the_one_that_was_meant() -> None:
+    with pytest.raises(ApiError) as error:
+        validated({"type": "dney"}, reference("http_request_rule"), SCHEMAS)
+    first, second, *_ = error.value.message.splitlines()
+    assert first.endswith('; did you mean "deny"?')
+    assert second.startswith("type in body should be one of [")
+
+
+def test_many_wrong_types_stand_on_lines_of_their_own() -> None:
+    with pytest.raises(ApiError) as error:
+        validated(
+            {"name": 1, "address": 2, **dict.fromkeys(("inter", "weight", "port", "rise", "fall", "maxconn"), "x")},
+            reference("server"),
+            SCHEMAS,
+        )
+    assert all(len(line) <= 300 for line in error.value.message.splitlines())
