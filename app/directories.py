@@ -12,19 +12,22 @@ logger = logging.getLogger(__name__)
 NAMED = {
     "transaction_dir": 0o755,
     "maps_dir": 0o750,
+    "acl_dir": 0o750,
     "ssl_certs_dir": 0o750,
     "general_storage_dir": 0o750,
     "dataplane_storage_dir": 0o750,
     "spoe_dir": 0o750,
     "spoe_transaction_dir": 0o755,
 }
+OPTIONAL = ("acl_dir",)
 # Which nobody else may write.
 OWN = ("transaction_dir", "spoe_transaction_dir")
 
 
 def directories(settings: Settings) -> dict[str, Directory]:
-    """By the name of the setting."""
-    return {name: Directory(Path(getattr(settings, name)), name, mode, own=name in OWN) for name, mode in NAMED.items()}
+    """By the name of the setting; without those that name none."""
+    paths = {name: str(getattr(settings, name)) for name in NAMED}
+    return {name: Directory(Path(path), name, NAMED[name], own=name in OWN) for name, path in paths.items() if path or name not in OPTIONAL}
 
 
 def unusable(named: Iterable[Directory]) -> list[str]:

@@ -232,7 +232,14 @@ def _of_units(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iter
 
 def _needed_below_tmp(settings: Settings) -> list[str]:
     named = [settings.config_file, settings.haproxy_bin, settings.master_runtime, *stats_sockets.addresses_in(config_files(settings))]
-    named += [settings.maps_dir, settings.ssl_certs_dir, settings.general_storage_dir, settings.spoe_dir, settings.backups_dir]
+    named += [
+        settings.maps_dir,
+        settings.acl_dir,
+        settings.ssl_certs_dir,
+        settings.general_storage_dir,
+        settings.spoe_dir,
+        settings.backups_dir,
+    ]
     named += [*settings.reload_cmd.split(), *settings.validate_cmd.split()]
     return sorted({each for each in named if each and each.startswith(("/tmp/", "/var/tmp/"))})
 

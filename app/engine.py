@@ -23,6 +23,7 @@ DELAY_SECONDS = 5.0
 # Which setting names the directory of which store.
 STORES = {
     "maps": "maps_dir",
+    "acls": "acl_dir",
     "general": "general_storage_dir",
     "ssl_certificates": "ssl_certs_dir",
     "ssl_crt_lists": "ssl_certs_dir",
@@ -50,7 +51,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
         ),
         watch=not settings.disable_inotify,
         map_sync=float(settings.update_map_files_period) if settings.update_map_files else 0.0,
-        directories={store: named[setting] for store, setting in STORES.items()},
+        directories={store: named[setting] for store, setting in STORES.items() if setting in named},
     )
 
 

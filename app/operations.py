@@ -47,6 +47,7 @@ class Operation:
         self.resource: str | None = about.get("resource")
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
+        self.store: str | None = about.get("store")
 
     @cached_property
     def handler(self) -> Handler:

@@ -103,6 +103,7 @@ class Settings:
     max_open_transactions: int = _from("--max-open-transactions", TRANSACTION, "number", 20, "transactions at a time; 0 for no limit")
     maps_dir: str = _from("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of the map files")
     ssl_certs_dir: str = _from("--ssl-certs-dir", RESOURCES, "text", "/etc/haproxy/ssl", "directory of certificates and crt-lists")
+    acl_dir: str = _from("--acl-dir", RESOURCES, "text", "", "directory of files of ACL patterns, managed as maps are; default: none")
     general_storage_dir: str = _from("--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other files")
     dataplane_storage_dir: str = _from("--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "own data")
     spoe_dir: str = _from("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of the SPOE files")

@@ -10,7 +10,8 @@ from app.errors import ApiError
 from app.runtime import ALL_NOT_THERE, SECONDS, Kinds, asking
 from native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
 from native.runtime import acls
-from native.storage.live_acls import LiveAcl
+from native.runtime.client import Runtime
+from native.storage.live_acls import LiveAcl, found
 
 # What refusals of a whole list are: mistakes of the request, unless another worker, or another client, came in between.
 OF_A_LIST = (("Version number", RuntimeUnseen), ("", RuntimeMisused))
@@ -25,21 +26,21 @@ async def read(call: Call) -> Answer:
     id_ = call.get("id")
     where = f"cannot retrieve ACL file for {id_}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
-        found = next((acl for acl in await acls.loaded(runtime) if acl.id == id_), None)
-    if found is None:
+        acl = await found(runtime, call.sidecar.engine.stores, id_)
+    if acl is None:
         raise NotFound(f"{where} #{id_} not found")
-    return json_answer(200, _as_dict(found))
+    return json_answer(200, _as_dict(acl))
 
 
 async def read_entries(call: Call) -> Answer:
     parent = call.get("parent_name")
     where = f"cannot retrieve ACL files entries for {parent}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
-        found = [{"id": reference, "value": pattern} for reference, pattern in await acls.entries(runtime, f"#{parent}")]
-    if not found:
+        there = [{"id": reference, "value": pattern} for reference, pattern in await acls.entries(runtime, await _name(call, runtime))]
+    if not there:
         # Clients tell an empty ACL by this answer.
         raise NotFound(f"{where} not found")
-    return json_answer(200, found)
+    return json_answer(200, there)
 
 
 async def read_entry(call: Call) -> Answer:
@@ -47,16 +48,16 @@ async def read_entry(call: Call) -> Answer:
     parent, entry = call.get("parent_name"), call.get("id")
     where = f"cannot retrieve ACL file entry for {parent}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
-        found = next((pattern for reference, pattern in await acls.entries(runtime, f"#{parent}") if entry in (reference, pattern)), None)
-    if found is None:
+        there = await acls.entries(runtime, await _name(call, runtime))
+    if (value := next((pattern for each in there if entry in each for pattern in each[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
-    return json_answer(200, {"value": found})
+    return json_answer(200, {"value": value})
 
 
 async def create_entry(call: Written) -> Answer:
     parent, value = call.get("parent_name"), _value(call.body, "")
     where = f"cannot add ACL files entry for {parent}:"
-    async with _changing(call, f"#{parent}", where) as acl:
+    async with _changing(call, where) as acl:
         try:
             await acl.add(value, sync=_sync(call))
         except AlreadyThere:
@@ -67,7 +68,7 @@ async def create_entry(call: Written) -> Answer:
 async def delete_entry(call: Written) -> Answer:
     """By its reference."""
     parent = call.get("parent_name")
-    async with _changing(call, f"#{parent}", f"cannot delete ACL files entry for {parent}:", ALL_NOT_THERE) as acl:
+    async with _changing(call, f"cannot delete ACL files entry for {parent}:", ALL_NOT_THERE) as acl:
         await acl.delete(call.get("id"), sync=_sync(call))
     return empty(204)
 
@@ -75,22 +76,33 @@ async def delete_entry(call: Written) -> Answer:
 async def replace_entries(call: Written) -> Answer:
     """All at once: the new patterns are gathered in a version of their own, which replaces the old one as a whole or not at all."""
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
-    parent = call.get("parent_name")
-    async with _changing(call, f"#{parent}" if parent.isdecimal() else parent, "", OF_A_LIST, seconds=None) as acl:
+    async with _changing(call, "", OF_A_LIST, seconds=None) as acl:
         await acl.replace(values, sync=_sync(call))
     return json_answer(201, call.body)
 
 
 @asynccontextmanager
-async def _changing(call: Call, name: str, where: str, kinds: Kinds = (), *, seconds: float | None = SECONDS) -> AsyncIterator[LiveAcl]:
+async def _changing(call: Call, where: str, kinds: Kinds = (), *, seconds: float | None = SECONDS) -> AsyncIterator[LiveAcl]:
     """One ACL; a commit takes the time it needs."""
-    async with asking(call, where, kinds=kinds, seconds=None if _sync(call) else seconds):
+    async with asking(call, where, kinds=kinds, seconds=None if _sync(call) else seconds) as runtime:
         try:
+            name = await _name(call, runtime)
             yield LiveAcl(call.sidecar.engine.site, call.sidecar.engine.stores, name)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
             raise
+
+
+async def _name(call: Call, runtime: Runtime) -> str:
+    """How HAProxy knows the ACL of the path. One that is not loaded keeps its name: HAProxy's own words tell that."""
+    parent: str = call.get("parent_name")
+    if parent.isdecimal():
+        return f"#{parent}"
+    acl = await found(runtime, call.sidecar.engine.stores, parent)
+    if acl is None:
+        return parent if "/" in parent else f"#{parent}"
+    return acl.file
 
 
 def _sync(call: Call) -> bool:

@@ -1,4 +1,4 @@
-"""Stored files: listed, sent, received, deleted. Which store is meant stands in the path."""
+"""Stored files: listed, sent, received, deleted. Which store is meant stands with the operation, as `store`."""
 
 import asyncio
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 from app.answer import RELOAD_ID, Answer, FileAnswer, empty, json_answer
 from app.call import Call, Written
+from app.engine import STORES
 from app.errors import ApiError
 from app.file_body import File, Sent
 from native.apply.commit import Outcome
@@ -14,9 +15,12 @@ from native.storage.upload import Upload
 
 
 def store_of(call: Call) -> Store:
-    """That of an operation below /services/haproxy/storage; no other path part says which."""
+    """Raises ApiError where no directory is set for it."""
     stores: dict[str, Store] = call.sidecar.engine.stores
-    return stores[call.operation.path.split("/")[4]]
+    name = call.operation.store or ""
+    if name not in stores:
+        raise ApiError(404, f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
+    return stores[name]
 
 
 async def list_all(call: Call) -> Answer:

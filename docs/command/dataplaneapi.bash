@@ -7,7 +7,7 @@
 
 
 
-_shtab_dataplaneapi_option_strings=(-h --help -v --version --json --fix -f --scheme --cleanup-timeout --graceful-timeout --max-header-size --max-body-size --socket-path --socket-mode --host --port --listen-limit --keep-alive --read-timeout --write-timeout --tls-host --tls-port --tls-certificate --tls-key --tls-ca --tls-crl --tls-client-names --tls-listen-limit --tls-keep-alive --tls-read-timeout --tls-write-timeout --cors-origins -i --show-system-info --api-version --strict --disable-inotify --pid-file --uid --gid --debug-socket-path -u --userlist --userlist-file -t --transaction-dir -n --backups-number --backups-dir --max-open-transactions -p --maps-dir --ssl-certs-dir --general-storage-dir --dataplane-storage-dir --spoe-dir --spoe-transaction-dir --update-map-files --update-map-files-period -c --config-file --config-files-before --config-files-after --short-header -b --haproxy-bin -m --master-runtime --master-worker-mode --delayed-start-max --delayed-start-tick -d --reload-delay -r --reload-cmd -s --restart-cmd --status-cmd --service --reload-strategy --reload-retention --validate-cmd --validate-files-before --validate-files-after --time-suffix)
+_shtab_dataplaneapi_option_strings=(-h --help -v --version --json --fix -f --scheme --cleanup-timeout --graceful-timeout --max-header-size --max-body-size --socket-path --socket-mode --host --port --listen-limit --keep-alive --read-timeout --write-timeout --tls-host --tls-port --tls-certificate --tls-key --tls-ca --tls-crl --tls-client-names --tls-listen-limit --tls-keep-alive --tls-read-timeout --tls-write-timeout --cors-origins -i --show-system-info --api-version --strict --disable-inotify --pid-file --uid --gid --debug-socket-path -u --userlist --userlist-file -t --transaction-dir -n --backups-number --backups-dir --max-open-transactions -p --maps-dir --ssl-certs-dir --acl-dir --general-storage-dir --dataplane-storage-dir --spoe-dir --spoe-transaction-dir --update-map-files --update-map-files-period -c --config-file --config-files-before --config-files-after --short-header -b --haproxy-bin -m --master-runtime --master-worker-mode --delayed-start-max --delayed-start-tick -d --reload-delay -r --reload-cmd -s --restart-cmd --status-cmd --service --reload-strategy --reload-retention --validate-cmd --validate-files-before --validate-files-after --time-suffix)
 
 _shtab_dataplaneapi__f_COMPGEN=_shtab_compgen_files
 _shtab_dataplaneapi___socket_path_COMPGEN=_shtab_compgen_files
@@ -23,6 +23,7 @@ _shtab_dataplaneapi___backups_dir_COMPGEN=_shtab_compgen_dirs
 _shtab_dataplaneapi__p_COMPGEN=_shtab_compgen_dirs
 _shtab_dataplaneapi___maps_dir_COMPGEN=_shtab_compgen_dirs
 _shtab_dataplaneapi___ssl_certs_dir_COMPGEN=_shtab_compgen_dirs
+_shtab_dataplaneapi___acl_dir_COMPGEN=_shtab_compgen_dirs
 _shtab_dataplaneapi___general_storage_dir_COMPGEN=_shtab_compgen_dirs
 _shtab_dataplaneapi___dataplane_storage_dir_COMPGEN=_shtab_compgen_dirs
 _shtab_dataplaneapi___spoe_dir_COMPGEN=_shtab_compgen_dirs

@@ -62,6 +62,7 @@ _shtab_dataplaneapi_options=(
   "--max-open-transactions[transactions at a time\; 0 for no limit (default 20)]:NUMBER:"
   {-p,--maps-dir}"[directory of the map files (default \/etc\/haproxy\/maps)]:TEXT:_files -/"
   "--ssl-certs-dir[directory of certificates and crt-lists (default \/etc\/haproxy\/ssl)]:TEXT:_files -/"
+  "--acl-dir[directory of files of ACL patterns, managed as maps are\; default\: none]:TEXT:_files -/"
   "--general-storage-dir[directory of other files (default \/etc\/haproxy\/general)]:TEXT:_files -/"
   "--dataplane-storage-dir[own data (default \/etc\/haproxy\/dataplane)]:TEXT:_files -/"
   "--spoe-dir[directory of the SPOE files (default \/etc\/haproxy\/spoe)]:TEXT:_files -/"

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from native.apply.site import Site
 from native.errors import AlreadyThere, BadRequest, RuntimeRefused
 from native.runtime import acls
-from native.runtime.acls import Add, Delete, Replace
+from native.runtime.acls import Acl, Add, Delete, Replace
+from native.runtime.client import Runtime
 from native.runtime.commands import Step
 from native.storage import pattern_file
+from native.storage.acl_store import path_of
 from native.storage.live_file import Edit, LiveFile, unchecked
 from native.storage.store import Store
 
@@ -87,9 +88,25 @@ class LiveAcl:
             await acls.entries(self.site.runtime, self.name)
         if found is None or not found.file:
             raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
-        path = Path(found.file.removeprefix("opt@"))
+        path = path_of(found)
         for store in self.stores.values():
             if path.parent == store.directory:
                 store.check_there(path)
                 return AclFile(self.site, store, path, self.name)
-        raise BadRequest(f"the file of ACL {self.name}, {found.file}, is in none of the directories for stored files and stays as it is")
+        known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
+        what = f"the file of ACL {self.name}, {found.file}, is in none of the directories for stored files and stays as it is"
+        raise BadRequest(f"{what}; they are: {known}")
+
+
+async def found(runtime: Runtime, stores: Mapping[str, Store], name: str) -> Acl | None:
+    """The ACL that a number, a path or the name of a file means. Of several files of one name it is that in `acl_dir`, else none.
+
+    Raises RuntimeFailure.
+    """
+    there = await acls.loaded(runtime)
+    for each in there:
+        if name == each.id or (each.file and name in (each.file, str(path_of(each)))):
+            return each
+    named = [each for each in there if each.file and path_of(each).name == name]
+    ours = [each for each in named if "acls" in stores and path_of(each).parent == stores["acls"].directory]
+    return next(iter(ours or named), None) if len(ours or named) == 1 else None

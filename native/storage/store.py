@@ -44,6 +44,11 @@ class Store:
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
 
+    @property
+    def setting(self) -> str:
+        """The name of the setting that names the directory."""
+        return self._kept.setting
+
     def recover(self) -> None:
         """At start: no file is half written, and nothing is left over in the directory. Raises Unusable."""
         for journal in self._journals():

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from native.config.directories import Directory
 from native.errors import Unusable
+from native.storage.acl_store import AclStore
 from native.storage.certificate_store import CertificateStore
 from native.storage.crt_list_store import CrtListStore
 from native.storage.general_store import GeneralStore
@@ -15,6 +16,7 @@ from native.storage.store import Store
 log = logging.getLogger(__name__)
 KINDS: dict[str, type[Store]] = {
     "maps": MapStore,
+    "acls": AclStore,
     "general": GeneralStore,
     "ssl_certificates": CertificateStore,
     "ssl_crt_lists": CrtListStore,

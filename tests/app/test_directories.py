@@ -13,7 +13,8 @@ TRANSACTIONS = "/v3/services/haproxy/transactions"
 
 
 def test_all_are_named() -> None:
-    assert set(directories(Settings())) == DIRECTORIES
+    assert set(directories(Settings(acl_dir="/a"))) == DIRECTORIES
+    assert DIRECTORIES - set(directories(Settings())) == {"acl_dir"}
 
 
 def test_what_cannot_be_used_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

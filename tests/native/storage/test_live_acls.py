@@ -31,7 +31,10 @@ frontend web
   acl nets src -f {general}/nets.acl
   acl inline path /a /b
   acl elsewhere path -f {general}/../elsewhere.acl
-  http-request deny if nets OR inline OR elsewhere
+  acl twin path -f {general}/../twins/elsewhere.acl
+  acl own path -f {general}/../acls/own.acl
+  http-request deny if nets OR inline OR elsewhere OR twin
+  http-request return status 200 content-type text/plain string yes if own
   http-request return status 200 content-type text/plain string yes if listed
   http-request return status 200 content-type text/plain string no
 """
@@ -49,9 +52,9 @@ class Beside:
 
     @property
     def ids(self) -> dict[str, str]:
-        return {Path(acl["storage_name"]).name: acl["id"] for acl in self.client.get(ACLS).json}
+        return {acl["storage_name"].removeprefix(f"{self.haproxy.directory}/"): acl["id"] for acl in self.client.get(ACLS).json}
 
-    def entries(self, acl: str = "paths.acl") -> str:
+    def entries(self, acl: str = "general/paths.acl") -> str:
         return f"{ACLS}/{self.ids[acl]}/entries"
 
     def shown(self) -> dict[str, str]:
@@ -65,12 +68,15 @@ class Beside:
 @pytest.fixture(scope="module", params=["2.6", "3.2"])
 def started(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
     directory = tmp_path_factory.mktemp("acls")
-    (directory / "general").mkdir()
-    for name, text in (("general/paths.acl", OWN), ("general/nets.acl", "192.0.2.1\n"), ("elsewhere.acl", "/x\n")):
+    for name in ("general", "twins", "acls"):
+        (directory / name).mkdir()
+    files = {"general/paths.acl": OWN, "general/nets.acl": "192.0.2.1\n", "elsewhere.acl": "/x\n", "twins/elsewhere.acl": "/t\n"}
+    for name, text in {**files, "acls/own.acl": "/own\n"}.items():
         (directory / name).write_text(text)
     port = free_port()
     haproxy = HAProxy(directory, CONFIG.format(port=port, general=directory / "general"), binary=binaries.exactly(request.param))
-    with haproxy, Client(settings(directory, master_runtime=str(haproxy.master), master_worker_mode=True)) as client:
+    given = settings(directory, master_runtime=str(haproxy.master), master_worker_mode=True, acl_dir=str(directory / "acls"))
+    with haproxy, Client(given) as client:
         yield Beside(client, haproxy, port)
 
 
@@ -104,7 +110,7 @@ def test_or_the_process_alone(beside: Beside) -> None:
 
 
 def test_or_neither(beside: Beside) -> None:
-    nets, before = beside.entries("nets.acl"), beside.haproxy.directory / "general" / "nets.acl"
+    nets, before = beside.entries("general/nets.acl"), beside.haproxy.directory / "general" / "nets.acl"
     for got, status, said in (
         (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "/one"}), 409, "already exists"),
         (beside.client.post(f"{beside.entries()}?force_sync=1", {"value": "#x"}), 400, "cannot hold the pattern '#x'"),
@@ -117,8 +123,41 @@ def test_or_neither(beside: Beside) -> None:
         (beside.client.delete(f"{beside.entries()}/0x1234?force_sync=1"), 404, "[3]  Key not found. [del acl #"),
         (beside.client.post(f"{ACLS}/99/entries?force_sync=1", {"value": "/x"}), 500, "[3]  Unknown ACL identifier."),
         (beside.client.post(f"{beside.entries('path')}?force_sync=1", {"value": "/x"}), 400, "has no file that could follow"),
-        (beside.client.post(f"{beside.entries('elsewhere.acl')}?force_sync=1", {"value": "/y"}), 400, "in none of the directories"),
+        (
+            beside.client.post(f"{beside.entries('general/../elsewhere.acl')}?force_sync=1", {"value": "/y"}),
+            400,
+            "in none of the directories",
+        ),
+        (beside.client.post(f"{ACLS}/elsewhere.acl/entries", {"value": "/y"}), 500, "Unknown ACL identifier"),
     ):
         assert (got.status, said in got.message) == (status, True), got
     assert (beside.file.read_text(), list(beside.shown()), before.read_text()) == (OWN, ["/one", "/two"], "192.0.2.1\n")
     assert (beside.haproxy.directory / "elsewhere.acl").read_text() == "/x\n"
+
+
+def test_by_the_name_of_the_file(beside: Beside) -> None:
+    """Beside its number and its path; of two files of one name neither is meant."""
+    by_name, path = f"{ACLS}/paths.acl", quote(str(beside.file), safe="")
+    assert beside.client.get(by_name).json == beside.client.get(f"{ACLS}/{path}").json
+    assert beside.client.get(by_name).json["id"] == beside.ids["general/paths.acl"]
+    assert beside.client.get(f"{ACLS}/elsewhere.acl").status == 404
+    assert beside.client.post(f"{by_name}/entries?force_sync=1", {"value": "/three"}).status == 201
+    assert beside.file.read_text() == OWN + "/three\n"
+    shown = {entry["value"]: entry["id"] for entry in beside.client.get(f"{by_name}/entries").json}
+    assert list(shown) == ["/one", "/two", "/three"]
+    assert beside.client.get(f"{by_name}/entries/{shown['/two']}").json == {"value": "/two"}
+    assert beside.client.delete(f"{by_name}/entries/{shown['/two']}").status == 204
+    assert beside.client.put(f"{by_name}/entries", [{"value": "/only"}]).status == 201
+    assert list(beside.shown()) == ["/only"]
+
+
+def test_a_refusal_names_the_directories(beside: Beside) -> None:
+    got = beside.client.post(f"{beside.entries('general/../elsewhere.acl')}?force_sync=1", {"value": "/y"})
+    for setting, name in (("acl_dir", "acls"), ("maps_dir", "maps"), ("general_storage_dir", "general"), ("ssl_certs_dir", "ssl")):
+        assert f"{setting} {beside.haproxy.directory / name}" in got.message
+
+
+def test_a_file_in_the_directory_of_acls(beside: Beside) -> None:
+    own = beside.haproxy.directory / "acls" / "own.acl"
+    assert beside.client.post(f"{ACLS}/own.acl/entries?force_sync=1", {"value": "/new"}).status == 201
+    assert (own.read_text(), beside.listed("/new")) == ("/own\n/new\n", True)
