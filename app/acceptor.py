@@ -11,10 +11,13 @@ import logging
 import socket
 import ssl
 import struct
+import time
 from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
+# How long a connection beyond the limit may stay when others want its place, and how often is looked for one that has to go.
+GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
 # How long a handshake of TCP that has begun may take to be complete when the socket is to be closed.
 QUIET_SECONDS = 0.2
 SO_ATTACH_FILTER = 26
@@ -30,6 +33,7 @@ class Place:
 
     def __init__(self, acceptor: "Acceptor", *, taken: bool) -> None:
         self._acceptor, self.taken, self.asks, self.is_probe = acceptor, taken, False, False
+        self.since = time.monotonic()
         self.given: Callable[[], object] = bool
         self.evicted: Callable[[], object] = bool
 
@@ -102,6 +106,10 @@ class Acceptor:
 
     def _arrived(self) -> None:
         for _ in range(AT_ONCE):
+            if not self._has_room():
+                self._rest()
+                self._loop.call_later(LOOK_SECONDS, self.watch)
+                return
             try:
                 if not self._accept():
                     return
@@ -135,7 +143,10 @@ class Acceptor:
         if place.taken:
             self._open += 1
         else:
-            self._make_room()
+            if len(self._beyond) >= RESERVED:
+                oldest = self._oldest()
+                del self._beyond[oldest]
+                oldest.evicted()
             self._beyond[place] = None
         task = self._loop.create_task(self._connect(connection, place))
         place.evicted = task.cancel
@@ -152,12 +163,13 @@ class Acceptor:
             connection.close()
             place.leave()
 
-    def _make_room(self) -> None:
-        """The oldest beyond the limit goes, probes last."""
-        if len(self._beyond) >= RESERVED:
-            oldest = next((each for each in self._beyond if not each.is_probe), next(iter(self._beyond)))
-            del self._beyond[oldest]
-            oldest.evicted()
+    def _has_room(self) -> bool:
+        """Whether one more can be taken, if the oldest beyond the limit has to go for it."""
+        return not self._is_full or len(self._beyond) < RESERVED or time.monotonic() - self._oldest().since >= GRACE_SECONDS
+
+    def _oldest(self) -> Place:
+        """Of those beyond the limit, probes last."""
+        return next((each for each in self._beyond if not each.is_probe), next(iter(self._beyond)))
 
     def fill(self) -> None:
         """Gives free places to the requests that wait for one."""
@@ -173,7 +185,7 @@ class Acceptor:
             self._open -= 1
             place.taken = False
         self._beyond.pop(place, None)
-        self.fill()
+        self.watch()
 
 
 def _attach(listening: socket.socket, program: bytes) -> None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from app.pipeline import Exchange
 
 DEFAULT = '%h %l %u %t "%m %U%q %H" %>s %b "%{Referer}i" "%{User-agent}i"'
+# Letters of a path, a query or a header in a line.
+LONGEST = 1000
 _PART = re.compile(r"%(?:\{([^}]*)\})?(>s|[%bDhHlmpqrstTuUvVioe])")
 Writer = Callable[[Scope, "Exchange", float], str]
 
@@ -60,7 +62,12 @@ def _sent(exchange: "Exchange", name: str) -> str:
 
 
 def _quoted(value: bytes) -> str:
-    return value.decode("latin-1").replace('"', '\\"')
+    return short(value.decode("latin-1")).replace('"', '\\"')
+
+
+def short(text: str) -> str:
+    """What a client can make long, so that no line is."""
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def _peer(scope: Scope, exchange: "Exchange", seconds: float) -> str:
@@ -76,11 +83,11 @@ def _user(scope: Scope, exchange: "Exchange", seconds: float) -> str:
 
 
 def _query(scope: Scope) -> str:
-    return "?" + scope["query_string"].decode("latin-1") if scope["query_string"] else ""
+    return "?" + short(scope["query_string"].decode("latin-1")) if scope["query_string"] else ""
 
 
 def _request_line(scope: Scope) -> str:
-    return f"{scope['method']} {scope['raw_path'].decode('latin-1')}{_query(scope)} HTTP/{scope['http_version']}"
+    return f"{scope['method']} {short(scope['raw_path'].decode('latin-1'))}{_query(scope)} HTTP/{scope['http_version']}"
 
 
 def _server(place: int) -> Writer:
@@ -88,7 +95,7 @@ def _server(place: int) -> Writer:
 
 
 def _path(scope: Scope) -> str:
-    return urllib.parse.quote(scope["path"], safe="/:@!$&'()+*,;=~")
+    return urllib.parse.quote(short(scope["path"]), safe="/:@!$&'()*+,;=~")
 
 
 _PLAIN: dict[str, Writer] = {

@@ -122,23 +122,25 @@ def test_beyond_the_limit_the_oldest_goes_and_probes_stay() -> None:
     async def story() -> None:
         with listening() as opened:
             acceptor = Acceptor(opened, Asker, lambda: 1, lambda: None)
-            first, leave = await connect(opened)
-            leave.write(b"request\n")
-            assert await first.readline() == b"hello\n"
-            beyond = [await connect(opened) for _ in range(RESERVED)]
-            probe, ask = await connect(opened)
-            ask.write(b"probe\n")
-            assert await probe.readline() == b"hello\n"
-            assert await lost(beyond[0][0]), "the oldest made room"
-            beyond[1][1].write(b"request\n")
-            waiting = asyncio.ensure_future(beyond[1][0].readline())
-            await asyncio.wait([waiting], timeout=0.1)
-            assert not waiting.done()
-            leave.close()
-            assert await waiting == b"hello\n", "a place that is free goes to the one who asked for it, not to the oldest"
-            for _, writer in [*beyond, (probe, ask)]:
-                writer.close()
-            acceptor.close()
+            try:
+                first, leave = await connect(opened)
+                leave.write(b"request\n")
+                assert await first.readline() == b"hello\n"
+                beyond = [await connect(opened) for _ in range(RESERVED)]
+                probe, ask = await connect(opened)
+                ask.write(b"probe\n")
+                assert await probe.readline() == b"hello\n"
+                assert await lost(beyond[0][0]), "the oldest made room, after a second"
+                beyond[1][1].write(b"request\n")
+                waiting = asyncio.ensure_future(beyond[1][0].readline())
+                await asyncio.wait([waiting], timeout=0.1)
+                assert not waiting.done()
+                leave.close()
+                assert await waiting == b"hello\n", "a place that is free goes to the one who asked for it, not to the oldest"
+                for _, writer in [*beyond, (probe, ask)]:
+                    writer.close()
+            finally:
+                acceptor.close()
             await acceptor.wait_closed()
 
     run(story)
