@@ -95,7 +95,7 @@ def _server(place: int) -> Writer:
 
 
 def _path(scope: Scope) -> str:
-    return urllib.parse.quote(short(scope["path"]), safe="/:@!$&'()*+,;=~")
+    return urllib.parse.quote(short(scope["path"]), safe="/:@!$&'()+*,;=~")
 
 
 _PLAIN: dict[str, Writer] = {
