@@ -9,15 +9,18 @@ from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
+from native.errors import BadValue
 from native.grammar.schema import Schema, Schemas
+from native.runtime import values
 from native.runtime.argument import argument
 from native.runtime.commands import Command
 from native.runtime.proof import Limit, Shows
 from native.text.words import unquoted
 
 Values = Mapping[str, Any]
-_PLACE = re.compile(r"<([^<>:]+)(?::(ip|name|positive))?>")
+_PLACE = re.compile(r"<([^<>:]+)(?::(ip|name|\d+\.\.\d+))?>")
 LIMIT = "limit"
+IP, NAME = "ip", "name"
 # As HAProxy shows an address that is not set.
 NOTHING = "-"
 
@@ -34,6 +37,7 @@ class Live:
         self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
         self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
         self.lacking = {name: note["added_lacks"] for name, note in notes.items() if "added_lacks" in note}
+        self.implied = {name: note["added_with"] for name, note in notes.items() if "added_with" in note}
         self.roles = {note["added"]: name for name, note in notes.items() if "added" in note}
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
@@ -59,6 +63,16 @@ class Live:
     def _is_set(self, member: str, values: Values) -> bool:
         return member in values and values[member] != self.initially.get(member, "disabled")
 
+    def implications(self, values: Values) -> Values:
+        """What a server line is taken to say beyond its words, and an added server has to be told (`added_with`)."""
+        return {
+            member: "enabled"
+            for member, note in self.implied.items()
+            if member not in values
+            and any(values.get(each) == "enabled" for each in note["any"])
+            and not values.keys() & set(note["unless"])
+        }
+
     def _said(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
         """The commands of one member: those of its value, or the first of several that can be said."""
         note = self.notes.get(member)
@@ -73,7 +87,7 @@ class Live:
         for templates in ways:
             try:
                 return [self._command(parent, name, member, template, old, new) for template in templates]
-            except Unsayable:
+            except (Unsayable, BadValue):
                 continue
         return None
 
@@ -125,17 +139,24 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
             return argument(unquoted(names[member]))
         if member not in new:
             raise Unsayable(member)
-        word = plain(new[member])
-        if kind and not _fits(kind, word, [plain(side[member]) for side in (old, new) if member in side]):
+        if kind in (IP, NAME) and member in old and (ip_of(plain(old[member])) is None) != (kind == NAME):
+            # An address and a name cannot follow each other.
             raise Unsayable(member)
-        return argument(str(ip_of(word)) if kind == "ip" else word)
+        return argument(_checked(kind, plain(new[member])))
 
     return _PLACE.sub(fill, template)
 
 
-def _fits(kind: str, word: str, both: Sequence[str]) -> bool:
-    """Whether a word is of a placeholder's kind; an address and a name cannot follow each other."""
-    return int(word) > 0 if kind == "positive" else all((ip_of(each) is not None) == (kind == "ip") for each in both)
+def _checked(kind: str | None, word: str) -> str | int:
+    """The word of a placeholder's kind as a command may say it; raises BadValue."""
+    if kind is None:
+        return word
+    if kind == IP:
+        return str(values.ip(word[1:-1] if word.startswith("[") and word.endswith("]") else word))
+    if kind == NAME:
+        return values.host_name(word)
+    least, _, most = kind.partition("..")
+    return values.number(word, int(least), int(most))
 
 
 def plain(value: Any) -> str:

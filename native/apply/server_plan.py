@@ -107,7 +107,8 @@ class ServerPlanner:
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """The words of each option; those are left out that only say what an added server is anyway."""
         unsaid = self.live.lacking if self.capabilities.version < HAS_DEFAULTS else {}
-        values = {**unsaid, **server.values}
+        implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
+        values = {**unsaid, **server.values, **implied}
         silent = [name for name, value in values.items() if name == self.state or self._goes_without_saying(name, value)]
         options = self.servers.words(replace(server, values=values), silent)
         return [[plain(word) for text in option for word in words_of(text)] for option in options]

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from native.errors import RuntimeAbsent, RuntimeRefused
-from native.runtime import answers
+from native.runtime import answers, replacement
 from native.runtime.argument import argument
 from native.runtime.client import Runtime
 
 LIST_HEAD = r"# id"
 PATTERNS_HEAD = r"0x[0-9a-f]+ "
-NEW_VERSION = "New version created: "
 # A file's name may hold anything; what follows it is known.
 _ACL = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) (?P<rest>(?:pattern loaded from|acl '|used by).*)")
 _UNHEARD_OF = re.compile(r"(?P<id>\d+) \((?P<file>.*?)\) ?(?P<rest>.*)")
@@ -108,26 +107,17 @@ class Replace:
 
     @property
     def said(self) -> Sequence[str]:
-        name = named(self.name)
-        return [f"prepare acl {name}", f"add acl @<version> {name} <pattern>", f"commit acl @<version> {name}"]
+        return replacement.ACL.said(named(self.name), "<pattern>")
 
     async def carry_out(self, runtime: Runtime) -> None:
-        name = named(self.name)
-        async with runtime.versions:
-            version = await self._prepare(runtime, name)
-            added = [f"add acl @{version} {name} {argument(pattern)}" for pattern in self.patterns]
-            for command, answer in zip(added, await runtime.each(added), strict=True):
-                if (said := answers.refusal(answer)) is not None:
-                    await runtime.send(f"clear acl @{version} {name}")
-                    raise RuntimeRefused(said, command)
-            await runtime.ask(f"commit acl @{version} {name}")
+        await replacement.replace(runtime, replacement.ACL, named(self.name), lambda adding: self._add(runtime, adding))
 
-    async def _prepare(self, runtime: Runtime, name: str) -> str:
-        command = f"prepare acl {name}"
-        answer = await runtime.send(command)
-        if not answer.startswith(NEW_VERSION):
-            raise RuntimeRefused(answers.first_words(answer), command)
-        return answer.removeprefix(NEW_VERSION)
+    async def _add(self, runtime: Runtime, adding: str) -> None:
+        """HAProxy takes no payload here."""
+        added = [f"{adding} {argument(pattern)}" for pattern in self.patterns]
+        for command, answer in zip(added, await runtime.each(added), strict=True):
+            if (refusal := answers.refusal(answer)) is not None:
+                raise RuntimeRefused(refusal, command)
 
     async def take_back(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the former patterns of {self.name} are gone")

@@ -24,6 +24,8 @@ from native.runtime.socket import READING, RequestTooLong, Socket
 log = logging.getLogger(__name__)
 NOT_CONFIGURED = "no master socket and no stats socket is configured"
 NEVER_FOUND = "retry - unable to configure runtime client"
+# Commands at once that are worth looking for another socket.
+MANY = 50
 T = TypeVar("T")
 
 
@@ -109,7 +111,12 @@ class Runtime:
         return await self._carried(lambda socket: socket.send(command, payload), [command])
 
     async def each(self, commands: Sequence[str]) -> list[str]:
-        """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`)."""
+        """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`).
+
+        A master opens a connection to its worker for every single command, so that a socket of the worker's own is ten times as fast.
+        """
+        if len(commands) > MANY and self.master and (socket := await self._larger()):
+            return await socket.send_each(commands)
         return await self._carried(lambda socket: socket.send_each(commands), commands)
 
     async def ask(self, command: str, payload: str | None = None) -> str:
@@ -176,7 +183,8 @@ class Runtime:
         for place in self._stats:
             socket = Socket(place, timeout=self._timeout)
             with suppress(RuntimeAbsent):
-                if _worker(answers.info(await socket.send("show info"))).pid == pid:
+                same = _worker(answers.info(await socket.send("show info"))).pid == pid
+                if same and (await socket.send("show cli level")).strip() == self.capabilities.level:
                     return socket
         return None
 

@@ -4,15 +4,16 @@ A builder gives the command, or the commands in their order, of one change; `app
 """
 
 import asyncio
-import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from native.runtime import values
 from native.runtime.argument import argument
 from native.runtime.client import Runtime
 from native.runtime.proof import Gone, Limit, Shows, prove
+from native.runtime.values import MOST, number
 
 STATES = ("ready", "drain", "maint")
 # A server in maintenance still finishes what it has begun.
@@ -65,14 +66,14 @@ async def carry_out(runtime: Runtime, steps: Sequence[Step]) -> None:
 
 
 def weight(backend: str, server: str, value: int) -> Command:
-    return _set("set server {} weight {}", backend, server, _number(value, 0, 256), uweight=value)
+    return _set("set server {} weight {}", backend, server, number(value, 0, 256), uweight=value)
 
 
 def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
     """IPv4 or IPv6 only; without a port the server keeps its own."""
     if port is None:
-        return _set("set server {} addr {}", backend, server, ip, address=_ip(ip))
-    return _set("set server {} addr {} port {}", backend, server, ip, _number(port, 0, 65535), address=_ip(ip), port=port)
+        return _set("set server {} addr {}", backend, server, ip, address=values.ip(ip))
+    return _set("set server {} addr {} port {}", backend, server, ip, number(port, 0, 65535), address=values.ip(ip), port=port)
 
 
 def state(backend: str, server: str, value: str) -> Command:
@@ -87,11 +88,11 @@ def health(backend: str, server: str, value: str) -> Command:
 
 
 def check_port(backend: str, server: str, port: int) -> Command:
-    return _set("set server {} check-port {}", backend, server, _number(port, 1, 65535), check_port=port)
+    return _set("set server {} check-port {}", backend, server, number(port, 1, 65535), check_port=port)
 
 
 def check_address(backend: str, server: str, ip: str) -> Command:
-    return _set("set server {} check-addr {}", backend, server, ip, check_addr=_ip(ip))
+    return _set("set server {} check-addr {}", backend, server, ip, check_addr=values.ip(ip))
 
 
 def checks(backend: str, server: str, enabled: bool) -> Command:
@@ -104,12 +105,12 @@ def agent(backend: str, server: str, enabled: bool) -> Command:
 
 def agent_address(backend: str, server: str, host: str) -> Command:
     """While the agent is enabled, as all of its settings. A name is resolved by HAProxy, so only an IP address can be proven."""
-    shown = {} if _not_ip(host) else {"agent_addr": _ip(host)}
+    shown = {} if _not_ip(host) else {"agent_addr": values.ip(host)}
     return _set("set server {} agent-addr {}", backend, server, host, **shown)
 
 
 def agent_port(backend: str, server: str, port: int) -> Command:
-    return _set("set server {} agent-port {}", backend, server, _number(port, 1, 65535), agent_port=port)
+    return _set("set server {} agent-port {}", backend, server, number(port, 1, 65535), agent_port=port)
 
 
 def agent_send(backend: str, server: str, text: str) -> Command:
@@ -127,13 +128,13 @@ def ssl(backend: str, server: str, enabled: bool) -> Command:
 
 def server_maxconn(backend: str, server: str, value: int) -> Command:
     """HAProxy takes any number, negative ones too."""
-    text = f"set maxconn server {_path(backend, server)} {_number(value, 0, 2**31 - 1)}"
+    text = f"set maxconn server {_path(backend, server)} {number(value, 0, MOST)}"
     return Command(text, Limit(backend, server, value))
 
 
 def frontend_maxconn(frontend: str, value: int) -> Command:
     """HAProxy takes any word for a number."""
-    return Command(f"set maxconn frontend {argument(frontend)} {_number(value, 1, 2**31 - 1)}", Limit(frontend, "", value))
+    return Command(f"set maxconn frontend {argument(frontend)} {number(value, 1, MOST)}", Limit(frontend, "", value))
 
 
 def add_server(
@@ -204,22 +205,9 @@ def _path(backend: str, server: str) -> str:
     return f"{argument(backend)}/{argument(server)}"
 
 
-def _number(value: int, least: int, most: int) -> int:
-    if isinstance(value, bool) or not least <= value <= most:
-        raise BadValue(f"{value} is outside {least}..{most}")
-    return value
-
-
 def _not_ip(text: str) -> bool:
     try:
-        _ip(text)
+        values.ip(text)
     except BadValue:
         return True
     return False
-
-
-def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    try:
-        return ipaddress.ip_address(text)
-    except ValueError as error:
-        raise BadValue(f"not an IP address: {text!r}") from error

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from native.errors import BadValue, RuntimeAbsent, RuntimeRefused
+from native.runtime import replacement
 from native.runtime.argument import argument
 from native.runtime.client import Runtime
 
@@ -20,7 +21,6 @@ LONGEST_ENTRY = 15_000
 ENTRIES_HEAD = "0x[0-9a-f]+ "
 _ROW = re.compile(r"(-?\d+) \((.*?)\)(?: (.*))?$")
 _LOOKED_UP = re.compile(r"type=(\w+), case=\w+, found=(?:no|yes, idx=\w+, )")
-_VERSION = re.compile(r"New version created: (\d+)")
 _BREAK = re.compile(r"[\n\r\0]")
 
 
@@ -153,27 +153,14 @@ class Fill:
 
     @property
     def said(self) -> Sequence[str]:
-        name = argument(self.name)
-        return [f"prepare map {name}", f"add map @<version> {name} <<", f"commit map @<version> {name}"]
+        return replacement.MAP.said(argument(self.name), "<<")
 
     async def carry_out(self, runtime: Runtime) -> None:
-        name = argument(self.name)
-        version = await self._prepare(runtime, name)
-        try:
-            for payload in payloads(self.source()):
-                await runtime.ask(f"add map @{version} {name}", payload)
-            await runtime.ask(f"commit map @{version} {name}")
-        except RuntimeRefused:
-            with suppress(RuntimeFailure):
-                await runtime.ask(f"clear map @{version} {name}")
-            raise
+        await replacement.replace(runtime, replacement.MAP, argument(self.name), lambda adding: self._add(runtime, adding))
 
-    async def _prepare(self, runtime: Runtime, name: str) -> int:
-        command = f"prepare map {name}"
-        answer = await runtime.send(command)
-        if created := _VERSION.match(answer):
-            return int(created[1])
-        raise RuntimeRefused(answer.strip(), command)
+    async def _add(self, runtime: Runtime, adding: str) -> None:
+        for payload in payloads(self.source()):
+            await runtime.ask(adding, payload)
 
     async def take_back(self, runtime: Runtime) -> None:
         raise RuntimeAbsent(f"the former entries of {self.name} are gone")

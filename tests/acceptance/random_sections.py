@@ -23,6 +23,7 @@ defaults base
     timeout check 1s
 
 defaults checked from base
+    option httpchk GET /
     default-server inter 70ms agent-inter 70ms rise 1 fall 1
 
 """
@@ -50,6 +51,9 @@ OPTIONS: dict[str, list[str]] = {
     "pool-max-conn": ["pool-max-conn 3"],
     "rise": ["rise 1", "rise 2"],
     "send-proxy": ["send-proxy"],
+    "check-send-proxy": ["check-send-proxy"],
+    "alpn": ["alpn h2,http/1.1"],
+    "check-sni": ["check-sni named.example"],
 }
 # What the walk is about comes more often.
 LIVELY = ("weight", "maxconn", "check", "port", "addr", "agent", "agent-port", "agent-addr", "ssl", "disabled")

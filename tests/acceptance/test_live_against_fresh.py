@@ -133,6 +133,7 @@ def test_live_is_what_a_fresh_process_does(stage: Stage) -> None:
 
 
 @pytest.mark.soak
+@pytest.mark.timeout(7200)
 def test_live_is_what_a_fresh_process_does_for_long(stage: Stage) -> None:
     walk(stage, 500)
 

@@ -9,10 +9,17 @@ from collections.abc import Sequence
 from typing import Self
 
 TLS_HANDSHAKE = 0x16
-ANSWER = b"up\n"
+ANSWERS = {b"GET ": b"HTTP/1.0 200 OK\r\n\r\n", b"": b"up\n"}
 # How long one may take to begin to speak.
 PATIENCE = 0.05
 Visit = tuple[str, int, str]
+
+
+def said(data: bytes) -> str:
+    """The beginning of a text; of TLS whether it names a server or protocols."""
+    if data[:1] != bytes([TLS_HANDSHAKE]):
+        return data[:8].decode("latin-1")
+    return "TLS" + " for a name" * (b"named" in data) + " with ALPN" * (b"http/1.1" in data or b"\x02h2" in data)
 
 
 class Witness:
@@ -63,7 +70,7 @@ class Witness:
                     self._read(key.fileobj)
             now = time.monotonic()
             for connection in [each for each, (deadline, _) in self._open.items() if deadline < now]:
-                self._close(connection, "")
+                self._close(connection, b"")
 
     def _accept(self, listener: socket.socket) -> None:
         try:
@@ -82,15 +89,15 @@ class Witness:
             return
         except OSError:
             data = b""
-        self._close(connection, "TLS" if data[:1] == bytes([TLS_HANDSHAKE]) else data[:8].decode("latin-1"))
+        self._close(connection, data)
 
-    def _close(self, connection: socket.socket, said: str) -> None:
+    def _close(self, connection: socket.socket, data: bytes) -> None:
         _, (address, port, _) = self._open.pop(connection)
         with self._lock:
-            self._visits.add((address, port, said))
+            self._visits.add((address, port, said(data)))
         self._selector.unregister(connection)
         with contextlib.suppress(OSError):
-            connection.send(ANSWER)
+            connection.send(next(answer for beginning, answer in ANSWERS.items() if data.startswith(beginning)))
         connection.close()
 
     def __enter__(self) -> Self:

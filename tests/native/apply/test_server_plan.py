@@ -79,6 +79,22 @@ def test_an_added_server_keeps_idle_connections_as_one_of_the_file_does() -> Non
     assert own == "add server b/c 192.0.2.3:80 pool-max-conn 3 pool-purge-delay 5s"
 
 
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        ("ssl verify none check", " check-ssl"),
+        ("ssl verify none", ""),
+        ("ssl verify none check port 9", ""),
+        ("ssl verify none check no-check-ssl", ""),
+        ("send-proxy check", " check-send-proxy"),
+        ("send-proxy-v2 check addr 192.0.2.8", ""),
+    ],
+)
+def test_the_checks_of_an_added_server_are_told_what_a_line_implies(words: str, more: str) -> None:
+    said = planned([], [f"{C} {words}"], Capabilities((3, 2), ALL, "admin")).commands[0].text
+    assert [word for word in said.split() if word.startswith("check-")] == more.split()
+
+
 RELOADS = [
     ([A, C], [C, A], "stand in another order"),
     ([A], [C, A], "stand in another order"),

@@ -1,0 +1,102 @@
+"""Whole lists of a real HAProxy: replaced at once, or left as they were."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from native.errors import BadValue, RuntimeRefused
+from native.runtime import acls, maps
+from native.runtime.client import Runtime
+from native.runtime.maps import Entry, Fill
+from tests.haproxy import binaries
+from tests.haproxy.process import SMALL, HAProxy
+
+MANY = 20_000
+
+
+@pytest.fixture(scope="module", params=["2.6", "3.4"])
+def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[HAProxy]:
+    directory = tmp_path_factory.mktemp("lists")
+    for name, line in (("paths.acl", "/former\n"), ("nets.acl", "192.0.2.0/24\n"), ("a.map", "former x\n")):
+        (directory / name).write_text(line)
+    config = (
+        SMALL
+        + f"""\
+  acl p path -f {directory}/paths.acl
+  acl n src -f {directory}/nets.acl
+  http-request set-var(txn.x) path,map_str({directory}/a.map)
+  http-request deny if p n
+"""
+    )
+    with HAProxy(directory, config, binary=binaries.exactly(request.param)) as haproxy:
+        yield haproxy
+
+
+def doing(haproxy: HAProxy, work, *, stats: bool = True) -> None:
+    async def do() -> None:
+        runtime = Runtime(timeout=60)
+        assert await runtime.connect(str(haproxy.master), [str(haproxy.stats)] if stats else [], 10, 0.02)
+        await work(runtime)
+
+    asyncio.run(do())
+
+
+def file(haproxy: HAProxy, name: str) -> str:
+    return str(haproxy.directory / name)
+
+
+async def patterns(runtime: Runtime, name: str) -> list[str]:
+    return [pattern for _, pattern in await acls.entries(runtime, name)]
+
+
+def test_many_patterns_take_little_time(loaded: HAProxy) -> None:
+    """A connection of the master's for each would take eight times as long; the worker's own socket is used."""
+
+    async def work(runtime: Runtime) -> None:
+        name, wanted = file(loaded, "paths.acl"), [f"/some path/{number:06}; #{number}" for number in range(MANY)]
+        connections = await total(runtime)
+        began = time.monotonic()
+        await acls.Replace(name, wanted).carry_out(runtime)
+        print(f"{MANY} patterns in {time.monotonic() - began:.2f} s")
+        assert await total(runtime) - connections < MANY / 20
+        assert sorted(await patterns(runtime, name)) == sorted(wanted)
+
+    doing(loaded, work)
+
+
+async def total(runtime: Runtime) -> int:
+    """How many connections the worker has had, those of its sockets included."""
+    lines = (await runtime.send("show info")).splitlines()
+    return int(next(line for line in lines if line.startswith("CumConns:")).split()[1])
+
+
+def test_a_list_that_is_refused_in_the_middle_is_left_as_it_was(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime) -> None:
+        nets, table = file(loaded, "nets.acl"), file(loaded, "a.map")
+        good = [f"10.0.{number // 250}.{number % 250}" for number in range(1000)]
+        with pytest.raises(RuntimeRefused):
+            await acls.Replace(nets, [*good, "nonsense", *good]).carry_out(runtime)
+        with pytest.raises(BadValue):
+            await acls.Replace(nets, [*good, "10.0.0.1\n"]).carry_out(runtime)
+        assert await patterns(runtime, nets) == ["192.0.2.0/24"]
+        with pytest.raises(BadValue):
+            await Fill(table, lambda: [*(Entry(each, "x") for each in good), Entry("a", "b\nc")]).carry_out(runtime)
+        assert [(each.key, each.value) for each in await maps.entries(runtime, table)] == [("former", "x")]
+        # Nothing of what was refused is left over for the next one.
+        await acls.Replace(nets, ["192.0.2.1"]).carry_out(runtime)
+        assert await patterns(runtime, nets) == ["192.0.2.1"]
+        await acls.Replace(nets, ["192.0.2.0/24"]).carry_out(runtime)
+
+    doing(loaded, work)
+
+
+def test_through_the_master_alone(loaded: HAProxy) -> None:
+    async def work(runtime: Runtime) -> None:
+        name = file(loaded, "nets.acl")
+        await acls.Replace(name, [f"10.1.0.{number}" for number in range(60)]).carry_out(runtime)
+        assert len(await patterns(runtime, name)) == 60
+        await acls.Replace(name, ["192.0.2.0/24"]).carry_out(runtime)
+
+    doing(loaded, work, stats=False)
