@@ -11,6 +11,7 @@ from native.runtime.client import Worker
 
 log = logging.getLogger(__name__)
 SECONDS, SECONDS_WHILE_AWAITED = 1.0, 0.2
+PATIENCE = 2.0
 # How long after a failed reload a worker may still come of it.
 LATE_SECONDS = 120.0
 LATE = Reason("", 0, "", "a worker has started late, with a configuration that had been put back")
@@ -30,9 +31,14 @@ class ProcessWatch:
 
     async def look(self) -> None:
         try:
-            worker = await self._site.runtime.worker()
+            async with asyncio.timeout(PATIENCE):
+                worker = await self._site.runtime.worker()
         except RuntimeFailure as error:
             self._note(False, f"HAProxy does not answer: {error}")
+            return
+        except TimeoutError:
+            # One that starts may take a connection and lose it.
+            self._note(False, f"HAProxy does not answer: {self._site.runtime.address}: no answer within {PATIENCE:g} s")
             return
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
         known = self._site.memory.value

@@ -135,19 +135,19 @@ class HAProxy:
         """The master's children."""
         return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
 
-    def ask(self, command: str) -> str:
+    def ask(self, command: str, timeout: float = 10.0) -> str:
         """The worker's answer, through whichever socket there is."""
         try:
             if self._has_stats:
-                return ask(self.stats, command)
+                return ask(self.stats, command, timeout)
         except ConnectionRefusedError:
             # Two failed reloads in a row leave (3.2 at least) a stats socket that nobody listens on.
             if not self.master:
                 raise
-        return ask(self._master(), f"@1 {command}")
+        return ask(self._master(), f"@1 {command}", timeout)
 
-    def ask_master(self, command: str) -> str:
-        return ask(self._master(), command)
+    def ask_master(self, command: str, timeout: float = 10.0) -> str:
+        return ask(self._master(), command, timeout)
 
     def worker_pid(self) -> int:
         """The pid of the worker that answers now."""
@@ -164,7 +164,8 @@ class HAProxy:
             return "Loading success" in self.log.read_text() or "Starting" in self.log.read_text()
         try:
             # The master answers later than its worker: up to 2.6 it executes itself once more in between.
-            return "Pid:" in self.ask("show info") and (not self.master or "worker" in self.ask_master("show proc"))
+            # A connection that is made too early may get no answer at all.
+            return "Pid:" in self.ask("show info", 1.0) and (not self.master or "worker" in self.ask_master("show proc", 1.0))
         except OSError:
             return False
 
