@@ -32,6 +32,7 @@ from native.text.document import Document
 log = logging.getLogger(__name__)
 Edit = Callable[[Document], Document]
 PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
+STOPPED = Reason("", 0, "", "HAProxy does not run")
 Result = TypeVar("Result")
 
 
@@ -238,6 +239,8 @@ def _nothing_to_do(site: Site, before: Document, stamped: Stamped) -> None:
 async def _apply(site: Site, stamped: Stamped, before: Document, *, may_wait: bool) -> list[Reason]:
     """`may_wait`: a reload that is pending stays so; else it is carried out for this change."""
     running = site.running
+    if site.reloads.awaiting:
+        return [STOPPED]
     if running.document is None or running.doubt:
         return running.reasons()
     plan = await beside(_planned, site, running.document, stamped.document)

@@ -72,6 +72,11 @@ def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, co
         assert sidecar.get(f"{SERVICES}/reloads/{identity}").json() == {"id": identity, "status": "in_progress"}
         answer = add(sidecar, "second", force_reload=True)
         assert (answer.status_code, answer.headers["Reload-Id"]) == (202, identity), "writes go on"
+        text = sidecar.get("raw").text
+        assert sidecar.post("raw", CONFIG.replace("{stats}", str(sidecar.haproxy.stats)), version=sidecar.version()).status_code == 202, (
+            "not even what the last worker had loaded is live"
+        )
+        assert sidecar.post("raw", text, version=sidecar.version()).headers["Reload-Id"] == identity
         assert not is_ready(sidecar)
         sidecar.kill()
         sidecar.start()
