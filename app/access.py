@@ -25,6 +25,22 @@ def line(parts: Sequence["str | Writer"], scope: Scope, exchange: "Exchange", se
     return "".join(part if isinstance(part, str) else part(scope, exchange, seconds) for part in parts)
 
 
+def fields(scope: Scope, exchange: "Exchange", seconds: float) -> dict[str, str | int | float]:
+    """What an access line tells, by name, for layouts of fields; `duration` in seconds. What is not known is left out."""
+    told = {
+        "client": _peer(scope, exchange, seconds),
+        "user": _user(scope, exchange, seconds),
+        "method": scope["method"],
+        "path": _path(scope),
+        "query": _query(scope).removeprefix("?"),
+        "protocol": f"HTTP/{scope['http_version']}",
+        "user_agent": _sent(exchange, "user-agent"),
+        "referer": _sent(exchange, "referer"),
+    }
+    known = {name: value for name, value in told.items() if value not in ("", "-")}
+    return {**known, "status": exchange.status, "size": exchange.size, "duration": round(seconds, 6)}
+
+
 def compiled(layout: str) -> list[str | Writer]:
     """The parts of a format; ValueError when it names a directive that is not known."""
     parts: list[str | Writer] = []

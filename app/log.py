@@ -66,11 +66,13 @@ class Text(Layout):
 
 
 class Json(Layout):
-    """The same as one JSON object."""
+    """The same as one JSON object; of an access line what it tells as fields, too."""
 
     def format(self, record: logging.LogRecord) -> str:
         time, level = self.about(record)
-        return json.dumps({"level": level, "msg": self.message(record), "time": time} | self.fields(record))
+        request = getattr(record, "request", None)
+        told = access.fields(*request) if request else {}
+        return json.dumps({"level": level, "msg": self.message(record), "time": time} | told | self.fields(record))
 
 
 def setup(targets: Iterable[Mapping[str, Any]]) -> None:

@@ -73,7 +73,7 @@ An entry of `log_targets` each; without any, warnings and errors go to standard 
 | `log_to` | `stdout`, `file` or `syslog` |
 | `log_types` | `app` (the default) for what the server tells, `access` for requests, or both |
 | `log_level` | `debug`, `info` (the default), `warning` or `error`; access lines are at info level |
-| `log_format` | `text` or `json`: one line each |
+| `log_format` | `text` or `json`: one line each; in JSON an access line has its parts as members, too |
 | `acl_format` | access lines in Apache's format: `%% %b %D %h %H %l %m %p %q %r %s %>s %t %T %u %U %v %V %{X}i %{X}o %{fmt}t %{ms}T`; \
 `%u` is the user, or the name of the client certificate |
 | `log_file` | the file; one that was moved away is opened anew |

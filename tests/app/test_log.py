@@ -57,6 +57,13 @@ def test_json(tmp_path: Path, spelling: str) -> None:
     assert first["time"]
 
 
+def test_an_access_line_in_fields(tmp_path: Path) -> None:
+    line = json.loads(*told(tmp_path, log_types=["access"], log_format="json", acl_format="%m %U"))
+    assert line.pop("time")
+    fields = {"method": "GET", "path": "/x", "protocol": "HTTP/1.1", "status": 200, "size": 1, "duration": 0.0}
+    assert line == {"level": "info", "msg": "GET /x", "request_id": "r1"} | fields
+
+
 @pytest.mark.parametrize(("level", "count"), [("debug", 3), ("info", 2), ("warning", 1), ("error", 0), ("trace", 2), ("WARNING", 1)])
 def test_levels(tmp_path: Path, level: str, count: int) -> None:
     assert len(told(tmp_path, log_level=level)) == count
