@@ -4,6 +4,7 @@ Its order and its comments stay; what it holds that the process has yet to read 
 """
 
 import asyncio
+import errno
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from native.apply.commit import Outcome, commit
 from native.apply.file_change import FileChange
 from native.apply.site import Site
 from native.config.file import Draft
-from native.errors import NotFound, RuntimeAbsent
+from native.errors import NotFound, RuntimeAbsent, WriteFailed
 from native.runtime.commands import Step
 from native.storage.store import Store
 
@@ -74,9 +75,11 @@ class LiveFile(ABC, Generic[Item]):
 
     def text(self) -> str:
         try:
-            return self.path.read_bytes().decode("utf-8", "surrogateescape")
-        except FileNotFoundError:
-            raise NotFound(f"file {self.path.name} doesn't exist in dir: {self.path.parent}") from None
+            return self.store.content(self.path).decode("utf-8", "surrogateescape")
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.EXDEV):
+                raise NotFound(f"file {self.path.name} doesn't exist in dir: {self.path.parent}") from None
+            raise WriteFailed(f"cannot read {self.path}: {error.strerror}") from error
 
 
 def check_live(outcome: Outcome) -> None:

@@ -39,7 +39,7 @@ class MapStore(Store):
         if found is None:
             return of_map(used, wanted, None, f"HAProxy has not loaded {path.name} as a map")
         why = await asyncio.to_thread(_trouble, content) if content else f"HAProxy still has {path.name} loaded"
-        return of_map(used, wanted, Fill(found.name, lambda: entries_at(path)), why)
+        return of_map(used, wanted, Fill(found.name, lambda: self.entries(path)), why)
 
     async def loaded(self, runtime: Runtime, path: Path) -> Map | None:
         """The map that the worker has made of a file. Raises RuntimeFailure."""
@@ -52,6 +52,11 @@ class MapStore(Store):
             raise NotFound("no map name")
         return self.directory / name
 
+    def entries(self, path: Path) -> Iterator[Entry]:
+        """What a map file holds, read while it is asked for. Raises OSError."""
+        with self.opened(path, buffering=-1) as file:
+            yield from map_file.from_lines(file)
+
     def manages(self, loaded: Map) -> bool:
         """Whether the map is that of a file in this directory."""
         return Path(loaded.name).parent == self.directory
@@ -59,12 +64,6 @@ class MapStore(Store):
 
 def _is(loaded: Map, path: Path) -> bool:
     return normpath(loaded.name) == str(path)
-
-
-def entries_at(path: Path) -> Iterator[Entry]:
-    """What a map file holds, read while it is asked for."""
-    with path.open("rb") as file:
-        yield from map_file.from_lines(file)
 
 
 def _trouble(path: Path) -> str:

@@ -83,9 +83,9 @@ class Store:
                 return self.directory / candidate
         raise NotThere(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
 
-    def opened(self, path: Path) -> BinaryIO:
+    def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
         """A file of the directory, for reading. Raises OSError, also for a link that leads out of the directory."""
-        return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=0)
+        return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=buffering)
 
     def content(self, path: Path) -> bytes:
         """Raises OSError."""

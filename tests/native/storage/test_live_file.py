@@ -67,3 +67,14 @@ def test_a_change_that_is_not_live_is_told() -> None:
     check_live(Outcome(1, None, live=True))
     with pytest.raises(RuntimeAbsent, match="nobody knows; the file has the change, and reload 7 will make HAProxy read it"):
         check_live(Outcome(1, "7", live=False, reasons=[Reason("", 0, "", "nobody knows")]))
+
+
+def test_a_link_that_leads_out_of_the_directory(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("a")
+    (tmp_path / "words").mkdir()
+    path = tmp_path / "words" / "words"
+    path.symlink_to("../secret")
+    site: Any = SimpleNamespace(stored=SimpleNamespace(entries={}))
+    store = GeneralStore("general", Directory(path.parent, "general_storage_dir"), tmp_path / "state")
+    with pytest.raises(NotFound, match="file words doesn't exist"):
+        Words(site, store, path).text()
