@@ -10,6 +10,7 @@ from typing import Any
 from native.config.editor import Editor, Object, Parent
 from native.config.resources import Resource
 from native.errors import BadValue, NotThere, OtherName, Place
+from native.grammar.schema import arranged
 from native.text.document import Document
 
 FRONTEND, BACKEND, BIND, SERVER, RULE = "frontends", "backends", "binds", "servers", "backend_switching_rules"
@@ -32,6 +33,9 @@ class Sites:
         parts = schemas.properties(schemas.named(site.schema))
         self._of_service = [name for name in parts["service"]["properties"] if name != LISTENERS]
         own = parts["farms"]["items"]["properties"]
+        # Servers and listeners come in their own order.
+        order = schemas.order(schemas.named(site.schema))
+        self._order = {**order, "farms": {**order["farms"], SERVERS: {}}, "service": {**order["service"], LISTENERS: {}}}
         self._of_farm = [name for name in own if name not in ("name", SERVERS, USE_AS, *CONDITION)]
 
     # -- reading
@@ -56,7 +60,8 @@ class Sites:
             service[LISTENERS] = listeners
         farms = self._farms(document, frontend)
         told: Object = {"farms": farms} if farms else {}
-        return told | {"name": frontend["name"]} | ({"service": service} if service else {})
+        found: Object = arranged(told | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
+        return found
 
     def _farms(self, document: Document, frontend: Object) -> list[Object]:
         found = []

@@ -8,6 +8,7 @@ from typing import Any
 
 from native.errors import BadValue, NativeError, Place, UnknownWords
 from native.grammar.merge import Piece, Written, joined, misread, onto, regapped
+from native.grammar.schema import Order, arranged
 from native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
 from native.grammar.values import agrees
 from native.text.line import Line
@@ -88,13 +89,14 @@ class LineShape:
         unsaid: Mapping[str, Any] | None = None,
         implied: Mapping[str, int] | None = None,
         absent: Mapping[str, Any] | None = None,
+        inner: Order | None = None,
     ) -> None:
         self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
         self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
         self.needed = tuple(name for name in needed if name in self.order)
         self.together = tuple(tuple(each) for each in together)
         self.exclusive, self.unsaid, self.implied = tuple(tuple(each) for each in exclusive), unsaid or {}, implied or {}
-        self.absent = absent or {}
+        self.absent, self.inner = absent or {}, inner or {}
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         self._flags = frozenset(node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True])
@@ -157,6 +159,8 @@ class LineShape:
         if self.metadata and line is not None and (found := read_metadata(line.comment)):
             values[METADATA] = found
         nested = unflattened(values)
+        for name in self.inner.keys() & nested.keys():
+            nested[name] = arranged(nested[name], self.inner[name])
         return {name: nested[name] for name in self.order if name in nested and self.absent.get(name) != nested[name]}
 
     # -- writing

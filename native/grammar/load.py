@@ -11,7 +11,7 @@ from typing import Any
 from native.grammar.directive import Directive
 from native.grammar.line_shape import METADATA, Alias, Alternative, LineShape
 from native.grammar.notation import Compiler
-from native.grammar.schema import Schema, Schemas, keyword_of, stands_alone
+from native.grammar.schema import Order, Schema, Schemas, keyword_of, stands_alone
 from native.grammar.section_shape import Default, ListAlias, SectionShape
 from native.grammar.synopsis import Chain
 
@@ -62,6 +62,7 @@ class Grammar:
                 list(properties),
                 self._list_aliases(properties),
                 list(self._defaults((), properties)),
+                self._inner(properties),
             )
         return self._sections[name]
 
@@ -94,7 +95,13 @@ class Grammar:
             implied=note.get("implied", {}),
             unsaid=self._noted("unsaid", properties),
             absent=self._noted("absent", properties),
+            inner=self._inner(properties),
         )
+
+    def _inner(self, properties: Mapping[str, Schema]) -> Order:
+        """The orders of the members that hold objects."""
+        orders = {name: self.schemas.order(each) for name, each in properties.items() if name != METADATA}
+        return {name: order for name, order in orders.items() if order}
 
     def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
         """What the notes of the members say under a word, by member."""

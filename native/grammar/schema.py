@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 Schema = Mapping[str, Any]
+Order = Mapping[str, Any]
+"""The members of an object in the order of its schema, each with the order of what it holds; empty where that has no members."""
 
 
 class Schemas:
@@ -33,6 +35,11 @@ class Schemas:
             found[name] = self.resolve(own)
         return found
 
+    def order(self, schema: Schema) -> Order:
+        """The order of an object's members, or of those of a list's elements."""
+        inner = schema.get("items") if schema.get("type") == "array" else schema
+        return {name: self.order(each) for name, each in self.properties(inner).items()} if inner else {}
+
     def note(self, schema: Schema) -> dict[str, Any]:
         """The `x-haproxy` note of a schema; parts of `allOf` contribute what it does not say itself."""
         schema = self.resolve(schema)
@@ -60,3 +67,13 @@ def is_switch(schema: Schema) -> bool:
 def stands_alone(schema: Schema, note: Mapping[str, Any]) -> bool:
     """Whether a property is told by its word's presence, without a value behind it."""
     return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))
+
+
+def arranged(value: Any, order: Order) -> Any:
+    """An object, or a list of them, with its members in order, and so inside; members that the order lacks come last."""
+    if isinstance(value, list):
+        return [arranged(each, order) for each in value]
+    if not order or not isinstance(value, dict):
+        return value
+    known = {name: arranged(value[name], inner) for name, inner in order.items() if name in value}
+    return known if len(known) == len(value) else {**known, **value, **known}

@@ -6,6 +6,7 @@ from typing import Any
 
 from native.grammar.directive import NOTHING, Change, Directive, canonical
 from native.grammar.line_shape import METADATA, LineShape
+from native.grammar.schema import Order, arranged
 from native.grammar.synopsis import Values
 from native.text.line import Line
 from native.text.section import Section
@@ -47,9 +48,10 @@ class SectionShape:
         order: Sequence[str],
         list_aliases: Sequence[ListAlias] = (),
         defaults: Sequence[Default] = (),
+        inner: Order | None = None,
     ) -> None:
         self.kind, self.header, self.directives, self.order = kind, header, tuple(directives), tuple(order)
-        self.list_aliases, self.defaults = tuple(list_aliases), tuple(defaults)
+        self.list_aliases, self.defaults, self.inner = tuple(list_aliases), tuple(defaults), inner or {}
         self._index: dict[tuple[str, ...], list[int]] = {}
         for number, directive in enumerate(directives):
             for prefix in directive.shape.prefixes():
@@ -96,7 +98,7 @@ class SectionShape:
         for alias in self.list_aliases:
             if values.get(alias.target):
                 values[alias.member] = values[alias.target][0]
-        return {name: values[name] for name in self.order if name in values}
+        return {name: arranged(values[name], self.inner.get(name, {})) for name in self.order if name in values}
 
     def read(self, section: Section) -> dict[str, Any]:
         """The object of a section; the caller must not change it."""

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from native.grammar.schema import Schemas, is_switch, keyword_of, stands_alone
+from native.grammar.schema import Schemas, arranged, is_switch, keyword_of, stands_alone
 
 DOCUMENT: dict[str, Any] = {
     "components": {
@@ -59,3 +59,11 @@ def test_the_keyword_is_the_name_unless_it_is_said() -> None:
 )
 def test_what_is_told_by_a_word_alone(schema: dict[str, Any], note: dict[str, Any], switch: bool, alone: bool) -> None:
     assert (is_switch(schema), stands_alone(schema, note)) == (switch, alone)
+
+
+def test_members_are_arranged_at_every_depth() -> None:
+    order = {"a": {}, "b": {"c": {}, "d": {}}}
+    assert str(arranged({"b": [{"d": 1, "c": 2}], "a": 3}, order)) == "{'a': 3, 'b': [{'c': 2, 'd': 1}]}"
+    assert str(arranged({"z": 1, "a": 2}, order)) == "{'a': 2, 'z': 1}", "what is not declared comes last"
+    assert arranged("text", order) == "text"
+    assert SCHEMAS.order(SCHEMAS.named("whole")) == {"a": {}, "b": {}}

@@ -1,0 +1,38 @@
+"""Objects are read with their members in the order of their schema, at every depth: clients of the reference compare texts."""
+
+from typing import Any
+
+import pytest
+
+from native.config.editor import Editor
+from native.errors import NativeError
+from native.grammar.samples import line_samples, section_samples
+from native.grammar.schema import Order
+
+EDITOR = Editor()
+SCHEMAS = EDITOR.grammar.schemas
+
+
+def misplaced(value: Any, order: Order) -> list[list[str]]:
+    """The members of each object that are not in order."""
+    if isinstance(value, list):
+        return [each for element in value for each in misplaced(element, order)]
+    if not isinstance(value, dict) or not order:
+        return []
+    names = [name for name in value if name in order]
+    own = [names] if names != [name for name in order if name in value] else []
+    return own + [each for name in names for each in misplaced(value[name], order[name])]
+
+
+@pytest.mark.parametrize("name", [name for name, resource in EDITOR.resources.by_name.items() if resource.kind != "view"])
+def test_members_are_in_order(name: str) -> None:
+    resource, seen = EDITOR.resources[name], 0
+    shape: Any = EDITOR.grammar.line(resource.schema) if resource.parents else EDITOR.shape(resource)
+    for sample in line_samples(shape) if resource.parents else section_samples(shape):
+        try:
+            found = shape.read(shape.new(sample))
+        except NativeError:
+            continue
+        assert misplaced(found, SCHEMAS.order(SCHEMAS.named(resource.schema))) == []
+        seen += 1
+    assert seen
