@@ -8,7 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from native.errors import BadValue, Place
-from native.grammar.line_shape import METADATA, LineShape
+from native.grammar.line_shape import LineShape
+from native.grammar.metadata import METADATA
 from native.grammar.synopsis import Values
 from native.text.line import Line
 from native.text.words import words_of

@@ -1,20 +1,18 @@
 """One object that stands on one line: reads it, writes it anew, and prints it onto an old line."""
 
 import itertools
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from native.errors import BadValue, NativeError, Place, UnknownWords
 from native.grammar.merge import Piece, Written, joined, misread, onto, regapped
+from native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
 from native.grammar.schema import Order, arranged
 from native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
 from native.grammar.values import agrees
 from native.text.line import Line
 from native.text.words import BLANKS, Split, words_of
-
-METADATA = "metadata"
 
 
 @dataclass
@@ -369,33 +367,3 @@ def unflattened(values: Values) -> dict[str, Any]:
         else:
             nested[first] = value
     return nested
-
-
-def read_metadata(comment: str | None) -> dict[str, Any] | None:
-    """A comment as metadata: its JSON object, else the text as its `comment` member."""
-    if not comment:
-        return None
-    return found if (found := _json_object(comment)) is not None else {"comment": comment}
-
-
-def is_metadata(comment: str | None) -> bool:
-    """Whether a comment was written as metadata, and not by a person."""
-    return comment is not None and _json_object(comment) is not None
-
-
-def _json_object(comment: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(comment) if comment.startswith("{") else None
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def write_metadata(metadata: Any) -> str | None:
-    """The comment that carries metadata, keys sorted and compact; None without any."""
-    if metadata is None:
-        return None
-    if not isinstance(metadata, Mapping):
-        raise BadValue("metadata in body must be an object", place=Place(member=METADATA))
-    text = json.dumps(metadata, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

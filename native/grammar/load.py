@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from native.grammar.directive import Directive
-from native.grammar.line_shape import METADATA, Alias, Alternative, LineShape
+from native.grammar.line_shape import Alias, Alternative, LineShape
+from native.grammar.metadata import METADATA
 from native.grammar.notation import Compiler
 from native.grammar.schema import Order, Schema, Schemas, keyword_of, stands_alone
 from native.grammar.section_shape import Default, ListAlias, SectionShape

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from native.grammar.directive import Directive
-from native.grammar.line_shape import METADATA, Alternative, LineShape, unflattened
+from native.grammar.line_shape import Alternative, LineShape, unflattened
+from native.grammar.metadata import METADATA
 from native.grammar.section_shape import SectionShape
 from native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Values, Word
 from native.grammar.values import ValueType

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from native.grammar.directive import NOTHING, Change, Directive, canonical
-from native.grammar.line_shape import METADATA, LineShape
+from native.grammar.line_shape import LineShape
+from native.grammar.metadata import METADATA
 from native.grammar.schema import Order, arranged
 from native.grammar.synopsis import Values
 from native.text.line import Line

@@ -6,7 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as some
 
-from native.grammar.line_shape import METADATA, unflattened
+from native.grammar.line_shape import unflattened
+from native.grammar.metadata import METADATA
 from native.grammar.schema import Schema
 from native.grammar.synopsis import Chain, Options
 from tests.laws.language import Kind, language

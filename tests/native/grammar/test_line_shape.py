@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from native.errors import BadValue, Incomplete
-from native.grammar.line_shape import flattened, read_metadata, unflattened, write_metadata
+from native.grammar.line_shape import flattened, unflattened
 from native.text.line import Line
 from tests.native.grammar.language import small
 
@@ -106,20 +106,6 @@ def test_tells_what_it_needs_and_how_it_is_spelled() -> None:
 def test_dotted_members_are_nested() -> None:
     assert flattened({"a": {"b": 1}, "c": {"d": 2}, "x": 3}, {"a", "c"}, {"a"}) == {"a.b": 1, "c": {"d": 2}}
     assert unflattened({"a.b": 1, "c": 2}) == {"a": {"b": 1}, "c": 2}
-
-
-@pytest.mark.parametrize(
-    ("metadata", "comment"),
-    [({"b": 1, "a": "<&>"}, '{"a":"\\u003c\\u0026\\u003e","b":1}'), ({}, "{}"), (None, None)],
-)
-def test_metadata_is_a_comment(metadata: dict[str, Any] | None, comment: str | None) -> None:
-    assert write_metadata(metadata) == comment
-    assert read_metadata(comment) == metadata
-
-
-def test_metadata_must_be_an_object() -> None:
-    with pytest.raises(BadValue, match="metadata"):
-        write_metadata("text")
 
 
 @pytest.mark.parametrize("line", ["rule deny\n", "rule deny if x\n"])
