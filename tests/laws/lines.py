@@ -5,6 +5,7 @@ from typing import Any
 
 from native.errors import UnknownWords
 from native.grammar.line_shape import LineShape, Reading
+from native.grammar.metadata import METADATA, is_metadata, read_metadata
 from native.text.line import Line
 from native.text.words import unquoted, words_of
 
@@ -65,6 +66,8 @@ def becomes(shape: LineShape, old: Line, values: Object) -> None:
     """An old line takes on any new object; its comment stays, metadata aside."""
     new = shape.onto(old, values)
     wanted = read(shape, shape.new(values))
+    if shape.metadata and not values.get(METADATA) and old.comment and not is_metadata(old.comment):
+        wanted |= {METADATA: read_metadata(old.comment)}
     assert read(shape, new) == wanted, f"{old.text!r} became {new.text!r} for {values}"
     assert new.indent == old.indent
     if not shape.metadata:
