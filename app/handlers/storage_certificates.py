@@ -1,16 +1,21 @@
 """Stored certificates: what they say is told, their text never."""
 
 import asyncio
+import logging
 from pathlib import Path
 from typing import Any
 
-from app.answer import Answer, json_answer
+from app.answer import Answer, Header, json_answer
 from app.call import Call, Written
 from app.file_body import Sent
 from app.handlers.storage import answered, described, received, reloading, store_of, told
 from native.errors import NotThere
+from native.storage.certificate import CertificateFile
 from native.storage.certificate_store import CertificateStore
 from native.storage.upload import Upload
+
+logger = logging.getLogger(__name__)
+WARNING = b"Warning"
 
 
 def certificates_of(call: Call) -> CertificateStore:
@@ -21,7 +26,7 @@ def certificates_of(call: Call) -> CertificateStore:
 
 async def read(call: Call) -> Answer:
     store = certificates_of(call)
-    return json_answer(200, await _told(store, store.find(call.get("name"))))
+    return json_answer(200, _described(store, *await _content(store, store.find(call.get("name")))))
 
 
 async def create(call: Sent) -> Answer:
@@ -47,14 +52,23 @@ async def _stored(call: Call, upload: Upload, done: int) -> Answer:
     outcome = await received(call, upload, **reloading(call))
     if outcome.live and not call.get("skip_reload"):
         await store.offer(call.sidecar.engine.site, upload.path)
-    told = await _told(store, upload.path)
-    return answered(outcome, json_answer(done, told), json_answer(202, told))
+    content, path, size = await _content(store, upload.path)
+    headers: list[Header] = []
+    if content.warning:
+        logger.warning("%s: %s", path, content.warning)
+        headers.append((WARNING, f'299 - "{content.warning}"'.encode("ascii", "replace")))
+    about = _described(store, content, path, size)
+    return answered(outcome, json_answer(done, about, headers), json_answer(202, about, headers))
 
 
-async def _told(store: CertificateStore, path: Path) -> dict[str, Any]:
-    """Raises NotThere, also where the file went away meanwhile."""
+async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:
+    """What a file says, the file and its size. Raises NotThere, also where the file went away meanwhile."""
     try:
         content, size = await asyncio.to_thread(store.read, path)
     except OSError:
         raise NotThere(f"file {path.name} doesn't exist in dir: {path.parent}") from None
+    return content, path, size
+
+
+def _described(store: CertificateStore, content: CertificateFile, path: Path, size: int) -> dict[str, Any]:
     return described(path, store.description, size) | content.described()

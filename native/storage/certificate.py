@@ -49,6 +49,13 @@ class CertificateFile:
     def _ends(self) -> list["Certificate"]:
         return [each for each in self.certificates if not _is_authority(each)]
 
+    @property
+    def warning(self) -> str:
+        """What clients will refuse it for: that it has expired. Empty where it has not."""
+        if self.served.not_valid_after_utc >= datetime.now(UTC):
+            return ""
+        return f"the certificate ({_called(self.served)}) expired on {_time(self.served.not_valid_after_utc)}"
+
     def described(self) -> dict[str, Any]:
         """The members of the API's ssl_certificate that come from the file's content; lists in a stable order, times in UTC."""
         told: dict[str, Any] = {
@@ -92,16 +99,17 @@ def read(data: bytes) -> CertificateFile:
     return CertificateFile(found)
 
 
-def accepted(data: bytes, key_beside: bytes | None = None, *, now: datetime | None = None) -> CertificateFile:
-    """The file where HAProxy would load it, else BadRequest with the reason; the key may stand in a file of its own beside it."""
+def accepted(data: bytes, key_beside: bytes | None = None) -> CertificateFile:
+    """The file where HAProxy would load it, else BadRequest with the reason; the key may stand in a file of its own beside it.
+
+    HAProxy loads a certificate that has expired.
+    """
     file = read(data)
     key = next((text for kind, text in _blocks(data) if kind in _KEYS), key_beside)
     if key is None:
         raise BadRequest(_INCOMPLETE)
     if _public(_private_key(key)) != _public(file.served):
         raise BadRequest(f"the private key does not belong to the first certificate of the file ({_called(file.served)})")
-    if file.served.not_valid_after_utc < (now or datetime.now(UTC)):
-        raise BadRequest(f"the certificate ({_called(file.served)}) expired on {_time(file.served.not_valid_after_utc)}")
     return file
 
 

@@ -97,7 +97,6 @@ REFUSED = [
     ("hello", "failed to parse certificate"),
     ("", "failed to parse certificate"),
     (NEW.cert + NEWER.private, "the private key does not belong to the first certificate of the file (new.example.com)"),
-    (OLD.pem, "the certificate (old.example.com) expired on 2025-01-01T00:00:00.000Z"),
 ]
 
 
@@ -124,3 +123,14 @@ def test_what_is_not_there(both: Both, method: str, body: bytes | None, name: st
 def test_a_body_that_is_missing(both: Both) -> None:
     got = both[1].put(f"{CERTS}/a.pem", b"", headers=TEXT)
     assert (got.status, got.message) == (400, "value is required but missing")
+
+
+def test_an_expired_certificate_is_taken_with_a_warning(both: Both, caplog: pytest.LogCaptureFixture) -> None:
+    """As HAProxy takes it; whoever connects will not."""
+    _, client = both
+    said = "the certificate (old.example.com) expired on 2025-01-01T00:00:00.000Z"
+    got = upload(client, "POST", f"{CERTS}?force_reload=true", OLD.pem, "old.pem")
+    assert (got.status, got.headers["Warning"]) == (201, f'299 - "{said}"')
+    assert said in caplog.text
+    fresh = upload(client, "POST", f"{CERTS}?force_reload=true", NEW.pem, "fresh.pem")
+    assert (fresh.status, "Warning" in fresh.headers) == (201, False)

@@ -109,11 +109,12 @@ def test_what_is_refused_and_why(text: str, reason: str) -> None:
     assert not any(line in str(raised.value) for line in ONE.private.splitlines() + OTHER.private.splitlines() if line)
 
 
-def test_an_expired_certificate_is_refused_but_read() -> None:
+def test_an_expired_certificate_is_accepted_with_a_warning() -> None:
+    """HAProxy loads it."""
     yesterday = datetime.now(UTC) - timedelta(days=1)
     old: Made = made("old.example.com", until=yesterday)
-    with pytest.raises(BadRequest, match=r"\(old.example.com\) expired on 20"):
-        certificate.accepted(old.pem.encode())
+    assert "(old.example.com) expired on 20" in certificate.accepted(old.pem.encode()).warning
+    assert certificate.accepted(made("new.example.com").pem.encode()).warning == ""
     assert certificate.holds_certificate(old.pem.encode())
 
 
