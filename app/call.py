@@ -34,7 +34,7 @@ class Call:
 
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
     of it. Without that a connection is given up after `app.protocol.ANSWER_SECONDS`.
-    `ignored`: headers of the answer that name what nothing reads.
+    `ignored`: headers of the answer that name what nothing reads. `receive` tells, after the body, when the client goes away.
     """
 
     sidecar: "Sidecar"
@@ -47,6 +47,7 @@ class Call:
     answer_within: Callable[[float], None] = _no_deadline
     strict: bool = False
     ignored: list[Header] = field(default_factory=list)
+    receive: Receive | None = None
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -59,6 +60,7 @@ def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
 
 def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], scope: Scope) -> Call:
     """A call whose parameters and `Accept` are in order."""
+    parameters.check_number(scope["query_string"])
     query = parameters.query_values(scope["query_string"])
     strict = ignored.is_strict(query, sidecar.settings.strict)
     scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
@@ -72,6 +74,7 @@ def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], s
 async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     """A call whose body, where it has one, is read and in order, too."""
     call = reading(sidecar, scope["operation"], scope["path_params"], scope)
+    call.receive = receive
     declared = call.operation.body
     if declared is None:
         _check_force(call)

@@ -24,6 +24,7 @@ from app.engine import config_files, reload_command
 from app.settings import Settings, SettingsError
 from app.users import NoUsers, Users
 from app.version import VERSION
+from native import sandbox
 from native.config import stats_sockets
 from native.config.check import CheckSettings, check
 from native.errors import NativeError, RuntimeFailure, Unreadable
@@ -123,8 +124,20 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
         yield Finding(ERROR, "haproxy", f"{binary} is too old or tells no version", "HAProxy 2.6 or later is supported")
         return
     yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
+    yield _of_sandbox(settings)
     for lack in lacking(version):
         yield Finding(NOTE, "haproxy", f"only since {lack.since[0]}.{lack.since[1]}: {lack.what}. Here: {lack.instead}")
+
+
+def _of_sandbox(settings: Settings) -> Finding:
+    """What a text may do while it is checked."""
+    if settings.validate_cmd or not sandbox.programs_of(shutil.which(settings.haproxy_bin) or ""):
+        command = "validate_cmd" if settings.validate_cmd else f"the script {settings.haproxy_bin}"
+        return Finding(NOTE, "sandbox", f"{command} runs with all rights of this user, and so does HAProxy when it checks a text")
+    if not sandbox.version():
+        what = "the kernel offers no Landlock: what a configuration makes HAProxy write while it is checked is written"
+        return Finding(WARNING, "sandbox", what, "Linux 5.13 or later with landlock in `lsm=`, and a service that may call it")
+    return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}")
 
 
 def _version(binary: str) -> tuple[int, int]:

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl
 from app.errors import ApiError
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+# Parameters of one request.
+MOST = 1000
 _INT64 = 1 << 63
 BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("0 f F FALSE false False".split(), False)
 
@@ -51,6 +53,12 @@ def query_values(query: bytes) -> dict[str, list[str]]:
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape"):
         values.setdefault(name, []).append(value)
     return values
+
+
+def check_number(query: bytes) -> None:
+    """Raises 400."""
+    if query.count(b"&") >= MOST:
+        raise ApiError(400, f"a query has at most {MOST} parameters")
 
 
 def convert(

@@ -46,8 +46,9 @@ def validated(
     shaped = schemas.shape(value, schema)
     nameless = "properties" in schema
     if shaped.mistyped:
-        apart = "; " if sum(map(len, shaped.mistyped)) <= LONG else "\n"
-        raise ApiError(422 if nameless else 400, "failed to decode request body: " + apart.join(shaped.mistyped))
+        mistyped = shaped.mistyped[:MOST]
+        apart = "; " if sum(map(len, mistyped)) <= LONG else "\n"
+        raise ApiError(422 if nameless else 400, "failed to decode request body: " + apart.join(mistyped))
     if shaped.oversized:
         raise ApiError(422, "\n".join(shaped.oversized[:MOST]))
     violated = _of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)

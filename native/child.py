@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -32,6 +33,14 @@ class Child:
             words, stdin=nowhere, stdout=out, stderr=err, env=environment, cwd=home, start_new_session=True
         )
         self.stdout, self.stderr = self._process.stdout, self._process.stderr
+
+    def limit(self, limits: Mapping[int, int]) -> None:
+        """What it may use of each resource (`resource.RLIMIT_*`), where it may not use less already."""
+        with suppress(OSError):
+            for kind, most in limits.items():
+                _, hard = resource.prlimit(self._process.pid, kind)
+                least = most if hard == resource.RLIM_INFINITY else min(most, hard)
+                resource.prlimit(self._process.pid, kind, (least, least))
 
     @property
     def ended(self) -> bool:

@@ -211,14 +211,14 @@ class Engine:
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
         name = self._named(file)
-        document = await beside(_parsed, body, versions=skip_version)
+        document, banner = await beside(_pushed, body, versions=skip_version)
         change = Change(
             edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current, read=True),
             version=None if skip_version else self._stated(version),
             keeps_version=skip_version and name == parts.MAIN,
             force_reload=force_reload and not skip_reload,
             skip_reload=skip_reload,
-            banner=header.has_banner(document) if name == parts.MAIN else None,
+            banner=banner if name == parts.MAIN else None,
             actions=actions if skip_reload else "",
             whole=True,
             sent={name: body.count(b"\n")},
@@ -369,11 +369,17 @@ class Engine:
         return self.site.current.file.named(file) if file else parts.MAIN
 
     async def _check(self, document: Document) -> list[Message]:
-        drafts = await asyncio.to_thread(self.site.current.file.draft, document.data, str(uuid.uuid4()))
+        drafts = await asyncio.to_thread(lambda: self.site.current.file.draft(document.data, str(uuid.uuid4())))
         try:
             return await self.site.ask_haproxy(drafts.checked(document))
         finally:
             drafts.discard()
+
+
+def _pushed(body: bytes, *, versions: bool) -> tuple[Document, bool]:
+    """A document, and whether it has our banner."""
+    document = _parsed(body, versions=versions)
+    return document, header.has_banner(document)
 
 
 def _parsed(body: bytes, *, versions: bool = True) -> Document:

@@ -2,6 +2,7 @@
 
 import re
 
+from app.abandon import while_there
 from app.answer import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Answer, Header, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
@@ -27,7 +28,7 @@ async def replace(call: Written) -> Answer:
     if b"\n" not in body:
         raise ApiError(400, "invalid configuration: no newline character found")
     if call.get("only_validate"):
-        await engine.validate(body, file=file)
+        await while_there(call.receive, engine.validate(body, file=file))
         return _text(202, await beside(engine.raw, file=file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))

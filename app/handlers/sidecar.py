@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from app.abandon import while_there
 from app.answer import Answer, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
@@ -17,7 +18,7 @@ async def plan(call: Written) -> Answer:
     transaction_id = call.get("transaction_id")
     if (call.body is None) == (transaction_id is None):
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
-    return json_answer(200, as_dict(await call.sidecar.engine.plan(call.body, transaction_id=transaction_id)))
+    return json_answer(200, as_dict(await while_there(call.receive, call.sidecar.engine.plan(call.body, transaction_id=transaction_id))))
 
 
 async def plan_file(call: Sent) -> Answer:

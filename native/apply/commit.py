@@ -194,7 +194,8 @@ async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, ba
     except Refused:
         if change.kept:
             banner = site.current.banner if change.banner is None else change.banner
-            site.transactions.fail(name, site.current.stamp(stamped.document, base, banner=banner).data)
+            failed = await beside(site.current.stamp, stamped.document, base, banner=banner)
+            site.transactions.fail(name, failed.data)
         raise
 
 

@@ -4,27 +4,29 @@ Two kinds of no: `Refused` means these bytes will always fail, `CheckImpossible`
 (HAProxy Management Guide, section 3, option -c)
 """
 
-import asyncio
 import os
 import shlex
 import shutil
 import signal
+import tempfile
+from asyncio import to_thread
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from native.child import PIPE, Child, read
 from native.config import refusal
+from native.config.account_keys import not_made, with_keys_in
+from native.config.check_environment import for_a_command, for_haproxy
+from native.config.check_run import Confinement, Ended, run
 from native.config.messages import Message, Origin, as_sent, explained, messages, recorded
 from native.errors import BadRequest, CheckImpossible, Refused
+from native.sandbox import programs_of
 from native.text.document import Document
 
 FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
 # All files in their order, parted by `;` as in HAProxy's own HAPROXY_CFGFILES.
 FILES_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILES"
-# They would make a child HAProxy believe that it is a worker of the master that started us.
-_SCRUBBED = ("HAPROXY_STARTUPLOGS_FD", "HAPROXY_MWORKER_WAIT_ONLY", "HAPROXY_PROCESSES")
-_KEPT_OUTPUT = 1 << 20
 # What a shell answers when it could not run a command, and when a signal ended it.
 _NOT_RUN = {126: "not-executable", 127: "missing"}
 _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGBUS)}
@@ -32,13 +34,24 @@ _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SI
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """`command` (validate_cmd) replaces the call of `binary`; `before` and `after` are further files."""
+    """`command` (validate_cmd) replaces the call of `binary`; `before` and `after` are further files.
+
+    `confine`: whether what runs is confined (check_run.py); None: where `binary` is HAProxy itself, neither a script nor a command, which
+    are the operator's.
+    """
 
     binary: str = "haproxy"
     command: str = ""
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
     seconds: float = 60.0
+    confine: bool | None = None
+
+    @property
+    def confined(self) -> bool:
+        if self.confine is None:
+            return not self.command and bool(programs_of(shutil.which(self.binary) or ""))
+        return self.confine
 
     def words(self, files: Sequence[str]) -> list[str]:
         """Raises BadRequest for a command that is none."""
@@ -75,21 +88,27 @@ async def check(
 
     `home` is where relative paths begin, else our own working directory. Raises Refused, CheckImpossible and BadRequest.
     """
-    words = settings.words([str(each.path) for each in files])
-    code, stderr, stdout = await _run(words, settings, _variables(files), home)
+    scratch = await to_thread(_scratch)
+    try:
+        ended, files = await _asked(files, settings, home, scratch)
+    finally:
+        if scratch:
+            await to_thread(shutil.rmtree, scratch, ignore_errors=True)
+    code, stderr, stdout = ended.code, ended.stderr, ended.stdout
     origins = {str(each.path): Origin(str(each.file), each.document, each.shift) for each in files}
     said = messages(stderr, origins)
     if code == 0:
         return said
     alerts = [message for message in said if message.level == "alert"]
-    ended = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
+    how = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
     # HAProxy may find a mistake, tell it, and crash over it.
     if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
-        raise CheckImpossible(f"{ended}: {stderr[-1000:].strip() or words[0]}", reason=_NOT_RUN.get(code, "killed"))
+        detail = stderr[-1000:].strip() or settings.command or settings.binary
+        raise CheckImpossible(f"{how}: {detail}", reason=_NOT_RUN.get(code, "killed"))
     stderr, stdout = as_sent(stderr, origins), as_sent(stdout, origins)
-    text = f"{ended}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
+    text = f"{how}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
     text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
-    alerts, line = await asyncio.to_thread(_placed, alerts, origins)
+    alerts, line = await to_thread(_placed, alerts, origins)
     line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][: refusal.LONGEST]
     raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts), alerts=alerts)
 
@@ -110,28 +129,62 @@ def _variables(files: Sequence[Checked]) -> dict[str, str]:
     return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(each.path) for each in files)}
 
 
-async def _run(words: list[str], settings: CheckSettings, variables: dict[str, str], home: Path | None) -> tuple[int, str, str]:
-    child = _start(words, variables, home)
-    assert child.stderr
-    assert child.stdout
+def _scratch() -> Path | None:
+    """None where nothing temporary can be written."""
+    with suppress(OSError):
+        return Path(tempfile.mkdtemp(prefix="haproxy-check-"))
+    return None
+
+
+async def _asked(
+    files: Sequence[Checked], settings: CheckSettings, home: Path | None, scratch: Path | None
+) -> tuple[Ended, Sequence[Checked]]:
+    """How the check ended, and of what it was: of the files, or of copies whose account keys can be made."""
+    environment = await to_thread(_environment, files, settings)
+    within = Confinement(scratch, settings.seconds) if settings.confined else None
+    ended = await _run(files, settings, environment, within, home)
+    missing = not_made(ended.stderr) if within and scratch and ended.code else frozenset()
+    if not missing or scratch is None:
+        return ended, files
+    with ExitStack() as copies:
+        others = [await to_thread(_with_keys, each, scratch, missing, copies) for each in files]
+        return await _run(others, settings, environment, within, home), others
+
+
+def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str, str]:
+    if not settings.confined:
+        return for_a_command(os.environ) | _variables(files)
+    texts = []
+    for path in (*settings.before, *(str(each.path) for each in files), *settings.after):
+        # Anything else might have nothing to read for ever.
+        with suppress(OSError):
+            texts += [Path(path).read_bytes()] if Path(path).is_file() else []
+    return for_haproxy(os.environ, texts)
+
+
+def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:
+    """The file itself, or a copy beside it, which `copies` removes."""
+    data = checked.path.read_bytes()
+    document = Document.parse(data)
+    changed = with_keys_in(scratch, document, missing)
+    if changed is document:
+        return checked
+    copy = checked.path.with_name(f"{checked.path.name}.keys")
+    copies.callback(copy.unlink, missing_ok=True)
+    copy.touch(mode=0o600)
+    copy.write_bytes(changed.data)
+    return replace(checked, path=copy)
+
+
+async def _run(
+    files: Sequence[Checked], settings: CheckSettings, environment: dict[str, str], within: Confinement | None, home: Path | None
+) -> Ended:
+    words = settings.words([str(each.path) for each in files])
     try:
-        async with asyncio.timeout(settings.seconds):
-            stderr, stdout = await asyncio.gather(read(child.stderr, _KEPT_OUTPUT), read(child.stdout, _KEPT_OUTPUT))
-            code = await child.wait()
+        return await run(words, environment, settings.seconds, within=within, home=home)
     except TimeoutError as error:
         detail = f"{words[0]} gave no answer within {settings.seconds:g} s and was stopped"
         raise CheckImpossible(detail, reason="timeout") from error
-    finally:
-        if not child.ended:
-            await child.kill()
-        child.close()
-    return code, stderr, stdout
-
-
-def _start(words: list[str], variables: dict[str, str], home: Path | None) -> Child:
-    environment = {name: value for name, value in os.environ.items() if name not in _SCRUBBED} | variables
-    try:
-        return Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
     except FileNotFoundError as error:
         if shutil.which(words[0]):
             detail = f'exec: "{words[0]}": the interpreter that its first line names does not exist'

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from native.text.line import Line
 from native.text.outline import Outline
+from native.text.pieces import decoded, encoded
 from native.text.section import BOUNDARY, Section, split_lines
 
 CONFIGURATION = Outline(
@@ -42,7 +43,7 @@ class Document:
 
     @classmethod
     def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
-        text = data.decode("utf-8", "surrogateescape") if isinstance(data, bytes) else data
+        text = decoded(data) if isinstance(data, bytes) else data
         first, *others = text.split(MARK)
         document = _parse_one(first, outline)
         sections = list(document.sections)
@@ -62,7 +63,7 @@ class Document:
         """The file's bytes."""
         data = self._data
         if data is None:
-            data = self._data = self.text.encode("utf-8", "surrogateescape")
+            data = self._data = encoded(self.text)
         return data
 
     @property

@@ -1,5 +1,6 @@
 """Long texts line by line in pieces: a pattern holds the interpreter as long as it runs, and other threads wait."""
 
+import codecs
 import re
 from collections.abc import Iterator
 from itertools import islice
@@ -9,11 +10,13 @@ PIECE = 1 << 16
 
 
 def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
-    """(start, end) of stretches of whole lines, each of PIECE characters or little more."""
-    newline = b"\n" if isinstance(text, bytes) else "\n"
+    """(start, end) of stretches of whole lines of at most PIECE characters, or of one longer line."""
+    newline = _newline(text)
     start = 0
     while start < len(text):
-        end = text.find(newline, start + PIECE) + 1 or len(text)
+        end = min(start + PIECE, len(text))
+        if end < len(text):
+            end = text.rfind(newline, start, end) + 1 or text.find(newline, end) + 1 or len(text)
         yield start, end
         start = end
 
@@ -21,7 +24,10 @@ def pieces(text: AnyStr) -> Iterator[tuple[int, int]]:
 def finditer(pattern: re.Pattern[AnyStr], text: AnyStr) -> Iterator[re.Match[AnyStr]]:
     """As the pattern's own, for one whose matches begin at a line's start and hold one line end at most, their last sign."""
     for start, end in pieces(text):
-        yield from pattern.finditer(text, start, end)
+        if end - start > PIECE:
+            yield from filter(None, [pattern.match(text, start, end)])
+        else:
+            yield from pattern.finditer(text, start, end)
 
 
 def search(pattern: re.Pattern[AnyStr], text: AnyStr) -> re.Match[AnyStr] | None:
@@ -36,3 +42,23 @@ def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
         return text
     starts, ends = [0, *(end for _, end in found)], [*(start for start, _ in found), len(text)]
     return text[:0].join(text[start:end] for start, end in zip(starts, ends, strict=True))
+
+
+def decoded(data: bytes) -> str:
+    """UTF-8, other bytes as lone surrogates."""
+    if len(data) <= PIECE or data.isascii():
+        return data.decode("utf-8", "surrogateescape")
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    parts = [decoder.decode(data[start : start + PIECE]) for start in range(0, len(data), PIECE)]
+    return "".join([*parts, decoder.decode(b"", final=True)])
+
+
+def encoded(text: str) -> bytes:
+    """What `decoded` made the text of."""
+    if len(text) <= PIECE or text.isascii():
+        return text.encode("utf-8", "surrogateescape")
+    return b"".join(text[start : start + PIECE].encode("utf-8", "surrogateescape") for start in range(0, len(text), PIECE))
+
+
+def _newline(text: AnyStr) -> AnyStr:
+    return b"\n" if isinstance(text, bytes) else "\n"

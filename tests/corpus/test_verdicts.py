@@ -1,0 +1,91 @@
+"""A confined check says what an unconfined one does: of every file of the corpus, and every version of HAProxy."""
+
+import asyncio
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from native import sandbox
+from native.config.check import Checked, CheckSettings, check
+from native.errors import Refused
+from tests.corpus.test_corpus import FILES
+from tests.haproxy import binaries
+
+pytestmark = pytest.mark.skipif(not sandbox.version(), reason="this kernel has no Landlock")
+NAMED = b"""\
+resolvers names
+    parse-resolv-conf
+defaults d
+    mode http
+    timeout connect 1s
+    timeout client 1s
+    timeout server 1s
+backend b from d
+    server s localhost:80
+    server t 127.0.0.1:80 resolvers names
+frontend site from d
+    bind 127.0.0.1:80
+"""
+LUA = """\
+local file = io.open("{tmp}/written", "w")
+if file then file:write("x") file:close() end
+os.execute("touch {tmp}/started")
+os.remove("{tmp}/kept")
+"""
+
+
+def accepted(path: Path, binary: str, home: Path) -> bool:
+    try:
+        asyncio.run(check([Checked(path, path)], CheckSettings(binary, confine=True), home=home))
+    except Refused:
+        return False
+    return True
+
+
+def accepted_unconfined(path: Path, binary: str, home: Path) -> bool:
+    return subprocess.run([binary, "-W", "-f", path, "-c"], capture_output=True, cwd=home, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_the_verdict_is_the_same(path: Path, tmp_path: Path) -> None:
+    for number, binary in enumerate(binaries.installed()):
+        confined, free = (tmp_path / f"{number}{kind}" for kind in "cf")
+        confined.mkdir()
+        free.mkdir()
+        assert accepted(path, binary, confined) == accepted_unconfined(path, binary, free), binary
+        assert list(confined.iterdir()) == []
+
+
+def test_host_names_are_resolved(tmp_path: Path) -> None:
+    (tmp_path / "named.cfg").write_bytes(NAMED)
+    for binary in binaries.installed():
+        assert accepted(tmp_path / "named.cfg", binary, tmp_path)
+
+
+def test_lua_changes_nothing(tmp_path: Path) -> None:
+    binary = next(each for each in binaries.installed() if re.search(r"\+LUA", told(each)))
+    (tmp_path / "kept").write_text("x")
+    (tmp_path / "load.lua").write_text(LUA.format(tmp=tmp_path))
+    (tmp_path / "lua.cfg").write_text(f"global\n    lua-load {tmp_path}/load.lua\n" + NAMED.decode())
+    accepted(tmp_path / "lua.cfg", binary, tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["kept", "load.lua", "lua.cfg"]
+    accepted_unconfined(tmp_path / "lua.cfg", binary, tmp_path)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["load.lua", "lua.cfg", "started", "written"]
+
+
+def test_variables_that_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_PORT", "8080")
+    monkeypatch.setenv("OTHER_SECRET", "secret")
+    file, binary = tmp_path / "named.cfg", binaries.exactly("3.2")
+    for text in ("bind :${SOME_PORT}", 'bind ":$SOME_PORT"', ".if defined(SOME_PORT)\n bind :80\n .else\n wrong\n .endif"):
+        file.write_bytes(NAMED + f"frontend f from d\n {text}\n".encode())
+        assert accepted(file, binary, tmp_path) is True
+    (tmp_path / "load.lua").write_text('if os.getenv("OTHER_SECRET") then error("seen") end')
+    file.write_bytes(f"global\n    lua-load {tmp_path}/load.lua\n".encode() + NAMED)
+    assert accepted(file, binary, tmp_path) is True
+
+
+def told(binary: str) -> str:
+    return subprocess.run([binary, "-vv"], capture_output=True, text=True, check=True).stdout
