@@ -7,12 +7,11 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from native.config.editor import Editor
 from native.text.document import Document
-from native.text.line import Line
-from native.text.section import Section
-from native.text.words import unquoted
 
 _NOT_MADE = re.compile(r"acme: cannot create the file '([^']+)'")
+_KIND, _MEMBER = "acme", "account_key"
 
 
 def not_made(stderr: str) -> frozenset[str]:
@@ -21,21 +20,12 @@ def not_made(stderr: str) -> frozenset[str]:
 
 
 def with_keys_in(scratch: Path, document: Document, keys: Collection[str]) -> Document:
-    """The document with these keys below another directory; each line stays where it is, if its section has a line to spare."""
-    for number, section in enumerate(document.sections):
-        if section.kind == "acme" and _key(section) in keys:
-            document = document.replace(section, _with_key(section, scratch / f"{number}.key"))
+    """The document with these keys below another directory. Where a section has named none, those behind it move down by a line."""
+    editor = Editor()
+    resource = next(each for each in editor.resources.by_name.values() if each.section == _KIND)
+    for number, (name, _) in enumerate(document.of_kind(_KIND)):
+        section = editor.get_object(document, resource, None, name)
+        if section.get(_MEMBER, f"{name}.account.key") in keys:
+            key = str(scratch / f"{number}.key")
+            document = editor.replace(document, resource, None, name, {**section, _MEMBER: key})
     return document
-
-
-def _key(section: Section) -> str:
-    told = [line.words[1] for line in section.lines if line.words[:1] == ("account-key",) and len(line.words) > 1]
-    return unquoted(told[-1]) if told else f"{unquoted(section.name)}.account.key"
-
-
-def _with_key(section: Section, key: Path) -> Section:
-    line = Line(f"    account-key {key}\n")
-    told = [place for place, each in enumerate(section.lines) if each.words[:1] == ("account-key",)]
-    spare = [place for place, each in enumerate(section.lines) if not each.words and each.text.endswith("\n")]
-    place = (told or spare or [len(section.lines)])[-1]
-    return section.with_lines([*section.lines[:place], line, *section.lines[place + 1 :]])

@@ -1,4 +1,4 @@
-"""Missing account keys of acme sections, in a text of the same lines."""
+"""Missing account keys of acme sections."""
 
 from pathlib import Path
 
@@ -27,8 +27,8 @@ def test_what_could_not_be_made() -> None:
 
 def test_the_same_lines_with_other_keys() -> None:
     document = Document.parse(TEXT)
-    text = with_keys_in(Path("/scratch"), document, {"/etc/one.key", "two.account.key"}).text
-    assert text == TEXT.replace("/etc/one.key", "/scratch/0.key").replace(
-        "example.org\n\nacme three", "example.org\n    account-key /scratch/1.key\nacme three"
-    )
+    one = with_keys_in(Path("/scratch"), document, {"/etc/one.key"})
+    assert one.text == TEXT.replace("/etc/one.key", "/scratch/0.key")
+    two = with_keys_in(Path("/scratch"), document, {"two.account.key"})
+    assert two.text == TEXT.replace("example.org\n\nacme three", "example.org\n    account-key /scratch/1.key\n\nacme three")
     assert with_keys_in(Path("/scratch"), document, {"other"}) is document
