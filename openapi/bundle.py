@@ -18,7 +18,7 @@ from openapi.swagger import BODY_NAME, FORM
 
 HERE = Path(__file__).parent
 METHODS = ("get", "post", "put", "delete")
-# What every write takes beside parameters of its own.
+# What every write takes beside parameters of its own; not where a body may be left out, since clients place that argument behind these.
 COMMON_TO_WRITES = ("strict",)
 
 
@@ -82,7 +82,7 @@ def _finished(item: dict[str, Any]) -> dict[str, Any]:
     for method in METHODS:
         if method in item:
             operation = dict(item[method])
-            if method != "get":
+            if method != "get" and operation.get("requestBody", {"required": True}).get("required"):
                 common = [{"$ref": f"#/components/parameters/{name}"} for name in COMMON_TO_WRITES]
                 operation["parameters"] = operation.get("parameters", []) + common
             responses = operation.pop("responses")
