@@ -17,7 +17,7 @@ from native.errors import ReloadFailed, RuntimeFailure
 from native.reload.debounce import Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
 from native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
 from native.reload.sight import Sight
-from native.reload.strategies import Outcome, Strategy
+from native.reload.strategies import Outcome, Source, Strategy
 from native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
 from native.runtime.client import Runtime, Worker
 
@@ -189,7 +189,8 @@ class ReloadAgent:
             await sight.before()
             claim = await self._claim()
             verdict = await sight.after(began, claim)
-            said = await sight.startup_log() if verdict.why == MASTER_FAILED else ""
+            # Through its master's socket HAProxy has said it already.
+            said = await sight.startup_log() if verdict.why == MASTER_FAILED and claim.source is not Source.HAPROXY else ""
             record = _judged(record, claim, verdict, said, sight.worker)
             if record.status == SUCCEEDED:
                 return await self._succeeded(record, document, mark)
