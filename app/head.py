@@ -19,30 +19,32 @@ class Refused(Exception):
         self.status, self.message = status, message
 
 
-def check(endpoint: Endpoint, version: str, method: bytes, url: bytes, headers: Headers, size: int) -> None:
-    """Raises Refused. `size` is that of the fields, in bytes."""
+def check(endpoint: Endpoint, version: str, method: bytes, url: bytes, headers: Headers, arrived: int) -> None:
+    """Raises Refused. `arrived`: so many bytes at most has the head, which need only be counted when that is too much."""
     if len(url) > LONGEST_URL:
         raise Refused(414, f"request target exceeds the maximum allowed size of {LONGEST_URL} bytes")
-    if endpoint.max_header_size and size + len(url) > endpoint.max_header_size:
+    if (largest := endpoint.max_header_size) and arrived > largest and len(url) + sum(len(a) + len(b) + 4 for a, b in headers) > largest:
         raise too_large(endpoint)
     if method == b"CONNECT":
         raise Refused(400, "this is no proxy: CONNECT is not served")
-    hosts = [value for name, value in headers if name == b"host"]
-    if not hosts and version != "1.0":
+    host = coding = None
+    for name, value in headers:
+        if name == b"host":
+            if host is not None:
+                raise Refused(400, "there is more than one Host header")
+            host = value
+        elif name == b"transfer-encoding":
+            if coding is not None or value.strip().lower() != b"chunked" or version == "1.0":
+                raise Refused(400, "Transfer-Encoding must be chunked, once, in HTTP/1.1")
+            coding = value
+    if host is None and version != "1.0":
         raise Refused(400, "the Host header is missing")
-    if len(hosts) > 1:
-        raise Refused(400, "there is more than one Host header")
-    if hosts and not _HOST.fullmatch(hosts[0]):
+    if host and not _HOST.fullmatch(host):
         raise Refused(400, "the Host header is malformed")
-    codings = [value for name, value in headers if name == b"transfer-encoding"]
-    if codings and (version == "1.0" or len(codings) > 1 or codings[0].strip().lower() != b"chunked"):
-        raise Refused(400, "Transfer-Encoding must be chunked, once, in HTTP/1.1")
 
 
-def check_count(headers: Headers) -> None:
-    """Raises Refused when there is no room for one more."""
-    if len(headers) >= MOST_FIELDS:
-        raise Refused(431, f"request header exceeds the maximum allowed number of {MOST_FIELDS} fields")
+def too_many() -> Refused:
+    return Refused(431, f"request header exceeds the maximum allowed number of {MOST_FIELDS} fields")
 
 
 def too_large(endpoint: Endpoint) -> Refused:

@@ -28,7 +28,7 @@ from app.acceptor import Place
 from app.connection import connection
 from app.deadline import Deadline
 from app.endpoint import Endpoint
-from app.head import HalfHeads, Refused, check, check_count, too_large
+from app.head import MOST_FIELDS, HalfHeads, Refused, check, too_large, too_many
 from app.log_rate import RateLimit
 from app.outlet import Outlet, RecordingOutlet
 from app.replies import is_whole
@@ -77,8 +77,9 @@ class Protocol(HttpToolsProtocol):
         self._active: RequestResponseCycle | None = None
         self._held: Callable[[], None] | None = None
         self._in_head = self._in_body = False
-        self._head_bytes = self._field_bytes = self._framing_bytes = 0
+        self._head_bytes = self._arrived_bytes = 0
         self._deaf = self._stopping = False
+        self._is_new = True
         # The packet that is being parsed, if it may be one request as a whole.
         self._whole: bytes | None = None
         self._kept: Callable[..., bytes | None] = getattr(self.config.app, "reply", _nothing_kept)
@@ -113,7 +114,7 @@ class Protocol(HttpToolsProtocol):
         if self._active is not None:
             self.cycle.keep_alive = False
         elif not self._in_head:
-            patience = FIRST_CALL if self.cycle is None else LAST_CALL
+            patience = FIRST_CALL if self._is_new else LAST_CALL
             self.loop.call_later(patience, self._end_call)
 
     def _end_call(self) -> None:
@@ -129,12 +130,14 @@ class Protocol(HttpToolsProtocol):
         self._whole = data if between and is_whole(data) else None
         if self._whole and self._sends_kept(data):
             return
-        self._framing_bytes += len(data)
+        self._arrived_bytes += len(data)
         try:
             self._feed(data)
             if self._in_head:
+                if between and self._active is None:
+                    self._deadline.within(self._endpoint.read_timeout, self._give_up)
                 self._count_head(self._head_bytes + len(data) if between or self._head_bytes else 1)
-            elif self._in_body and self._framing_bytes > FRAMING:
+            elif self._in_body and self._arrived_bytes > FRAMING:
                 raise Refused(400, "the chunks of the body are too small, or their extensions and trailers too large")
         except (Refused, httptools.HttpParserError) as error:
             self._misunderstand(error)
@@ -148,6 +151,7 @@ class Protocol(HttpToolsProtocol):
         if reply is None:
             return False
         self.server_state.total_requests += 1
+        self._is_new = False
         self._unset_keepalive_if_required()
         self._deadline.within(self._endpoint.cleanup_timeout, self.timeout_keep_alive_handler)
         self.transport.write(reply)
@@ -194,24 +198,23 @@ class Protocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         self.scope["connection"] = self._connection  # type: ignore[typeddict-unknown-key]
         self.scope["answer_within"] = self._answer_within  # type: ignore[typeddict-unknown-key]
-        self._in_head, self._field_bytes = True, 0
-        if self._active is None and self.cycle is not None:
-            self._deadline.within(self._endpoint.read_timeout, self._give_up)
+        self._in_head, self._is_new = True, False
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._in_body:
             return  # A trailer: whatever it says comes too late.
-        check_count(self.headers)
-        self._field_bytes += len(name) + len(value) + 4
+        if len(self.headers) >= MOST_FIELDS:
+            raise too_many()
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         method, version = self.parser.get_method(), self.parser.get_http_version()
         if self.parser.should_upgrade() and method != b"CONNECT":
             return
-        check(self._endpoint, version, method, self.url, self.headers, self._field_bytes)
-        self._in_head, self._in_body, self._framing_bytes = False, True, 0
-        self._count_head(0)
+        check(self._endpoint, version, method, self.url, self.headers, self._arrived_bytes)
+        self._in_head, self._in_body, self._arrived_bytes = False, True, 0
+        if self._head_bytes:
+            self._count_head(0)
         super().on_headers_complete()
         self.cycle.transport = self._outlet  # type: ignore[assignment]
         if self._whole and self.cycle.keep_alive:
@@ -221,7 +224,7 @@ class Protocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_body(self, body: bytes) -> None:
-        self._framing_bytes -= len(body) * (1 + FRAMING_EACH)
+        self._arrived_bytes -= len(body) * (1 + FRAMING_EACH)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
