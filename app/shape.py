@@ -23,6 +23,7 @@ _WANTED = {
 _UNITS = {"ms": "milliseconds", "s": "seconds", "k": "kilobytes"}
 _FEW = 10
 _INT64 = 1 << 63
+_LINE_BREAKS = str.maketrans("", "", "\r\n")
 
 
 @dataclass
@@ -202,7 +203,8 @@ def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped:
     if isinstance(value, int) and kind == "integer" and not -_INT64 <= value < _INT64:
         shaped.mistyped.append(f"{path} in body must be an integer of 64 bits")
         return ABSENT
-    if isinstance(value, str) and (reason := unwritable(value)):
+    escaped = schema.get("x-haproxy", {}).get("escaped")
+    if isinstance(value, str) and (reason := unwritable(value.translate(_LINE_BREAKS) if escaped else value)):
         shaped.unwritable.append(f"{path} in body must not hold {reason}")
     return value
 

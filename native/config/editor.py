@@ -4,6 +4,7 @@
 IndexOutOfRange, BadValue and UnknownWords.
 """
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,6 +51,14 @@ class Editor:
             members = [member for member, _ in self.resources.children(resource.name)]
             found = self._shapes[resource.name] = self.grammar.section(resource.schema, members)
         return found
+
+    @functools.cache  # noqa: B019 - one editor lives as long as the program
+    def _escaped(self, resource: Resource) -> frozenset[str]:
+        """The members whose line breaks can be written, alone, in a list, and inside a section."""
+        schemas = self.grammar.schemas
+        own = [name for name, schema in schemas.properties(schemas.named(resource.schema)).items() if schemas.note(schema).get("escaped")]
+        held = {f"{member}.*.{name}" for member, child in self.resources.children(resource.name) for name in self._escaped(child)}
+        return frozenset({*own, *(f"*.{name}" for name in own), *held})
 
     def defaults(self, resource: Resource) -> Object:
         """The members of a section itself that its schema gives a value."""
@@ -144,7 +153,7 @@ class Editor:
         full: bool = False,
     ) -> Document:
         """With a new section, or a new child (at `index`, negative or None: at the end)."""
-        refuse_line_breaks(body)
+        refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             return self._create_child(document, resource, parent, body, index)
         name = str(body.get(resource.key) or "")
@@ -170,7 +179,7 @@ class Editor:
         self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
     ) -> Document:
         """With one object saying something else; lines that say the same stay as they are."""
-        refuse_line_breaks(body)
+        refuse_line_breaks(body, (), self._escaped(resource))
         if parent is not None:
             section, index = self._child(document, resource, parent, key, "absent_replace")
             if resource.kind == "named" and self.lines.has_name(section, resource, index):
@@ -280,7 +289,7 @@ class Editor:
         self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]
     ) -> Document:
         """With a whole list of children."""
-        refuse_line_breaks(bodies)
+        refuse_line_breaks(bodies, (), self._escaped(resource))
         section = self._parent(document, resource, parent)
         return with_edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
 

@@ -5,7 +5,7 @@ Times are integers in milliseconds, sizes integers in bytes (HAProxy Configurati
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,6 +81,19 @@ class Unquoted(Text):
 
     def samples(self) -> list[Any]:
         return ["sample", "two words"]
+
+
+class Escaped(Text):
+    """A text whose line breaks are written as HAProxy's quoting says them; what is read is the text of the file."""
+
+    def write(self, value: Any) -> str:
+        text = str(value)
+        escaped = _with_escapes(text)
+        return escaped if is_word(escaped) else _with_escapes(quoted(text))
+
+
+def _with_escapes(text: str) -> str:
+    return text.replace("\r", "\\r").replace("\n", "\\n")
 
 
 class Digits(ValueType):
@@ -242,13 +255,15 @@ def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: st
         return Choice({value: words.get(str(value), str(value)) for value in schema["enum"] if value != ""}, note.get("strict", False))
     if kind == "integer":
         return Integer()
+    if note.get("escaped"):
+        return Escaped()
     return Digits() if note.get("digits") else Unquoted() if note.get("unquoted") else Text()
 
 
 def agrees(value: Any, said: Any) -> bool:
     """Whether what a line says is what was given, texts being quoted where their place asks for it."""
     if isinstance(value, str) and isinstance(said, str):
-        return said in (value, one_word(value), unquoted(value)) or said == " ".join(words_of(many_words(value)))
+        return said in (value, one_word(value), unquoted(value)) or unquoted(said) == value or said == " ".join(words_of(many_words(value)))
     if isinstance(value, Mapping) and isinstance(said, Mapping):
         return all(agrees(each, said.get(name)) for name, each in value.items())
     if isinstance(value, list) and isinstance(said, list):
@@ -256,15 +271,19 @@ def agrees(value: Any, said: Any) -> bool:
     return bool(value == said)
 
 
-def refuse_line_breaks(value: Any, path: Sequence[str] = ()) -> None:
-    """Raise BadValue for a line break or NUL anywhere in a value, naming the member."""
+def refuse_line_breaks(value: Any, path: Sequence[str] = (), escaped: Collection[str] = ()) -> None:
+    """Raise BadValue for a line break or NUL anywhere in a value, naming the member.
+
+    `escaped` are the members, by dotted path with `*` for a place or a name, whose line breaks can be written.
+    """
     if isinstance(value, str):
-        if any(sign in value for sign in "\n\r\0"):
+        unwritable = "\0" if ".".join(path) in escaped or ".".join((*path[:-2], "*", *path[-1:])) in escaped else "\n\r\0"
+        if any(sign in value for sign in unwritable):
             member = ".".join(path)
             raise BadValue(f"{member} holds a line break or NUL, which would begin a new line of the file", place=Place(member=member))
     elif isinstance(value, Mapping):
         for name, inner in value.items():
-            refuse_line_breaks(inner, (*path, str(name)))
+            refuse_line_breaks(inner, (*path, str(name)), escaped)
     elif isinstance(value, Sequence):
         for i, inner in enumerate(value):
-            refuse_line_breaks(inner, (*path, str(i)))
+            refuse_line_breaks(inner, (*path, str(i)), escaped)

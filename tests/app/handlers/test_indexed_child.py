@@ -66,3 +66,11 @@ def test_out_of_range(client: Client, method: str, index: int, status: int, said
 def test_an_unknown_parent(client: Client) -> None:
     got = client.post(f"{CONFIG}/frontends/none/acls/0?version=1", acl("a"))
     assert (got.status, got.message) == (400, "missing parent: frontend none does not exist")
+
+
+def test_line_breaks_of_what_a_check_sends(client: Client) -> None:
+    checks, body = f"{CONFIG}/backends/app/tcp_checks", {"action": "send", "data": "PING\r\n"}
+    assert client.post(f"{checks}/0?version=1", body).status == 202
+    assert client.get(checks).json == [{"action": "send", "data": "PING\\r\\n"}]
+    assert client.post(f"{checks}/0?version=2", {**body, "check_comment": "a\nb"}).status == 422
+    assert client.post(f"{checks}/0?version=2", {**body, "data": "a\0b"}).status == 422

@@ -299,3 +299,20 @@ def test_a_whole_section_sent_back_keeps_what_no_object_can_express() -> None:
     assert EDITOR.replace(document(), BACKENDS, None, "app", body, full=True).text == TEXT
     changed = EDITOR.replace(document(), BACKENDS, None, "app", {**body, "mode": "tcp"}, full=True)
     assert "odd-directive" not in changed.text
+
+
+@pytest.mark.parametrize(
+    ("sent", "line"),
+    [("PING\r\n", "PING\\r\\n"), ("PING\\r\\n", "PING\\r\\n"), ("GET / HTTP/1.0\r\n\r\n", '"GET / HTTP/1.0\\r\\n\\r\\n"')],
+)
+def test_line_breaks_of_what_a_check_sends(sent: str, line: str) -> None:
+    """HAProxy's quoting can say them; elsewhere one would begin a new line of the file."""
+    checks, body = EDITOR.resources["tcp_checks"], {"action": "send", "data": sent}
+    after = EDITOR.create(document(), checks, APP, body)
+    assert f"    tcp-check send {line}\n" in after.text
+    assert EDITOR.get_object(after, checks, APP, 0)["data"] == line
+    assert EDITOR.replace_all(document(), checks, APP, [body]).text == after.text
+    whole = {"name": "app", "tcp_check_rule_list": [body]}
+    assert f"  tcp-check send {line}\n" in EDITOR.replace(document(), BACKENDS, None, "app", whole, full=True).text
+    with pytest.raises(BadValue, match="holds a line break"):
+        EDITOR.create(document(), checks, APP, {**body, "check_comment": sent.replace("\\", "\r")})
