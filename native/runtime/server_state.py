@@ -12,7 +12,7 @@ OPERATIONAL = {0: "down", 1: "up", 2: "up", 3: "stopping"}
 # Of srv_admin_state: set by command, by the tracked server, by the configuration, by an address that does not resolve.
 FORCED_MAINT, INHERITED_MAINT, CONFIGURED_MAINT, FORCED_DRAIN, INHERITED_DRAIN, UNRESOLVED = 0x01, 0x02, 0x04, 0x08, 0x10, 0x20
 # Of srv_check_state and srv_agent_state.
-CONFIGURED, ENABLED = 0x02, 0x04
+IN_PROGRESS, CONFIGURED, ENABLED = 0x01, 0x02, 0x04
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,11 @@ class ServerState:
     @property
     def check_enabled(self) -> bool:
         return bool(self.check_state & CONFIGURED and self.check_state & ENABLED)
+
+    @property
+    def check_settled(self) -> bool:
+        """Up, unless it is in maintenance, and no check is under way whose result could still change that."""
+        return not self.check_state & IN_PROGRESS and (self.operational_state == "up" or self.admin_state == "maint")
 
     @property
     def agent_enabled(self) -> bool:

@@ -71,6 +71,12 @@ def test_an_agent_that_is_switched_on_again_is_where_a_fresh_one_is() -> None:
     assert planner.commands[0].check == Shows("b", "a", (("agent_enabled", True), ("agent_addr", "-"), ("agent_port", 7), ("iweight", 3)))
 
 
+def test_a_server_without_checks_any_more_has_to_be_seen_up() -> None:
+    """A check that is under way when checks are switched off would still take it down, and none would bring it back."""
+    planner = planned([A + " check"], [A], Capabilities((3, 2), ALL, "admin"))
+    assert {each.check for each in planner.commands} == {Shows("b", "a", (("check_enabled", False), ("check_settled", True)))}
+
+
 def test_an_added_server_keeps_idle_connections_as_one_of_the_file_does() -> None:
     """Up to 2.7 only when it is said."""
     words = {version: planned([], [C], Capabilities(version, ALL, "admin")).commands[0].text for version in ((2, 6), (2, 8))}

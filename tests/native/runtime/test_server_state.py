@@ -59,3 +59,12 @@ def test_a_real_answer(haproxy: HAProxy) -> None:
     assert rows["checked"].check_enabled and not rows["plain"].check_enabled
     assert rows["agent"].agent_enabled and not rows["checked"].agent_enabled and rows["agent"].agent_port == 9
     assert rows["off"].admin_state == "maint" and rows["plain"].admin_state == "ready"
+
+
+@pytest.mark.parametrize(
+    ("check_state", "operational", "admin", "settled"),
+    [(2, 2, 0, True), (3, 2, 0, False), (2, 0, 0, False), (2, 0, 1, True), (3, 0, 1, False), (0, 2, 0, True)],
+)
+def test_a_check_that_can_change_nothing_any_more(check_state: int, operational: int, admin: int, settled: bool) -> None:
+    row = replace(server_states(HEADER + ROW)[0], check_state=check_state, operational=operational, admin=admin)
+    assert row.check_settled == settled
