@@ -131,10 +131,13 @@ async def exchange(app: Any, method: str, target: str, headers: list[tuple[bytes
         "connection": over,
     }
     sent: list[Any] = []
-    messages: Iterator[Any] = iter([{"type": "http.request", "body": body, "more_body": False}, {"type": "http.disconnect"}])
+    messages: Iterator[Any] = iter([{"type": "http.request", "body": body, "more_body": False}])
 
     async def receive() -> Any:
-        return next(messages)
+        """The body, and then nothing: this client stays for its answer."""
+        for message in messages:
+            return message
+        return await asyncio.Event().wait()
 
     async def send(message: Any) -> None:
         sent.append(message)
