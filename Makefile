@@ -5,6 +5,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 GET_HAPROXY := tests/tools/get-haproxy
 WORKERS ?= 2
+SUITES ?= bookworm trixie
 
 # A virtual environment knows its own path: one that came along with a copied checkout is made anew.
 MADE_HERE := $(shell grep -q '^command = .* $(CURDIR)/\.venv$$' .venv/pyvenv.cfg 2>/dev/null && echo yes)
@@ -12,7 +13,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test e2e wheel deb container collection soak demo bench format audit lock clean
+.PHONY: help setup dev haproxy generate check test fresh e2e wheel deb container collection soak demo bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -51,6 +52,9 @@ check: dev ## ruff and mypy
 
 test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
 	$(BIN)/python -m pytest -n $(WORKERS) -rs
+
+fresh: ## demo and test on machines that have nothing, SUITES of Debian: needs root and debootstrap
+	tests/tools/fresh-machine $(SUITES)
 
 e2e: dev ## role and packages on a booted machine: needs root and namespaces of its own
 	$(BIN)/python -m pytest -rs -v --durations=0 -o timeout=1800 tests/e2e

@@ -10,6 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import Sidecar
+from tests.rules import skips
 
 # Each a machine, and what happens on it one after the other.
 STORIES = "tests/e2e/"
@@ -42,6 +43,10 @@ class FilesTogether(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return STORIES if nodeid.startswith(STORIES) else nodeid.partition("::")[0]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(skips)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,6 +16,7 @@ import pytest
 from demo.__main__ import moved
 from demo.stage import API, SITE, Stage
 from tests.demo.test_children import is_alive
+from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
 
 
@@ -45,7 +46,8 @@ def curl_lines(text: str) -> list[str]:
 
 
 def run(line: str) -> str:
-    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout
+    environment = {**os.environ, "PATH": binaries.path_with_curl()}
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True, env=environment).stdout
 
 
 def children(pid: int) -> list[int]:

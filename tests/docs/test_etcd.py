@@ -10,7 +10,7 @@ import pytest
 
 from demo.children import start, stop
 from tests.app.authority import Authority
-from tests.haproxy.binaries import program
+from tests.haproxy.binaries import path_with_curl, program
 from tests.haproxy.process import SMALL, HAProxy, free_port
 from tests.haproxy.sidecar import USER, Sidecar
 from tests.rules.sources import CHECKOUT
@@ -32,7 +32,7 @@ class Etcd:
             "ETCDCTL_CACERT": str(authority.file),
             "ETCDCTL_CERT": str(self._client[0]),
             "ETCDCTL_KEY": str(self._client[1]),
-            "PATH": f"{Path(program('etcdctl')).parent}:{os.environ['PATH']}",
+            "PATH": f"{Path(program('etcdctl')).parent}:{path_with_curl()}",
             "KEY": KEY,
         }
 

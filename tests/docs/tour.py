@@ -45,11 +45,11 @@ def _tour(text: str) -> str:
 
 def run(commands: list[str]) -> list[str]:
     """What the commands print, typed into one shell beside a demo of its own."""
-    environment = {**os.environ, "HAPROXY_BIN": binaries.newest(), "TMPDIR": "/tmp"}
+    environment = {**os.environ, "HAPROXY_BIN": binaries.newest(), "TMPDIR": "/tmp", "PATH": binaries.path_with_curl()}
     with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
         try:
             script = _elsewhere(f"\necho '{BETWEEN}'\n".join(commands), demo)
-            printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120)
+            printed = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False, timeout=120, env=environment)
         finally:
             demo.terminate()
     return [output.removeprefix("\n") for output in printed.stdout.split(BETWEEN)]

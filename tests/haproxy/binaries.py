@@ -4,7 +4,9 @@ All come from `tests/tools/get-haproxy`, so what the machine has installed does 
 A version that cannot be had skips its tests with the reason, never silently.
 """
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 from functools import cache
@@ -63,6 +65,13 @@ def program(name: str) -> str:
     """Another server that tests speak to, by get-program; skips the test where it cannot be had."""
     ran = subprocess.run([str(GET_PROGRAM), name], capture_output=True, text=True, check=False)
     return ran.stdout.strip() if ran.returncode == 0 else pytest.skip(ran.stderr.strip())
+
+
+@cache
+def path_with_curl() -> str:
+    """The PATH of a shell that calls curl: the machine's, or with a fetched one behind it; skips the test where there is none."""
+    machine = os.environ.get("PATH", os.defpath)
+    return machine if shutil.which("curl") else f"{machine}:{Path(program('curl')).parent}"
 
 
 def _skip(wanted: str) -> NoReturn:

@@ -15,7 +15,7 @@ RUNTIME, STORAGE = "/v3/services/haproxy/runtime", "/v3/services/haproxy/storage
 @contextmanager
 def tls_client(directory: Path, binary: str = "") -> Iterator[tuple[TlsSite, Client]]:
     with tls_site(directory, binary or binaries.newest()) as site:
-        reload = f"kill -USR2 {site.haproxy.pid}"
+        reload = f"sh -c 'kill -USR2 {site.haproxy.pid}'"
         given = settings(
             directory,
             config_file=str(site.haproxy.file),

@@ -242,7 +242,7 @@ def test_closing_carries_out_what_is_pending(haproxy: HAProxy) -> None:
 
 
 def by_signal(haproxy: HAProxy) -> CustomCommand:
-    return CustomCommand(["/bin/kill", "-USR2", str(haproxy.pid)])
+    return CustomCommand(["sh", "-c", f"kill -USR2 {haproxy.pid}"])
 
 
 @pytest.mark.parametrize("through", ["both", "stats"])

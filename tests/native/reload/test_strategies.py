@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_a_background_child_that_keeps_the_output_open_does_not_hold_it_up(tmp_p
     finally:
         pid = int((tmp_path / "pid").read_text())
         assert Path(f"/proc/{pid}").exists()
-        asyncio.run(CustomCommand(["/bin/kill", str(pid)]).run())
+        os.kill(pid, signal.SIGTERM)
 
 
 @pytest.mark.parametrize(
