@@ -149,7 +149,7 @@ ROWS = [
         "raw",
         "backend app\n    server one 127.0.0.1:1 wieght 5\n",
         400,
-        ("wieght", "line 4 in 'backend app'", "server one 127.0.0.1:1 wieght 5"),
+        ("wieght", "line 2 in 'backend app'", "server one 127.0.0.1:1 wieght 5"),
     ),
     Row(
         "a name that HAProxy does not know",
