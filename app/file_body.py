@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from python_multipart import MultipartParser
@@ -10,14 +11,14 @@ from python_multipart.multipart import parse_options_header
 from starlette.types import Receive, Scope
 
 from app.body import FILE_BYTES, too_large
-from app.call import Call, header, reading
+from app.call import Call, header, reading, written
 from app.errors import ApiError
 from app.negotiation import check_content_encoding, check_content_type
 
 if TYPE_CHECKING:
     from app.sidecar import Sidecar
 
-PART = b"file_upload"
+PART = "file_upload"
 MULTIPART = "multipart/form-data"
 Headers = Iterable[tuple[bytes, bytes]]
 
@@ -65,41 +66,45 @@ class File:
         return piece
 
 
-class Form(File):
-    """The part `file_upload` of a form; its other fields are passed over."""
+@dataclass(frozen=True)
+class Part:
+    """Of a form; `file` is the name that the client gives its file, None where it gives none."""
+
+    name: str
+    file: str | None
+
+
+class Parts(File):
+    """All parts of a form."""
 
     def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
         super().__init__(receive, limit, seconds)
-        self._found: list[bytes] = []
+        self._found: list[Part | bytes] = []
         self._field = self._value = b""
-        self._is_file = self._seen = False
+        self._part = Part("", None)
         self._ended = False
         callbacks = {
             "on_header_field": self._header_field,
             "on_header_value": self._header_value,
             "on_header_end": self._header_end,
-            "on_part_begin": self._part_begin,
+            "on_headers_finished": self._headers_finished,
             "on_part_data": self._part_data,
             "on_end": self._end,
         }
         self._parser = MultipartParser(boundary, callbacks)  # type: ignore[arg-type]
 
-    async def begin(self) -> None:
-        """Up to the file, whose name is then known. Raises 400 where the form has none."""
-        while self._more and not self._seen:
-            await self._parse()
-        if not self._seen:
-            raise ApiError(400, "http: no such file")
-
-    async def pieces(self) -> AsyncIterator[bytes]:
-        """The content; the form is read to its end, so that one that is cut short is not taken for whole."""
+    async def parts(self) -> AsyncIterator[Part | bytes]:
+        """Each part, and after it the pieces of its content."""
         while True:
             found, self._found = self._found, []
-            for piece in found:
-                yield piece
+            for each in found:
+                yield each
             if not self._more:
                 break
             await self._parse()
+
+    def check_ended(self) -> None:
+        """Raises 400 for a form that is cut short, at the end of `parts`."""
         if not self._ended:
             raise ApiError(400, "the form ends before its closing boundary")
 
@@ -108,9 +113,6 @@ class Form(File):
             self._parser.write(await self._arrived())
         except MultipartParseError as error:
             raise ApiError(400, f"the form cannot be read: {error}") from None
-
-    def _part_begin(self) -> None:
-        self._is_file, self._field, self._value = False, b"", b""
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._field += data[start:end]
@@ -121,37 +123,84 @@ class Form(File):
     def _header_end(self) -> None:
         if self._field.lower() == b"content-disposition":
             _, options = parse_options_header(self._value)
-            if options.get(b"name") == PART and b"filename" in options and not self._seen:
-                self._is_file = self._seen = True
-                self.name = options[b"filename"].decode("utf-8", "surrogateescape")
+            file = options[b"filename"].decode("utf-8", "surrogateescape") if b"filename" in options else None
+            self._part = Part(options.get(b"name", b"").decode("utf-8", "replace"), file)
         self._field = self._value = b""
 
+    def _headers_finished(self) -> None:
+        self._found.append(self._part)
+        self._part = Part("", None)
+
     def _part_data(self, data: bytes, start: int, end: int) -> None:
-        if self._is_file:
-            self._found.append(data[start:end])
+        self._found.append(data[start:end])
 
     def _end(self) -> None:
         self._ended = True
 
 
+class Form(Parts):
+    """The part `file_upload` of a form; its other fields are passed over."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
+        super().__init__(receive, limit, seconds, boundary)
+        self._rest = self.parts()
+
+    async def begin(self) -> None:
+        """Up to the file, whose name is then known. Raises 400 where the form has none."""
+        async for each in self._rest:
+            if isinstance(each, Part) and each.name == PART and each.file is not None:
+                self.name = each.file
+                return
+        raise ApiError(400, "http: no such file")
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The content; the form is read to its end, so that one that is cut short is not taken for whole."""
+        is_file = True
+        async for each in self._rest:
+            if isinstance(each, Part):
+                is_file = False
+            elif is_file:
+                yield each
+        self.check_ended()
+
+
 async def sent(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     """A call whose body is a File."""
     call = reading(sidecar, scope["operation"], scope["path_params"], scope)
-    declared, settings = call.operation.body, sidecar.settings
+    declared = call.operation.body
     assert declared is not None
-    limit = FILE_BYTES if settings.max_body_size is None else settings.max_body_size
-    length, kind = (header(scope["headers"], name) for name in (b"content-length", b"content-type"))
-    if length.isdigit() and limit and int(length) > limit:
-        raise too_large(limit)
-    call.body = file = File(receive, limit, settings.read_timeout)
+    limit, kind = _limit(call, scope), header(scope["headers"], b"content-type")
+    seconds = sidecar.settings.read_timeout
+    call.body = file = File(receive, limit, seconds)
     if declared.required:
         await file.begin()
     check_content_encoding(header(scope["headers"], b"content-encoding"))
     check_content_type(kind, declared.media_types)
     if MULTIPART in declared.media_types:
-        call.body = Form(receive, limit, settings.read_timeout, _boundary(kind))
+        call.body = Form(receive, limit, seconds, _boundary(kind))
         await call.body.begin()
     return call
+
+
+async def text_or_parts(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
+    """A call whose body is Parts where a form is sent, and else as `written` has it."""
+    kind = header(scope["headers"], b"content-type")
+    if kind.partition(";")[0].strip().lower() != MULTIPART:
+        return await written(sidecar, scope, receive)
+    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
+    check_content_encoding(header(scope["headers"], b"content-encoding"))
+    call.receive = receive
+    call.body = Parts(receive, _limit(call, scope), sidecar.settings.read_timeout, _boundary(kind))
+    return call
+
+
+def _limit(call: Call, scope: Scope) -> int:
+    """In bytes; 0 for none. Raises 413 for a body that announces more."""
+    limit = FILE_BYTES if call.sidecar.settings.max_body_size is None else call.sidecar.settings.max_body_size
+    length = header(scope["headers"], b"content-length")
+    if length.isdigit() and limit and int(length) > limit:
+        raise too_large(limit)
+    return limit
 
 
 def _boundary(kind: str) -> bytes:
@@ -163,3 +212,5 @@ def _boundary(kind: str) -> bytes:
 
 # What a handler that stores a file takes.
 Sent = Annotated[Call, sent]
+# What a handler takes that reads a text or a form of several parts.
+TextOrParts = Annotated[Call, text_or_parts]

@@ -17,7 +17,7 @@ from native.apply import plan as planning
 from native.apply.commit import Change, Edit, Outcome, commit
 from native.apply.current import Current
 from native.apply.memory import MemoryFile
-from native.apply.preview import Preview, difference
+from native.apply.preview import Preview, preview
 from native.apply.process_watch import ProcessWatch
 from native.apply.resumption import resume
 from native.apply.running import Running
@@ -33,11 +33,13 @@ from native.config.directories import Directory
 from native.config.files import ConfigFiles
 from native.config.messages import Message
 from native.config.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
-from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Refused, Unreadable
+from native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Unreadable
 from native.events import Reloaded
 from native.reload.agent import ReloadAgent
 from native.reload.records import Record
 from native.runtime.client import Runtime
+from native.storage import coming
+from native.storage.coming import Coming, FilePreview
 from native.storage.map_store import MapStore
 from native.storage.map_sync import MapSync
 from native.storage.stores import Stores
@@ -168,7 +170,7 @@ class Engine:
         """
         if version and transaction_id:
             raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
-        name = self._named(file)
+        name = self.named(file)
         if transaction_id:
             return parts.split(self.site.transactions.text(transaction_id)).get(name, b"")
         return self.site.backups.of(name).read(version) if version else self.site.current.file.file(name).read()
@@ -176,6 +178,10 @@ class Engine:
     def files(self) -> list[Path]:
         """Every file of the configuration, in the order in which HAProxy loads them."""
         return [self.site.current.file.file(name).path for name in self.site.current.file.names()]
+
+    def named(self, file: str) -> str:
+        """The name of the configuration's file that a path, or the last part of one, means; the main one's for "". Raises NotFound."""
+        return self.site.current.file.named(file) if file else parts.MAIN
 
     # -- writing
 
@@ -210,7 +216,7 @@ class Engine:
         """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
-        name = self._named(file)
+        name = self.named(file)
         document, banner = await beside(_pushed, body, versions=skip_version)
         change = Change(
             edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current, read=True),
@@ -227,28 +233,24 @@ class Engine:
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
-        return await self._check(await beside(self._with, body, file))
+        return await self._check(await beside(self._with, {self.named(file): body}))
 
-    def _with(self, body: bytes, file: str) -> Document:
-        """The document with a text in the place of one of its files."""
-        return parts.with_parts(self.document, {self._named(file): _parsed(body)})
+    def _with(self, texts: Mapping[str, bytes]) -> Document:
+        """The document with texts in the place of some of its files, by their names."""
+        return parts.with_parts(self.document, {name: _parsed(body) for name, body in texts.items()})
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
-        document = await beside(self._with, body, file) if body is not None else self.read(transaction_id)
-        new = await beside(patches.sharing, document, self.document)
-        valid, messages = True, []
-        try:
-            messages = list(await self._check(new))
-        except Refused as error:
-            valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
-        await self.site.running.observe()
-        reasons, commands = [*self.site.running.reasons(), *(self.site.running.drift() if body is not None else [])], []
-        if self.running is not None and not reasons:
-            plan = await beside(self.site.plan, self.running, new, self.runtime.capabilities)
-            reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
-        diff = await asyncio.to_thread(difference, self.document, new, self.settings.file.name)
-        return Preview(diff, commands, reasons, valid, messages)
+        document = await beside(self._with, {self.named(file): body}) if body is not None else self.read(transaction_id)
+        return await preview(self.site, document, self._check, sent=body is not None)
+
+    async def plan_set(
+        self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None
+    ) -> tuple[Preview, list[FilePreview]]:
+        """What texts, by the names of their files, or a transaction would change together with stored files. Raises BadRequest."""
+        document = await beside(self._with, texts) if texts else self.read(transaction_id)
+        plans = await coming.previews(self.site, files)
+        return await preview(self.site, document, partial(coming.check, self.site, files), sent=bool(texts)), plans
 
     # -- transactions
 
@@ -364,9 +366,6 @@ class Engine:
             self.notice()
         change.compare(self.version())
         return change
-
-    def _named(self, file: str) -> str:
-        return self.site.current.file.named(file) if file else parts.MAIN
 
     async def _check(self, document: Document) -> list[Message]:
         drafts = await asyncio.to_thread(lambda: self.site.current.file.draft(document.data, str(uuid.uuid4())))

@@ -95,7 +95,7 @@ def _finished(item: dict[str, Any]) -> dict[str, Any]:
 
 def _body_name(body: dict[str, Any]) -> str:
     """What generated clients call the argument."""
-    return "file_upload" if FORM in body["content"] else "data"
+    return "file_upload" if list(body["content"]) == [FORM] else "data"
 
 
 def _tags(paths: dict[str, Any]) -> list[str]:

@@ -56,7 +56,7 @@ class _Converter:
         new = {key: value for key, value in old.items() if key not in (*NOTES, "parameters", "requestBody", "responses")} | note
         if new["operationId"] is None:
             del new["operationId"]
-        if "requestBody" in old and (consumed := list(old["requestBody"]["content"])) != DEFAULT:
+        if "requestBody" in old and (consumed := _consumed(old["requestBody"])) != DEFAULT:
             new["consumes"] = consumed
         if "produces" not in note and (produced := self._produced(old["responses"])) != DEFAULT:
             new["produces"] = produced
@@ -121,6 +121,11 @@ class _Converter:
             elif key not in NOTES:
                 new[key] = value
         return new
+
+
+def _consumed(body: Node) -> list[str]:
+    """Swagger 2.0 cannot say that a body may also be a form."""
+    return [each for each in body["content"] if each != FORM] or [FORM]
 
 
 def _body(body: Node, name: str, schema: Callable[[Node], Node]) -> list[Node]:

@@ -4,21 +4,43 @@ from typing import Any
 
 from app.abandon import while_there
 from app.answer import Answer, json_answer
-from app.call import Call, Written
+from app.call import Call
 from app.errors import ApiError
-from app.file_body import Sent
+from app.file_body import Parts, Sent, TextOrParts
+from app.set_body import received
+from native.apply.outcome import FilePlan
 from native.apply.plan import Reason
 from native.apply.preview import Preview
 from native.config.messages import Message
 from native.errors import NotThere
+from native.storage.coming import FilePreview
 
 
-async def plan(call: Written) -> Answer:
-    """Of a text, or of a transaction; nothing changes."""
+async def plan(call: TextOrParts) -> Answer:
+    """Of a text, of a transaction, or of a form with stored files, too; nothing changes."""
+    if isinstance(call.body, Parts):
+        return json_answer(200, await _of_parts(call))
     transaction_id = call.get("transaction_id")
     if (call.body is None) == (transaction_id is None):
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
-    return json_answer(200, as_dict(await while_there(call.receive, call.sidecar.engine.plan(call.body, transaction_id=transaction_id))))
+    work = call.sidecar.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
+    return json_answer(200, as_dict(await while_there(call.receive, work)))
+
+
+async def _of_parts(call: Call) -> dict[str, Any]:
+    transaction_id = call.get("transaction_id")
+    async with received(call) as (texts, files):
+        if texts and transaction_id is not None:
+            raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
+        work = call.sidecar.engine.plan_set(texts, files, transaction_id=transaction_id)
+        preview, plans = await while_there(call.receive, work)
+    told = as_dict(preview) | {"files": [_file(each) for each in plans]}
+    return told | {"reload": told["reload"] or any(each.plan.reasons for each in plans)}
+
+
+def _file(preview: FilePreview) -> dict[str, Any]:
+    told = {"store": preview.store, "name": preview.name, **_file_plan(preview.plan)}
+    return told if preview.diff is None else told | {"diff": preview.diff}
 
 
 async def plan_file(call: Sent) -> Answer:
@@ -36,8 +58,7 @@ async def plan_file(call: Sent) -> Answer:
         plan = await upload.plan(call.sidecar.engine.site)
     finally:
         upload.discard()
-    commands = [command for step in plan.steps for command in step.said]
-    return json_answer(200, {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(each) for each in plan.reasons]})
+    return json_answer(200, _file_plan(plan))
 
 
 async def reload_record(call: Call) -> Answer:
@@ -56,6 +77,11 @@ def as_dict(preview: Preview) -> dict[str, Any]:
         "valid": preview.valid,
         "messages": [_message(each) for each in preview.messages],
     }
+
+
+def _file_plan(plan: FilePlan) -> dict[str, Any]:
+    commands = [command for step in plan.steps for command in step.said]
+    return {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(each) for each in plan.reasons]}
 
 
 def _reason(reason: Reason) -> dict[str, Any]:

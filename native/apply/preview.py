@@ -1,13 +1,18 @@
 """What a configuration would change, without changing it: a unified difference, the plan, and HAProxy's words."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import takewhile
 
 from native.apply.plan import Reason
+from native.apply.site import Site
+from native.beside import beside
+from native.config import patches
 from native.config.header import under_header_of
 from native.config.messages import Message
+from native.errors import Refused
 from native.text import parts
 from native.text.document import Document
 from native.text.section import split_lines
@@ -27,13 +32,31 @@ class Preview:
     messages: Sequence[Message]
 
 
+async def preview(site: Site, document: Document, check: Callable[[Document], Awaitable[Sequence[Message]]], *, sent: bool) -> Preview:
+    """Of a document; `sent`: by a client, who may be unaware of what is not yet live. Raises what `check` does, but Refused."""
+    current, running = site.current.document, site.running
+    new = await beside(patches.sharing, document, current)
+    valid, messages = True, []
+    try:
+        messages = list(await check(new))
+    except Refused as error:
+        valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
+    await running.observe()
+    reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
+    if running.document is not None and not reasons:
+        plan = await beside(site.plan, running.document, new, site.runtime.capabilities)
+        reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
+    diff = await asyncio.to_thread(difference, site.current.document, new, site.current.path.name)
+    return Preview(diff, commands, reasons, valid, messages)
+
+
 def difference(old: Document, new: Document, name: str) -> str:
     """Unified, of what people wrote: our checksum and version do not count. `name` is the main file's."""
     before, after = parts.parts(old), parts.parts(under_header_of(new, old))
-    return "".join(_difference(before[each].text, after[each].text, each or name) for each in before if each in after)
+    return "".join(difference_of_texts(before[each].text, after[each].text, each or name) for each in before if each in after)
 
 
-def _difference(old: str, new: str, name: str) -> str:
+def difference_of_texts(old: str, new: str, name: str) -> str:
     before, after = split_lines(old), split_lines(new)
     skipped = max(0, _same(before, after) - _CONTEXT)
     tail = max(0, _same(before[skipped:][::-1], after[skipped:][::-1]) - _CONTEXT)

@@ -9,9 +9,10 @@ import re
 import shutil
 import tempfile
 from asyncio import to_thread
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from native.config.check import Checked, CheckSettings, check
 from native.config.editor import Editor
@@ -25,11 +26,15 @@ class WholeSet:
     """`configuration`: the texts of the files that HAProxy is started with, by path and in their order.
 
     `files`: what they refer to (maps, certificates, crt-lists, error pages), by the path that the configuration uses. A relative path
-    begins where HAProxy will be started.
+    begins where HAProxy will be started. Of one that is on disk somewhere else its place is given instead of its content.
+    `lists`: those that name further files by their paths, as crt-lists do.
+    `home`: where HAProxy is started, on a host where whatever is not part of the set is as it is; paths are absolute then.
     """
 
     configuration: Mapping[str, bytes]
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes | Path] = field(default_factory=dict)
+    lists: Collection[str] = ()
+    home: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -42,13 +47,24 @@ class Findings:
 
 async def check_whole_set(given: WholeSet, settings: CheckSettings, editor: Editor | None = None) -> Findings:
     """Raises Refused and CheckImpossible. Nothing is left behind; a `validate_cmd` is not asked, since it knows nothing of the tree."""
-    documents = {path: Document.parse(text) for path, text in given.configuration.items()}
+    documents = _parsed(given)
     unknown = [found for path, document in documents.items() for found in _unknown(path, document, editor or Editor())]
+    return Findings(unknown, await said_of_whole_set(given, settings))
+
+
+def _parsed(given: WholeSet) -> dict[str, Document]:
+    return {path: Document.parse(text) for path, text in given.configuration.items()}
+
+
+async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Message]:
+    """The same without the grammar: what HAProxy says of a set that it accepts."""
+    documents = await to_thread(_parsed, given)
     tree = Path(await to_thread(tempfile.mkdtemp, prefix="haproxy-set-"))
     checked: list[Checked] = []
     try:
         checked = await to_thread(_lay_out, tree, given, documents)
-        return Findings(unknown, [_at_home(said, tree) for said in await check(checked, replace(settings, command=""), home=tree / "home")])
+        said = await check(checked, replace(settings, command=""), home=_home(tree, given))
+        return [_at_home(each, tree) for each in said]
     except Refused as refused:
         alerts = [_at_home(alert, tree) for alert in refused.alerts if isinstance(alert, Message)]
         detail = refused.detail
@@ -72,20 +88,32 @@ def _unknown(path: str, document: Document, editor: Editor) -> Iterator[Message]
 
 
 def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:
-    (tree / "home").mkdir()
-    for path, content in given.files.items():
-        _write(_place(tree, path), content)
+    _home(tree, given).mkdir(parents=True)
     directories = {os.path.dirname(os.path.normpath(path)) for path in given.files if os.path.isabs(path)}
-    for directory in directories:
-        _link_others(Path(directory), _place(tree, directory))
-    pattern = _below(directories)
+    pattern = _paths(directories, above=given.home is not None)
+    for path, content in given.files.items():
+        _write(_place(tree, path), _led(pattern, tree, content) if path in given.lists else content)
     checked = []
     for number, (path, document) in enumerate(documents.items()):
-        text = pattern.sub(lambda found: f"{tree}/root{found[0]}", document.text) if pattern else document.text
-        copy = tree / f"{number}-{os.path.basename(path)}"
-        _write(copy, text.encode("utf-8", "surrogateescape"))
+        # Beside what is there, since relative paths can be made to begin at the file (`default-path config`).
+        directory = _place(tree, os.path.dirname(os.path.abspath(path))) if given.home else tree
+        copy = directory / f".{number}-{os.path.basename(path)}"
+        _write(copy, _led(pattern, tree, document.text.encode("utf-8", "surrogateescape")))
         checked.append(Checked(copy, Path(path), document, main=number == 0))
+    for directory in [Path("/")] if given.home else map(Path, directories):
+        _link_others(directory, _place(tree, str(directory)))
     return checked
+
+
+def _home(tree: Path, given: WholeSet) -> Path:
+    return _place(tree, str(given.home)) if given.home else tree / "home"
+
+
+def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -> bytes:
+    """A text whose paths lead into the tree."""
+    text = content.read_bytes() if isinstance(content, Path) else content
+    root = os.fsencode(tree / "root")
+    return pattern.sub(lambda found: root + found[0], text) if pattern else text
 
 
 def _place(tree: Path, path: str) -> Path:
@@ -93,25 +121,35 @@ def _place(tree: Path, path: str) -> Path:
     return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write(path: Path, content: bytes | Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
+    if isinstance(content, Path):
+        path.symlink_to(content)
+    else:
+        path.write_bytes(content)
 
 
 def _link_others(real: Path, copy: Path) -> None:
-    """What is there already stays in reach, below what comes."""
-    for each in real.iterdir() if real.is_dir() else ():
-        place = copy / each.name
-        if place.is_dir() and each.is_dir():
-            _link_others(each, place)
-        elif not os.path.lexists(place):
-            place.symlink_to(each)
+    """What is there already stays in reach, below what comes; but for what is in a directory that may not be listed."""
+    with suppress(PermissionError):
+        for each in real.iterdir() if real.is_dir() else ():
+            place = copy / each.name
+            if place.is_dir() and not place.is_symlink() and each.is_dir():
+                _link_others(each, place)
+            elif not os.path.lexists(place):
+                place.symlink_to(each)
 
 
-def _below(directories: set[str]) -> re.Pattern[str] | None:
-    """Any of these directories, as the beginning of a path within a word."""
-    names = "|".join(re.escape(each) for each in sorted(directories, key=len, reverse=True))
-    return re.compile(rf"(?<![\w./-])(?:{names})(?=[/\s\"',;)]|$)", re.MULTILINE) if names else None
+def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
+    """Any of these directories, as the beginning of a path within a word; with `above` also those that they are in, as a word's end."""
+    over = {str(each) for directory in directories for each in PurePosixPath(directory).parents} - {"/", *directories} if above else set()
+    ends = [(directories, rb"(?=[/\s\"',;)]|$)"), (over, rb"(?=/?(?:[\s\"']|$))")]
+    choices = [b"(?:" + _any(names) + b")" + end for names, end in ends if names]
+    return re.compile(rb"(?<![\w./-])(?:" + b"|".join(choices) + b")", re.MULTILINE) if choices else None
+
+
+def _any(names: Collection[str]) -> bytes:
+    return b"|".join(re.escape(os.fsencode(each)) for each in sorted(names, key=len, reverse=True))
 
 
 def _without(text: str, tree: Path) -> str:

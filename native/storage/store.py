@@ -137,8 +137,19 @@ class Store:
     def check_content(self, path: Path, draft: Path) -> None:
         """Raises BadRequest for a draft that this store does not take as the file at `path`. In a thread of its own."""
 
+    def place(self, name: str) -> Path:
+        """Where a file of that name is, or would be stored. Raises AlreadyThere, BadRequest, Unusable."""
+        try:
+            return self.find(name)
+        except NotThere:
+            return self._free(name)
+
     def new(self, upload: str) -> Upload:
         """A file under a new name. Raises AlreadyThere, BadRequest, Unusable."""
+        path = self._free(upload)
+        return self._upload(path, lambda: self._check_free(path))
+
+    def _free(self, upload: str) -> Path:
         name = self.name_of(upload)
         if not names.is_element(name):
             raise BadRequest("no file name: the part file_upload needs one")
@@ -146,7 +157,7 @@ class Store:
             raise BadRequest(f"the file name is longer than {LONGEST_NAME} bytes")
         path = self.directory / name
         self._check_free(path)
-        return self._upload(path, lambda: self._check_free(path))
+        return path
 
     def other(self, name: str) -> Upload:
         """Other content for a file that there is. Raises NotThere, Unusable."""

@@ -67,6 +67,12 @@ def test_a_file_is_a_part_of_a_form():
     assert [(each["name"], each["type"]) for each in lists["parameters"] if each.get("in") == "formData"] == [("file_upload", "file")]
 
 
+def test_of_a_body_that_may_be_a_form_only_the_other_is_told():
+    plan = SWAGGER["paths"]["/sidecar/plan"]["post"]
+    assert plan["consumes"] == ["text/plain"]
+    assert [(each["name"], each["schema"]) for each in plan["parameters"] if each.get("in") == "body"] == [("data", {"type": "string"})]
+
+
 def test_headers_stand_in_the_response_itself():
     answer = SWAGGER["paths"]["/services/haproxy/configuration/backends"]["get"]["responses"]["200"]
     assert answer["headers"]["Configuration-Version"]["type"] == "integer"

@@ -1,5 +1,8 @@
 """What only this server offers; called as handlers, whatever the document declares by now."""
 
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -9,7 +12,9 @@ from app.handlers.sidecar import as_dict
 from native.apply.plan import Reason
 from native.apply.preview import Preview
 from native.config.messages import Message
-from tests.app.client import CONFIG, CONFIGURATION, Client
+from tests.app.authority import Authority
+from tests.app.client import CONFIG, CONFIGURATION, Client, serving
+from tests.haproxy.process import free_port
 from tests.haproxy.sidecar import Sidecar
 
 PLAN = "/v3/sidecar/plan"
@@ -52,6 +57,71 @@ def test_of_a_transaction(client: Client) -> None:
 def test_of_both_or_neither(client: Client, query: str, body: bytes | None) -> None:
     got = client.post(PLAN + query, body, headers={"Content-Type": "text/plain"})
     assert (got.status, "one of the two" in got.message) == (400, True)
+
+
+def form(*parts: tuple[str, str | None, bytes]) -> tuple[bytes, dict[str, str]]:
+    """Body and headers; a part is its name, the name of its file and its content."""
+    body = b""
+    for name, file, content in parts:
+        about = f'; filename="{file}"' if file is not None else ""
+        body += f'--edge\r\nContent-Disposition: form-data; name="{name}"{about}\r\n\r\n'.encode() + content + b"\r\n"
+    return body + b"--edge--\r\n", {"Content-Type": "multipart/form-data; boundary=edge"}
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(directory))
+    yield directory
+    assert list(directory.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (
+            [("mops", "x.map", b"a b\n")],
+            "part mops, x.map: unknown, send configuration, maps, acls, general, ssl_certificates, ssl_crt_lists",
+        ),
+        ([("maps", "x.map", b"a b\n"), ("maps", "x", b"a b\n")], "part maps, x: a part for x.map is sent already"),
+        ([("maps", "../x.map", b"a b\n")], "part maps, ../x.map: the file name leaves the directory, send the last part of it"),
+        ([("general", "..", b"x\n")], "part general, ..: the file name leaves the directory, send the last part of it"),
+        ([("maps", None, b"a b\n")], "part maps: no file name: each of these parts needs one"),
+        ([("acls", "x", b"a\n")], "part acls, x: there is no directory for acls: set dataplaneapi.resources.acl_dir"),
+        ([("ssl_certificates", "site.pem", b"no certificate\n")], "part ssl_certificates, site.pem: "),
+        ([("configuration", None, b"global\n"), ("configuration", "haproxy.cfg", b"global\n")], "haproxy.cfg: a part for this file of the"),
+        ([("configuration", "other.cfg", b"global\n")], "part configuration, other.cfg: other.cfg is not one of the configuration's files"),
+        ([], "the form has no part"),
+    ],
+)
+def test_forms_that_are_refused(client: Client, temporary: Path, parts: list[tuple[str, str | None, bytes]], said: str) -> None:
+    body, headers = form(*parts)
+    got = client.post(PLAN, body, headers=headers)
+    assert (got.status, said in got.message) == (400, True), got.message
+
+
+def test_a_form_that_is_cut_short(client: Client, temporary: Path) -> None:
+    body, headers = form(("maps", "x.map", b"a b\n"))
+    got = client.post(PLAN, body[:-6], headers=headers)
+    assert (got.status, got.message) == (400, "the form ends before its closing boundary")
+
+
+def test_a_form_and_a_transaction(client: Client, temporary: Path) -> None:
+    body, headers = form(("maps", "x.map", b"a b\n"), ("configuration", None, b"global\n"))
+    got = client.post(f"{PLAN}?transaction_id=x", body, headers=headers)
+    assert (got.status, "one of the two" in got.message) == (400, True)
+
+
+def test_of_one_of_several_files(tmp_path: Path) -> None:
+    other = tmp_path / "other.cfg"
+    other.write_text("backend other\n")
+    with serving(tmp_path, config_files_after=[str(other)]) as client:
+        told = client.post(f"{PLAN}?file=other.cfg", b"backend more\n", headers={"Content-Type": "text/plain"}).json
+        assert "-backend other\n+backend more" in told["diff"] and "frontend" not in told["diff"]
+        missing = client.post(f"{PLAN}?file=none.cfg", b"backend more\n", headers={"Content-Type": "text/plain"})
+        assert (missing.status, missing.message.startswith("none.cfg is not one of the configuration's files")) == (404, True)
+        assert other.read_text() == "backend other\n"
 
 
 def test_a_whole_record(client: Client) -> None:
@@ -133,3 +203,91 @@ def test_records_beside_a_real_haproxy(sidecar: Sidecar) -> None:
     assert (refused["status"], refused["version"], refused["restored_version"], sidecar.version()) == ("failed", 4, 5, 5)
     assert "bind 203.0.113.9:9" in refused["refused"]
     assert "203.0.113.9" not in sidecar.haproxy.file.read_text()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> bytes:
+    """A certificate with its key."""
+    (tmp_path / "keys").mkdir()
+    certificate, key = Authority(tmp_path / "keys").issue("site")
+    return certificate.read_bytes() + key.read_bytes()
+
+
+def of_set(sidecar: Sidecar, *parts: tuple[str, str | None, bytes], **parameters: str) -> Any:
+    body, headers = form(*parts)
+    answer = sidecar.client.post(PLAN, content=body, headers=headers, params=parameters)
+    assert answer.status_code == 200, answer.text
+    conforms(sidecar, answer.json(), "plan")
+    return answer.json()
+
+
+def test_a_set_beside_a_real_haproxy(sidecar: Sidecar, site: bytes) -> None:
+    """A certificate and a map that the configuration needs and that are not there yet."""
+    text, directory = sidecar.haproxy.file.read_text(), sidecar.directory
+    bind = f"    bind 127.0.0.1:{free_port()} ssl crt {directory}/ssl_certs_dir/site.pem\n"
+    route = f"    use_backend %[src,map_ip({directory}/maps_dir/nets.map,app)]\n"
+    new = text.replace("    default_backend app\n", f"{bind}{route}    default_backend app\n", 1).encode()
+    configuration, nets = ("configuration", None, new), ("maps", "nets.map", b"192.0.2.0/24 app\n")
+    certificate = ("ssl_certificates", "site.pem", site)
+    before = sorted(str(each) for each in directory.rglob("*"))
+    whole = of_set(sidecar, configuration, nets, certificate)
+    assert (whole["valid"], whole["reload"], whole["messages"]) == (True, True, [])
+    assert "site.pem" in whole["diff"]
+    map_plan, certificate_plan = whole["files"]
+    assert (map_plan["store"], map_plan["name"], map_plan["reload"]) == ("maps", "nets.map", False)
+    assert map_plan["diff"].endswith("+192.0.2.0/24 app\n")
+    assert (certificate_plan["store"], certificate_plan["name"], "diff" in certificate_plan) == ("ssl_certificates", "site.pem", False)
+    assert "PRIVATE" not in str(whole)
+    for missing, parts, line in (("site.pem", [configuration, nets], bind), ("nets.map", [configuration, certificate], route)):
+        wrong = of_set(sidecar, *parts)
+        alert = next(each for each in wrong["messages"] if missing in each["text"])
+        assert (wrong["valid"], alert["source"], alert["file"]) == (False, line.strip(), str(sidecar.haproxy.file))
+        assert new.decode().splitlines()[alert["line"] - 1] == line.rstrip()
+        assert str(directory / ("ssl_certs_dir" if missing == "site.pem" else "maps_dir") / missing) in alert["text"]
+    made = {str(directory / each) for each in ("maps_dir", "ssl_certs_dir")}
+    assert set(before) | made >= {str(each) for each in directory.rglob("*")}
+    assert not [each for each in made for _ in Path(each).iterdir()]
+    assert sidecar.haproxy.file.read_text() == text
+
+
+def test_a_list_of_certificates_and_a_base(sidecar: Sidecar, site: bytes) -> None:
+    """A list names what comes with it by its path, and a relative path begins at a directory above."""
+    text, directory = sidecar.haproxy.file.read_text(), sidecar.directory
+    base = f"    crt-base {directory}\n"
+    binds = f"    bind 127.0.0.1:{free_port()} ssl crt-list {directory}/ssl_certs_dir/all.txt\n    bind 127.0.0.1:{free_port()} ssl crt "
+    new = text.replace("defaults http", f"{base}defaults http", 1).replace(
+        "    default_backend", f"{binds}ssl_certs_dir/site.pem\n    default_backend", 1
+    )
+    parts = [
+        ("configuration", None, new.encode()),
+        ("ssl_crt_lists", "all.txt", f"{directory}/ssl_certs_dir/site.pem localhost\n".encode()),
+    ]
+    told = of_set(sidecar, *parts, ("ssl_certificates", "site.pem", site))
+    assert (told["valid"], told["messages"]) == (True, [])
+    without = of_set(sidecar, *parts)
+    assert not without["valid"] and any("site.pem" in each["text"] for each in without["messages"])
+
+
+def test_files_without_a_text_and_with_a_transaction(sidecar: Sidecar) -> None:
+    told = of_set(sidecar, ("general", "page.http", b"HTTP/1.0 503 Sorry\r\n\r\nsorry\n"))
+    assert (told["valid"], told["diff"], told["reload"], told["files"][0]["commands"]) == (True, "", False, [])
+    id_ = sidecar.transaction()
+    rule = {"type": "return", "return_content_type": "text/plain", "return_content_format": "file", "return_status_code": 200}
+    made = sidecar.post(
+        "frontends/site/http_request_rules/0",
+        rule | {"return_content": f"{sidecar.directory}/general_storage_dir/a.txt"},
+        transaction_id=id_,
+    )
+    assert made.status_code == 202, made.text
+    assert of_set(sidecar, ("general", "a.txt", b"hello\n"), transaction_id=id_)["valid"]
+    assert not of_set(sidecar, ("general", "b.txt", b"hello\n"), transaction_id=id_)["valid"]
+
+
+def test_what_is_stored_already(sidecar: Sidecar, tmp_path: Path) -> None:
+    """The difference is that from the stored file; what looks like a key is not shown."""
+    body, headers = form(("file_upload", "nets.map", b"192.0.2.0/24 app\n"))
+    assert sidecar.client.post("/v3/services/haproxy/storage/maps", content=body, headers=headers).status_code == 201
+    told = of_set(sidecar, ("maps", "nets.map", b"192.0.2.0/25 app\n"), ("general", "k.txt", b"-----BEGIN PRIVATE KEY-----\n"))
+    assert "-192.0.2.0/24 app\n+192.0.2.0/25 app\n" in told["files"][0]["diff"]
+    assert "diff" not in told["files"][1] and "PRIVATE" not in str(told)
+    assert (sidecar.directory / "maps_dir" / "nets.map").read_bytes() == b"192.0.2.0/24 app\n"

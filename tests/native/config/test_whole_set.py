@@ -116,6 +116,48 @@ def test_a_name_cannot_leave_the_tree(temporary: Path, site: WholeSet, tmp_path:
     assert not Path("/etc/outside").exists()
 
 
+def test_on_a_host_where_the_rest_is_as_it_is(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
+    """Relative paths begin where HAProxy is started, or where the configuration says: at a directory above the files of the set."""
+    home = tmp_path / "etc"
+    (home / "errors").mkdir(parents=True)
+    (home / "errors" / "503.http").write_bytes(PAGE)
+    (home / "maps").mkdir()
+    (home / "maps" / "deny.lst").write_bytes(FILES["maps/deny.lst"])
+    content = tmp_path / "arrived"
+    content.write_bytes(site.files[f"{home}/ssl/site.pem"])
+    main = MAIN.format(home=home).replace(f"{home}/ssl", f"{home}/").encode()
+    web = WEB.format(home=home).replace("site.pem", "ssl/site.pem").replace(f"{home}/maps", "maps").encode()
+    files = {f"{home}/maps/nets.map": FILES["maps/nets.map"], f"{home}/ssl/site.pem": content}
+    given = WholeSet({f"{home}/haproxy.cfg": main, f"{home}/conf.d/web.cfg": web}, files, home=home)
+    assert checked(given).messages == []
+    with pytest.raises(Refused, match="nets.map"):
+        checked(replace(given, files={f"{home}/ssl/site.pem": content}))
+    assert sorted(each.name for each in home.iterdir()) == ["errors", "maps"]
+
+
+@pytest.mark.parametrize("where", ["config", "parent"])
+def test_paths_that_begin_at_the_file(temporary: Path, tmp_path: Path, where: str) -> None:
+    home = tmp_path / "etc"
+    home.mkdir()
+    way = "maps/x.map" if where == "config" else "etc/maps/x.map"
+    text = f"global\n  default-path {where}\nfrontend f\n  bind 127.0.0.1:8080\n  use_backend %[src,map_ip({way})]\n"
+    given = WholeSet({f"{home}/haproxy.cfg": text.encode()}, {f"{home}/maps/x.map": b"192.0.2.0/24 b\n"}, home=Path("/"))
+    with pytest.raises(Refused, match=r"x\.map"):
+        checked(replace(given, files={f"{home}/maps/other.map": b"192.0.2.0/24 b\n"}))
+    assert not any(said.level == "alert" for said in checked(given).messages)
+
+
+def test_a_list_names_what_comes_with_it(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
+    home = tmp_path / "etc"
+    path = f"{home}/ssl/all.txt"
+    web = WEB.format(home=home).replace("crt site.pem", f"crt-list {path}").encode()
+    files = {**site.files, path: f"{home}/ssl/site.pem localhost\n".encode()}
+    given = replace(site, configuration={**site.configuration, f"{home}/conf.d/web.cfg": web}, files=files)
+    assert checked(replace(given, lists=[path])).messages == []
+    with pytest.raises(Refused, match=r"site\.pem"):
+        checked(given)
+
+
 def test_without_haproxy(temporary: Path, site: WholeSet) -> None:
     with pytest.raises(CheckImpossible):
         asyncio.run(check_whole_set(site, CheckSettings("/no/such/haproxy")))
