@@ -26,6 +26,8 @@ _MEMBERS = {
     "Chain Subject": "chain_subject",
     "Chain Issuer": "chain_issuer",
 }
+# HAProxy tells them of each certificate of a chain; the reference answers with those of the last.
+_OF_THE_LAST = ("chain_subject", "chain_issuer")
 _ENTRY = re.compile(r"(?P<file>\S+?):(?P<line>\d+)(?: \[(?P<options>[^\]]*)\])?(?P<filters>.*)")
 
 
@@ -85,7 +87,7 @@ def certificate(text: str) -> dict[str, Any]:
     for row in text.replace("Algorithm: OCSP", "OCSP").splitlines():
         label, sign, value = row.partition(": ")
         member = _MEMBERS.get(label) if sign else None
-        if member and member not in found and value:
+        if member and value and (member not in found or member in _OF_THE_LAST):
             found[member] = _date_time(value) if member.startswith("not_") else value
     if found.get("file") == found.get("storage_name"):
         found.pop("file", None)

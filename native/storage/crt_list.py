@@ -107,10 +107,7 @@ def difference(old: Sequence[Entry], new: Sequence[Entry]) -> Difference | None:
 
 def obstacle(former: str, new: str) -> str:
     """Why one text cannot follow another without a reload; empty where it can."""
-    wanted = entries(new)
-    if not wanted:
-        return "no entry is left in the list"
-    return "" if difference(entries(former), wanted) else "entries of the list have to stand before others, and HAProxy only appends"
+    return "" if difference(entries(former), entries(new)) else "entries of the list have to stand before others, and HAProxy only appends"
 
 
 def _entry(line: str, number: int) -> Entry | None:

@@ -34,7 +34,7 @@ class CrtListStep:
         if [(each.file, each.filters) for each in shown] != [(each.file, each.filters) for each in old]:
             raise NotLive(f"HAProxy has other entries in {self.path.name} than stood there")
         difference = crt_list.difference(old, new)
-        if difference is None or not new:
+        if difference is None:
             raise NotLive(crt_list.obstacle(self.former, text))
         gone = [shown[place] for place in difference.removed]
         await self._add(runtime, difference.added)

@@ -42,6 +42,12 @@ def test_a_certificate() -> None:
     }
 
 
+def test_of_a_longer_chain_the_last_certificate_is_told() -> None:
+    last = "Chain Subject: /CN=Older Root\nChain Issuer: /CN=Oldest Root\nOCSP Response Key:"
+    told = ssl_answers.certificate(CERTIFICATE.replace("OCSP Response Key:", last))
+    assert (told["chain_subject"], told["chain_issuer"], told["issuers"]) == ("/CN=Older Root", "/CN=Oldest Root", "/CN=Test Root")
+
+
 def test_the_key_of_a_certificate_may_be_of_a_kind_that_ends_the_answer() -> None:
     told = ssl_answers.certificate(CERTIFICATE.partition("EC256")[0] + "OCSP Response Key: \n")
     assert (told["serial"], "algorithm" in told, "subject" in told) == ("1A2B3C4D5E6F", False, False)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from native.storage.crt_list import Entry
 from native.storage.crt_list_store import CrtListStore
 from tests.haproxy import binaries
 from tests.tls.pems import made
-from tests.tls.site import TlsSite, tls_site
+from tests.tls.site import CONFIG, TlsSite, tls_site
 from tests.tls.stored import storing_engine
 
 
@@ -119,13 +120,25 @@ WITHOUT_DEFAULT = "{b} [alpn h2,http/1.1] b.example.com !x.b.example.com\n"
         (REORDERED, "entries of the list have to stand before others"),
         (WITHOUT_DEFAULT, "used as default certificate"),
         (OTHER_OCSP, "ncompatib"),
-        ("", "no entry is left"),
+        ("", "used as default certificate"),
     ],
 )
 def test_what_only_a_reload_can_do(newest: TlsSite, text: str, why: str) -> None:
     outcome = replaced(newest, text.format(a=newest.path("a.pem"), b=newest.path("b.pem")))
     assert not outcome.live
     assert [why in each.why for each in outcome.reasons] == [True]
+
+
+def test_the_last_entry_goes_live_where_nothing_falls_back_on_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tests.tls.site.CONFIG", CONFIG.replace("crt-list DIR/list.txt", "crt-list DIR/list.txt strict-sni"))
+    with tls_site(tmp_path, binaries.newest(), tmp_path / "ssl") as strict:
+
+        async def work(engine: Engine, store: CrtListStore) -> None:
+            for name in ("b.pem", "a.pem"):
+                assert (await store.delete_entry(engine.site, "list.txt", strict.path(name), 0)).live
+            assert rows(strict) == []
+
+        working(strict, work)
 
 
 def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
