@@ -1,9 +1,11 @@
 """Tells the same document as Swagger 2.0, for clients that read nothing newer.
 
 Our own notes (`x-haproxy`, `x-operation`, `x-resources`) stay out of it; `nullable` becomes `x-nullable`. Where an operation has another
-id, order of parameters or media types than in OpenAPI 3, its note `x-swagger` says so.
+id, order of parameters or media types than in OpenAPI 3, its note `x-swagger` says so. Of words of an `enum` that differ in punctuation
+alone (`L4OK`, `* L4OK`) only the first is in it.
 """
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -116,6 +118,8 @@ class _Converter:
                 new[key] = [self.schema(part) for part in value]
             elif key == "items" or (key == "additionalProperties" and isinstance(value, dict)):
                 new[key] = self.schema(value)
+            elif key == "enum":
+                new[key] = _distinct(value)
             elif key in ("nullable", "deprecated"):
                 new[f"x-{key}"] = value
             elif key not in NOTES:
@@ -138,6 +142,12 @@ def _body(body: Node, name: str, schema: Callable[[Node], Node]) -> list[Node]:
 
 def _part(name: str, about: Node) -> Node:
     return {"name": name, "in": "formData", "description": about.get("description", "The file."), "type": "file"}
+
+
+def _distinct(words: list[Any]) -> list[Any]:
+    """The words that go-swagger can tell apart: it names constants without punctuation, and two of one name do not compile."""
+    named = {re.sub(r"\W", "", str(word)) or word: word for word in reversed(words)}
+    return [word for word in words if word in named.values()]
 
 
 def _reference(node: Node) -> Node:

@@ -1,5 +1,7 @@
 """The Swagger 2.0 form: the same operations, and nothing that only OpenAPI 3 knows."""
 
+import re
+
 from openapi import bundle
 from openapi.swagger import FORM, swagger
 
@@ -86,3 +88,17 @@ def test_absence_of_a_number_can_still_be_told():
 def test_it_is_behind_basic_authentication():
     assert SWAGGER["securityDefinitions"] == {"basic_auth": {"type": "basic"}}
     assert SWAGGER["basePath"] == "/v3"
+
+
+def test_words_of_an_enum_that_differ_in_punctuation_alone_are_one():
+    """Generated code would have two constants of one name; OpenAPI 3 has both words, since generated clients check what they read."""
+    for place, node in bundle.nodes(SWAGGER):
+        words = node.get("enum")
+        if isinstance(words, list):
+            named = [re.sub(r"\W", "", str(word)) or word for word in words]
+            assert len(set(named)) == len(named), place
+    full, plain = (holder["native_stat_stats"]["properties"] for holder in (DOCUMENT["components"]["schemas"], SWAGGER["definitions"]))
+    for name in ("check_status", "agent_status"):
+        assert {"L4OK", "* L4OK"} <= set(full[name]["enum"])
+        assert plain[name]["enum"] == [word for word in full[name]["enum"] if not word.startswith("* ")]
+    assert plain["status"]["enum"] == full["status"]["enum"]
