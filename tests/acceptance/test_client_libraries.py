@@ -189,7 +189,7 @@ def test_a_client_generated_from_the_served_document(sidecar: Quick, tmp_path: P
 
 
 @pytest.mark.soak  # the first build compiles half of Go's library
-@pytest.mark.skipif(GO is None, reason="no go command")
+@pytest.mark.skipif(GO is None, reason="no command here: go")
 def test_an_sdk_with_go(sidecar: Quick, tmp_path: Path) -> None:
     """The standard library alone, and strict types: the version is a number and a line break, an unknown status ends it."""
     (tmp_path / "main.go").write_text(Path(__file__).with_name("sdk.go").read_text())

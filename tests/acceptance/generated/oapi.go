@@ -1,60 +1,99 @@
-// A program around a client that oapi-codegen has made of the served document: a transaction, and counters.
+// A client that oapi-codegen makes of the OpenAPI 3 document.
 package main
 
 import (
+	"bytes"
 	"context"
-	"fmt"
+	"errors"
+	"mime/multipart"
 	"net/http"
-	"os"
 
 	"example.org/client/made"
 )
 
-func check(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+type oapi struct{ *made.ClientWithResponses }
+
+var background = context.Background()
+
+func connect(address, user, password string) client {
+	authorize := func(_ context.Context, request *http.Request) error {
+		request.SetBasicAuth(user, password)
+		return nil
+	}
+	api, err := made.NewClientWithResponses("http://"+address+"/v3", made.WithRequestEditorFn(authorize))
+	check(err)
+	return oapi{api}
+}
+
+// met ends the program when the answer is not the one that the document has for success.
+func met(decoded bool, body []byte) {
+	if !decoded {
+		check(errors.New(string(body)))
 	}
 }
 
-func main() {
-	background := context.Background()
-	authorize := func(_ context.Context, request *http.Request) error {
-		request.SetBasicAuth(os.Args[2], os.Args[3])
-		return nil
-	}
-	client, err := made.NewClientWithResponses(os.Args[1]+"/v3", made.WithRequestEditorFn(authorize))
+func (api oapi) start() string {
+	version, err := api.GetConfigurationVersionWithResponse(background, nil)
 	check(err)
-	version, err := client.GetConfigurationVersionWithResponse(background, nil)
+	met(version.JSON200 != nil, version.Body)
+	started, err := api.StartTransactionWithResponse(background, &made.StartTransactionParams{Version: *version.JSON200})
 	check(err)
-	started, err := client.StartTransactionWithResponse(background, &made.StartTransactionParams{Version: *version.JSON200})
+	met(started.JSON201 != nil, started.Body)
+	return *started.JSON201.Id
+}
+
+func (api oapi) createBackend(transaction, name string) {
+	within := &made.CreateBackendParams{TransactionId: &transaction}
+	created, err := api.CreateBackendWithResponse(background, within, made.Backend{Name: name})
 	check(err)
-	id := *started.JSON201.Id
-	backend := made.Backend{Name: "be_oapi"}
-	_, err = client.CreateBackendWithResponse(background, &made.CreateBackendParams{TransactionId: &id}, backend)
+	met(created.JSON202 != nil, created.Body)
+}
+
+func (api oapi) createServer(transaction, backend, name string) {
+	port := 80
+	within := &made.CreateServerBackendParams{TransactionId: &transaction}
+	server := made.Server{Name: name, Address: "127.0.0.1", Port: &port}
+	created, err := api.CreateServerBackendWithResponse(background, backend, within, server)
 	check(err)
-	for _, name := range []string{"s1", "s2"} {
-		port := 80
-		server := made.Server{Name: name, Address: "127.0.0.1", Port: &port}
-		made, err := client.CreateServerBackendWithResponse(background, "be_oapi", &made.CreateServerBackendParams{TransactionId: &id}, server)
-		check(err)
-		if made.JSON202 == nil {
-			check(fmt.Errorf("%s", made.Body))
-		}
-	}
-	_, err = client.DeleteServerBackendWithResponse(background, "be_oapi", "s2", &made.DeleteServerBackendParams{TransactionId: &id})
+	met(created.JSON202 != nil, created.Body)
+}
+
+func (api oapi) deleteServer(transaction, backend, name string) {
+	within := &made.DeleteServerBackendParams{TransactionId: &transaction}
+	deleted, err := api.DeleteServerBackendWithResponse(background, backend, name, within)
 	check(err)
-	committed, err := client.CommitTransactionWithResponse(background, id, nil)
+	met(deleted.StatusCode() == http.StatusAccepted, deleted.Body)
+}
+
+func (api oapi) commit(transaction string) string {
+	committed, err := api.CommitTransactionWithResponse(background, transaction, nil)
 	check(err)
-	if committed.StatusCode() > 202 {
-		check(fmt.Errorf("%s", committed.Body))
-	}
-	counters, err := client.GetStatsWithResponse(background, nil)
+	met(committed.JSON202 != nil, committed.Body)
+	return string(*committed.JSON202.Status)
+}
+
+func (api oapi) uploadMap(name, content string) string {
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	part, err := form.CreateFormFile("file_upload", name)
 	check(err)
+	_, err = part.Write([]byte(content))
+	check(err)
+	check(form.Close())
+	stored, err := api.CreateStorageMapFileWithBodyWithResponse(background, form.FormDataContentType(), &body)
+	check(err)
+	met(stored.JSON201 != nil, stored.Body)
+	return *stored.JSON201.StorageName
+}
+
+func (api oapi) frontendStatus() string {
+	counters, err := api.GetStatsWithResponse(background, nil)
+	check(err)
+	met(counters.JSON200 != nil, counters.Body)
 	for _, each := range *counters.JSON200.Stats {
 		if *each.Type == "frontend" {
-			fmt.Println(*each.Stats.Status)
-			return
+			return string(*each.Stats.Status)
 		}
 	}
+	return ""
 }
