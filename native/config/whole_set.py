@@ -4,6 +4,7 @@ The files are laid out in a throw-away tree, with links to what else their direc
 there. The grammar is asked first: what it does not know is told, and HAProxy decides.
 """
 
+import asyncio
 import os
 import re
 import shutil
@@ -61,8 +62,9 @@ async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Me
     documents = await to_thread(_parsed, given)
     tree = Path(await to_thread(tempfile.mkdtemp, prefix="haproxy-set-"))
     checked: list[Checked] = []
+    laying = asyncio.create_task(to_thread(_lay_out, tree, given, documents))
     try:
-        checked = await to_thread(_lay_out, tree, given, documents)
+        checked = await asyncio.shield(laying)
         said = await check(checked, replace(settings, command=""), home=_home(tree, given))
         return [_at_home(each, tree) for each in said]
     except Refused as refused:
@@ -72,6 +74,8 @@ async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Me
             detail = detail.replace(str(each.path), str(each.file))
         raise Refused(_without(detail, tree), alerts=alerts) from None
     finally:
+        # The thread goes on after this work is cancelled, and would write into what is removed.
+        await asyncio.wait([laying])
         await to_thread(shutil.rmtree, tree)
 
 

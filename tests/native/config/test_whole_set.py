@@ -158,6 +158,25 @@ def test_a_list_names_what_comes_with_it(temporary: Path, site: WholeSet, tmp_pa
         checked(given)
 
 
+def test_one_that_is_given_up_leaves_nothing(temporary: Path, site: WholeSet, tmp_path: Path) -> None:
+    """While the files are being laid out; the fixture looks at what is left."""
+    many = {f"{tmp_path}/etc/many/{number}": b"x" for number in range(40000)}
+
+    def found(pattern: str) -> list[Path]:
+        return list(temporary.glob(pattern))
+
+    async def given_up() -> None:
+        work = asyncio.create_task(check_whole_set(replace(site, files={**site.files, **many}), CheckSettings(binaries.newest())))
+        while not found("*/root"):
+            await asyncio.sleep(0)
+        work.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await work
+        assert found("*") == []
+
+    asyncio.run(given_up())
+
+
 def test_without_haproxy(temporary: Path, site: WholeSet) -> None:
     with pytest.raises(CheckImpossible):
         asyncio.run(check_whole_set(site, CheckSettings("/no/such/haproxy")))
