@@ -6,6 +6,7 @@ from urllib.parse import quote
 from app.operations import Operation
 
 NAMES = ("base", "web", "app", "one", "nosuch", "a/b", "é", "two words", '"', "x" * 300, ".", "..", "%", "0", "-1")
+SANE_NAME = "one"
 INDEXES = ("0", "1", "-1", "7", "99999", "x", "", "1e3", str(1 << 63))
 
 
@@ -13,7 +14,7 @@ def target(operation: Operation, random: Random, *, sane: bool = False) -> str:
     """A path and query for it; a sane one leads to what the configuration has."""
     path = "/v3" + operation.path
     for name in operation.names:
-        value = "0" if name == "index" else "one" if sane else random.choice(INDEXES if name == "index" else NAMES)
+        value = "0" if name == "index" else SANE_NAME if sane else random.choice(INDEXES if name == "index" else NAMES)
         path = path.replace("{" + name + "}", quote(value, safe=""))
     asked = {each.name: "one" for each in operation.parameters if each.place == "query" and each.required}
     return path + "?" + "&".join(f"{name}={value}" for name, value in asked.items())

@@ -318,7 +318,7 @@ HELP: list[tuple[str, str, Any, dict[str, str], int, str]] = [
     ("GET", "/v2/services/haproxy/configuration/backends", None, {}, 404, "/v3/services/haproxy/configuration/backends"),
     ("GET", "/services/haproxy/configuration/backends", None, {}, 404, "/v3/services/haproxy/configuration/backends"),
     ("POST", "backends", {"name": "x"}, {}, 400, "?version=1"),
-    ("POST", "backends?versoin=1", {"name": "x"}, {}, 400, "did you mean version"),
+    ("POST", "backends?versoin=1", {"name": "x"}, {}, 400, 'did you mean "version"'),
     ("POST", "backends?version=1", "name=x", {"Content-Type": "application/x-www-form-urlencoded"}, 415, "application/json"),
     ("POST", "backends?version=1", '{"name": "x"}', {"Content-Type": "text/plain"}, 415, "application/json"),
     ("POST", "raw?version=1", "global\n", {"Content-Type": "application/json"}, 415, "text/plain"),

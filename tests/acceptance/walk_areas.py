@@ -85,6 +85,14 @@ def maps(walk: Walk) -> None:
     walk.step("deleteStorageMap", name)
 
 
+def stored_acls(walk: Walk) -> None:
+    name = {"name": "walk.acl"}
+    walk.step("createAclFile", body=Upload("walk.acl", b"192.0.2.1\n"))
+    walk.step("getOneAclFile", name)
+    walk.step("replaceAclFile", name, "192.0.2.2\n")
+    walk.step("deleteAclFile", name)
+
+
 def loaded_maps(walk: Walk) -> None:
     name, parent = {"name": "loaded.map"}, {"parent_name": "loaded.map"}
     walk.step("getOneRuntimeMap", name)
@@ -208,6 +216,7 @@ AREAS: list[Callable[[Walk], None]] = [
     loaded_lists,
     maps,
     loaded_maps,
+    stored_acls,
     general_files,
     stored_certificates,
     spoe,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
-from app.acceptor import RESERVED, Acceptor, Place
+from app.acceptor import _NO_SYN, RESERVED, Acceptor, Place, _attach
 from app.tls import Identity
 from tests.app.authority import Authority
 
@@ -157,6 +157,9 @@ async def lost(reader: asyncio.StreamReader) -> bool:
 def test_what_the_kernel_accepted_is_taken_before_the_socket_is_closed(kind: str, tmp_path: Path) -> None:
     """All who connect are greeted or refused, none is reset."""
 
+    if kind == "tcp" and not takes_a_filter():
+        pytest.skip("sockets take no filters from this user here")
+
     async def story() -> None:
         opened = listening() if kind == "tcp" else socket.socket(socket.AF_UNIX)
         if kind == "unix":
@@ -183,6 +186,16 @@ def test_what_the_kernel_accepted_is_taken_before_the_socket_is_closed(kind: str
         await acceptor.wait_closed()
 
     run(story)
+
+
+def takes_a_filter() -> bool:
+    """Some containers leave that to root; a stop may then reset connections that arrive at its very moment."""
+    with listening() as opened:
+        try:
+            _attach(opened, _NO_SYN)
+        except PermissionError:
+            return False
+    return True
 
 
 def unix(address: str) -> socket.socket:

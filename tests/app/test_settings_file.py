@@ -132,7 +132,7 @@ def test_no_yaml(tmp_path: Path, text: str) -> None:
         (FULL.replace("ours: kept\n", ""), []),
         ("dataplaneapi: {hots: x}\n", ["unknown key dataplaneapi.hots in the settings file; did you mean dataplaneapi.host?"]),
         ("reload_delay: 5\n", ["unknown key reload_delay in the settings file; did you mean haproxy.reload.reload_delay?"]),
-        ("dataplaneapi: {resources: {waf_dir: /x}}\n", ["unknown key dataplaneapi.resources.waf_dir in the settings file"]),
+        ("dataplaneapi: {resources: {colour: /x}}\n", ["unknown key dataplaneapi.resources.colour in the settings file"]),
         ("dataplaneapi: {user: [{name: a, colour: b}]}\n", []),
     ],
 )

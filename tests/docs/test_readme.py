@@ -26,5 +26,5 @@ def test_its_commands_are_the_makefile_s() -> None:
     named = set(re.findall(r"`make ([a-z0-9]+)`", README.read_text()))
     offered = set(re.findall(r"^([a-z0-9]+):", (CHECKOUT / "Makefile").read_text(), re.MULTILINE))
     assert {"demo", "test"} <= named <= offered
-    listed = subprocess.run(["make", "help"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["make", "--no-print-directory", "help"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout
     assert {line.split()[0] for line in listed.splitlines()} == offered

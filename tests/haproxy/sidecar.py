@@ -49,7 +49,9 @@ class Sidecar:
         if self.haproxy.master:
             haproxy = {"master_runtime": str(self.haproxy.master), "master_worker_mode": True, **haproxy}
         haproxy["reload"] = {"reload_delay": 1, "reload_cmd": "true", "restart_cmd": "true", "reload_strategy": "custom", **reload}
-        directories = {name: str(self.directory / name) for name in ("maps_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir")}
+        directories = {
+            name: str(self.directory / name) for name in ("maps_dir", "acl_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir")
+        }
         api = {
             "host": "127.0.0.1",
             "port": self.port,

@@ -60,8 +60,10 @@ def put(directory: Path, what) -> None:
         path.write_text(what.cert if parted else what.pem)
         path.chmod(0o644 if parted else 0o640)
         if parted:
-            path.with_name("parted.crt.key").write_text(what.private)
-            path.with_name("parted.crt.key").chmod(0o400)
+            key = path.with_name("parted.crt.key")
+            key.unlink(missing_ok=True)
+            key.write_text(what.private)
+            key.chmod(0o400)
 
 
 @asynccontextmanager
