@@ -6,14 +6,13 @@ The domain is that of a thread, and of what it starts; so nothing runs between f
 
 import ctypes
 import os
-import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH, _NO_NEW_PRIVS = 1, 1, 38
@@ -23,7 +22,7 @@ _ENTRIES, _REFER, _TRUNCATE = sum(1 << bit for bit in range(4, 13)), 1 << 13, 1 
 # The version since which a domain may keep signals inside.
 _SCOPES, _SIGNALS = 6, 1 << 1
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
-_INTERPRETER = re.compile(rb"\0(/[^\0]+)\0")
+_ELF_HEADER, _PT_INTERP = 64, 3
 Result = TypeVar("Result")
 
 
@@ -52,11 +51,25 @@ def confined(start: Callable[[], Result], writable: Iterable[Path], programs: Se
 
 def programs_of(binary: str) -> list[Path]:
     """The binary and what loads it; none for a script, which starts other programs."""
-    with suppress(OSError), Path(binary).open("rb") as file:
-        head = file.read(4096)
+    with suppress(OSError, struct.error), Path(binary).open("rb") as file:
+        head = file.read(_ELF_HEADER)
         if head.startswith(b"\x7fELF"):
-            found = _INTERPRETER.search(head)
-            return [Path(binary), *([Path(os.fsdecode(found[1]))] if found else [])]
+            return [Path(binary), *_interpreter(file, head)]
+    return []
+
+
+def _interpreter(file: BinaryIO, head: bytes) -> list[Path]:
+    """What the segment PT_INTERP names (elf(5)); a static program has none. Raises struct.error for a header that is cut short."""
+    order, wide = "<" if head[5] == 1 else ">", head[4] == 2
+    (table,) = struct.unpack_from(f"{order}Q" if wide else f"{order}I", head, 32 if wide else 28)
+    size, count = struct.unpack_from(f"{order}HH", head, 54 if wide else 42)
+    for number in range(count):
+        file.seek(table + number * size)
+        segment = file.read(size)
+        kind, offset, length = struct.unpack_from(f"{order}I4xQ16xQ" if wide else f"{order}II8xI", segment)
+        if kind == _PT_INTERP:
+            file.seek(offset)
+            return [Path(os.fsdecode(file.read(length).rstrip(b"\0")))]
     return []
 
 

@@ -11,6 +11,16 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 DAY = datetime.timedelta(days=1)
+_USES = (
+    "digital_signature",
+    "content_commitment",
+    "key_encipherment",
+    "data_encipherment",
+    "key_agreement",
+    "encipher_only",
+    "decipher_only",
+)
+SIGNS = x509.KeyUsage(key_cert_sign=True, crl_sign=True, **dict.fromkeys(_USES, False))
 
 
 class Authority:
@@ -20,7 +30,7 @@ class Authority:
         self._directory = directory
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = _named(name)
-        self._certificate = self._signed(self._name, self._key, [(x509.BasicConstraints(True, None), True)])
+        self._certificate = self._signed(self._name, self._key, [(x509.BasicConstraints(True, None), True), (SIGNS, True)])
         self.file = directory / f"{name}.pem"
         self.file.write_bytes(self._certificate.public_bytes(serialization.Encoding.PEM))
 
@@ -55,7 +65,9 @@ class Authority:
     ) -> x509.Certificate:
         now = datetime.datetime.now(datetime.UTC)
         builder = x509.CertificateBuilder(self._name, subject, key.public_key(), x509.random_serial_number(), now - DAY, now + DAY)
-        for extension, critical in extensions:
+        # Python 3.13 and later ask for both, as RFC 5280 does.
+        own, signer = x509.SubjectKeyIdentifier.from_public_key, x509.AuthorityKeyIdentifier.from_issuer_public_key
+        for extension, critical in [*extensions, (own(key.public_key()), False), (signer(self._key.public_key()), False)]:
             builder = builder.add_extension(extension, critical)
         return builder.sign(self._key, hashes.SHA256())
 

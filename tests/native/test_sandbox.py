@@ -1,6 +1,7 @@
 """A confined child changes nothing but what is below its directories, and executes nothing but what it may."""
 
 import os
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,24 @@ def test_only_its_own_program(tmp_path: Path) -> None:
     script = tmp_path / "script"
     script.write_text("#!/bin/sh\n")
     assert sandbox.programs_of(str(script)) == [] == sandbox.programs_of(str(tmp_path / "nothing"))
+
+
+@pytest.mark.parametrize("place", [200, 100_000])
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("wide", [True, False], ids=["64 bit", "32 bit"])
+def test_the_loader_of_a_program_wherever_it_is_named(tmp_path: Path, place: int, order: str, wide: bool) -> None:
+    loader, file = b"/lib/ld.so\0", tmp_path / "program"
+    head = struct.pack("4sBB10x", b"\x7fELF", 2 if wide else 1, 1 if order == "<" else 2)
+    if wide:
+        head += struct.pack(f"{order}HHIQQQIHHHHHH", 2, 62, 1, 0, 64, 0, 0, 64, 56, 2, 0, 0, 0)
+        segments = [struct.pack(f"{order}IIQQQQQQ", kind, 4, at, 0, 0, len(loader), 0, 1) for kind, at in [(1, 0), (3, place)]]
+    else:
+        head += struct.pack(f"{order}HHIIIIIHHHHHH", 2, 3, 1, 0, 52, 0, 0, 52, 32, 2, 0, 0, 0)
+        segments = [struct.pack(f"{order}IIIIIIII", kind, at, 0, 0, len(loader), 0, 4, 1) for kind, at in [(1, 0), (3, place)]]
+    file.write_bytes((head + b"".join(segments)).ljust(place, b"\0") + loader)
+    assert sandbox.programs_of(str(file)) == [file, Path("/lib/ld.so")]
+    file.write_bytes(head[:20])
+    assert sandbox.programs_of(str(file)) == []
 
 
 def test_this_process_stays_free(tmp_path: Path) -> None:
