@@ -263,8 +263,15 @@ def _as_the_unit(settings: Settings) -> Settings:
     return replace(settings, userlist_file=str(credentials.UNIT_USERS)) if there and not settings.userlist_file else settings
 
 
+def _is_the_unit_s(path: Path) -> bool:
+    """Root would refuse to use what belongs to another user; here it only looks, for the service whose directory it is."""
+    with suppress(KeyError, OSError):
+        return os.geteuid() == 0 and path.stat().st_uid == pwd.getpwnam(UNIT_USER).pw_uid
+    return False
+
+
 def _of_directories(settings: Settings) -> Iterator[Finding]:
-    named = directories(settings).values()
+    named = [each for each in directories(settings).values() if not _is_the_unit_s(each.path)]
     troubles = unusable(named)
     for trouble in troubles:
         what, _, remedy = trouble.rpartition("; ")

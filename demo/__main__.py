@@ -41,7 +41,9 @@ Port {wanted} is taken, so {what} uses {port} instead: replace it in what the RE
 
 def main() -> None:
     die_with_parent()
-    signal.signal(signal.SIGTERM, _interrupt)
+    # A shell starts what is in its background with SIGINT ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     haproxy = os.environ.get("HAPROXY_BIN") or shutil.which("haproxy", path="/usr/local/sbin:/usr/sbin:" + os.environ.get("PATH", ""))
     if not haproxy:
         sys.exit("no haproxy: name one in HAPROXY_BIN")

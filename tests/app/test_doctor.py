@@ -182,3 +182,13 @@ def test_corrected_settings_are_written_beside_the_old(tmp_path: Path) -> None:
     assert "# kept" in beside.read_text()
     done = run("doctor", "--fix", "-f", str(beside))
     assert "can be corrected without you" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a directory away")
+def test_root_looks_at_directories_of_the_service(sound: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = Path(sound.transaction_dir)
+    directory.mkdir(parents=True, exist_ok=True)
+    os.chown(directory, 65534, 65534)
+    assert "belongs to another user" in " ".join(each.what for each in doctor.findings(sound))
+    monkeypatch.setattr("app.doctor.UNIT_USER", "nobody")
+    assert "belongs to another user" not in " ".join(each.what for each in doctor.findings(sound))

@@ -1,6 +1,7 @@
 """Transactions: private, surviving, counted, and cheap."""
 
 import asyncio
+import gc
 import json
 import os
 import stat
@@ -281,6 +282,7 @@ def test_a_hundred_cost_little_more_than_one(directory: Path, restarted: bool) -
                 transactions.read(id_)
             used = tracemalloc.get_traced_memory()[0] - before
         else:
+            gc.collect()
             used = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
