@@ -76,7 +76,7 @@ def to_json(data: Any) -> bytes:
 
 
 def _encoded(data: Any) -> Iterator[str]:
-    """In pieces, for whoever encodes in a thread: the event loop waits for a call of C code."""
+    """In pieces, for encoding in a thread: one long call of C code would hold up the event loop."""
     if isinstance(data, dict) and any(isinstance(each, dict | list) and len(each) > MEMBERS for each in (data, *data.values())):
         for place, (name, value) in enumerate(data.items()):
             yield ("," if place else "{") + _ENCODE(str(name)) + ":"

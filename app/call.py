@@ -127,7 +127,7 @@ def _check_force(call: Call) -> None:
 
 
 def _check_parent(call: Call) -> None:
-    """Where the table says so, a parent that does not exist is told before the body and the version are looked at."""
+    """Where the table says so, a missing parent is reported before the body and the version are checked."""
     operation, editor = call.operation, call.sidecar.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:

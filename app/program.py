@@ -52,7 +52,7 @@ def serve(settings: Settings, reread: Reread) -> int:
     except FATAL as error:
         text = f"Error initiating users: {error}" if isinstance(error, NoUsers) else str(error)
         logger.error("%s", text)
-        # A fatal error is told even where no log target takes it.
+        # A fatal error is printed even where no log target accepts it.
         if not log.is_on_standard_output():
             print(f"dataplaneapi: {text}", file=sys.stderr)
         return 1

@@ -17,7 +17,7 @@ KINDS: Mapping[str, type[NativeError]] = {
     "taken": AlreadyThere,
 }
 
-# What is told of a missing parent where a child was to be read, replaced or deleted.
+# How a missing parent is reported where a child was to be read, replaced or deleted.
 ORPHANS = {"absent": "orphan_get", "absent_replace": "orphan_replace", "absent_delete": "orphan_delete"}
 
 

@@ -25,7 +25,7 @@ _REMEDIES = {
 @dataclass(frozen=True)
 class Directory:
     """`setting` is the name by which the operator knows it; `mode` that of a directory made here. One that is `own` holds what only
-    this process may write, and is refused where it belongs to somebody else than its user or root: anybody can make one in /tmp first.
+    this process may write, and is refused where it belongs to a user other than its own or root: any user can create one in /tmp first.
     """
 
     path: Path

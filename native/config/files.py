@@ -157,7 +157,7 @@ class Drafts:
     def checked(self, document: Document, sent: Mapping[str, int] = MappingProxyType({})) -> list[Checked]:
         """Every file of the configuration, in its order, with the drafts in the place of what they are to replace.
 
-        `sent`: the number of lines of a text that somebody sent, to which a header was added.
+        `sent`: the number of lines of a text as a client sent it, to which a header was added.
         """
         documents, found = parts.parts(document), []
         for name in self._names:
