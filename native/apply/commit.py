@@ -242,7 +242,7 @@ async def _apply(site: Site, stamped: Stamped, before: Document, *, may_wait: bo
     running = site.running
     if site.reloads.awaiting:
         return [STOPPED]
-    if running.document is None or running.doubt:
+    if running.document is None or running.reasons():
         return running.reasons()
     plan = await beside(_planned, site, running.document, stamped.document)
     if plan.reasons:

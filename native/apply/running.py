@@ -22,19 +22,23 @@ _TICK = time.clock_getres(5)
 
 
 class Running:
-    """`document` is None while nobody knows; `doubt` says why the worker may not do what the document says."""
+    """`document` is None while nobody knows; `doubt` says why the worker may not do what the document says. `answers`: whether
+    it did when it was last asked."""
 
     def __init__(self, current: Current, runtime: Runtime, memory: MemoryFile, copy: Path) -> None:
         self._current, self._runtime, self._memory, self.copy = current, runtime, memory, copy
         self.document: Document | None = None
         self.doubt = ""
+        self.answers = True
         self._fingerprint = self._copied = ""
 
     def reasons(self) -> list[Reason]:
         """Why nothing can be changed live now."""
         if self.document is None:
             return [Reason("", 0, "", "it is not known what HAProxy has loaded")]
-        return [Reason("", 0, "", self.doubt)] if self.doubt else []
+        if self.doubt:
+            return [Reason("", 0, "", self.doubt)]
+        return [Reason("", 0, "", "HAProxy does not answer")] if self.is_expected and not self.answers else []
 
     def drift(self) -> list[Reason]:
         """What the worker does otherwise than this document, since it was changed there alone; a reload will end it."""
@@ -81,7 +85,9 @@ class Running:
         try:
             worker = await self._runtime.worker()
         except RuntimeFailure:
+            self.answers = False
             return
+        self.answers = True
         remembered = self._memory.value
         if (worker.pid, worker.started) == (remembered.pid, remembered.started):
             return

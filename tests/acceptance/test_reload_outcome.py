@@ -18,7 +18,9 @@ UNKNOWN_RING = "log-forward more\n    bind 127.0.0.1:{port}\n    log ring@nowher
 
 
 @contextmanager
-def beside(directory: Path, command: str, *, master: bool = False, sees_master: bool = False, version: str = "3.2") -> Iterator[Quick]:
+def beside(
+    directory: Path, command: str, *, master: bool = False, sees_master: bool = False, version: str = "3.2", delay: int = 1
+) -> Iterator[Quick]:
     """`command` is a shell's, in which $PID is HAProxy's. `sees_master`: the server knows the socket, and reloads by the command."""
     pid = directory / "haproxy.pid"
     settings: dict[str, Any] = {"master_worker_mode": not sees_master} if master or sees_master else {}
@@ -27,7 +29,7 @@ def beside(directory: Path, command: str, *, master: bool = False, sees_master: 
     script.chmod(0o755)
     with (
         HAProxy(directory, CONFIG, binary=binaries.exactly(version), master=master or sees_master) as haproxy,
-        Quick(haproxy, settings=settings, reload={"reload_cmd": str(script)}) as sidecar,
+        Quick(haproxy, settings=settings, reload={"reload_cmd": str(script), "reload_delay": delay}) as sidecar,
     ):
         pid.write_text(str(haproxy.pid))
         yield sidecar
@@ -88,6 +90,16 @@ def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, co
         assert (found["verified"], found["pid_after"]) == (True, sidecar.haproxy.worker_pid())
         check_that_all_agree(sidecar, "first", "second")
         assert is_ready(sidecar)
+
+
+def test_what_a_dead_worker_had_loaded_is_not_live(tmp_path: Path) -> None:
+    """Neither while the reload that would find it dead is yet to come."""
+    with beside(tmp_path, "true", delay=60) as sidecar:
+        text = sidecar.get("raw").text
+        sidecar.haproxy.kill()
+        identity = add(sidecar, "first").headers["Reload-Id"]
+        answer = sidecar.post("raw", text, version=sidecar.version())
+        assert (answer.status_code, answer.headers["Reload-Id"]) == (202, identity)
 
 
 def test_a_master_that_was_never_seen_may_come_later(tmp_path: Path) -> None:

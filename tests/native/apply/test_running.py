@@ -32,6 +32,10 @@ class Process(Runtime):
             raise RuntimeAbsent("nobody")
         return self.who
 
+    @property
+    def is_configured(self) -> bool:
+        return True
+
 
 class DatedFile(ConfigFile):
     """Its last write tells since when it is as it is, which a test can set."""
@@ -80,6 +84,18 @@ def test_a_worker_that_started_later_has_loaded_the_file(tmp_path: Path, worker:
     assert text_of(running) == (TEXT if known else None)
     assert bool(running.reasons()) is not known
     assert (tmp_path / "haproxy.cfg.lkg").read_text() == TEXT, "the file at the first start is assumed good"
+
+
+def test_nothing_is_live_in_a_worker_that_does_not_answer(tmp_path: Path) -> None:
+    case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
+    running = case.recalled()
+    assert not running.reasons()
+    case.process.who = None
+    asyncio.run(running.observe())
+    assert [reason.why for reason in running.reasons()] == ["HAProxy does not answer"]
+    case.process.who = Worker(HIDDEN, 1001)
+    asyncio.run(running.observe())
+    assert not running.reasons()
 
 
 @pytest.mark.parametrize(
