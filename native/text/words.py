@@ -29,7 +29,9 @@ _IN_WEAK_QUOTES = re.compile(rf"(?:[^\"\\$\r\n]+|\\[^\r\n]|{_DEFAULT}|\$){_AT_ON
 _COMMENT = re.compile(rf"{_GAP}#(.*)", re.DOTALL)
 # What a plain `str.split` would get wrong: quotes, escapes, comments, dead text, and the characters only Python takes for blanks.
 _SPECIAL = re.compile(r"[\"'\\#\x1c-\x1f]|[^\x00-\x7f]|\r(?!\n)")
-_DEFAULT_AT = re.compile(_DEFAULT, re.ASCII)
+_QUOTES = re.compile(r"[\"'\\]")
+# By the quote that is open: what means itself, as long as it may be.
+_STRETCH = {"": re.compile(r"[^\"'\\]+"), "'": re.compile(r"[^']+"), '"': re.compile(rf"[^\"\\$]+|{_DEFAULT}|\$", re.ASCII)}
 _TO_ESCAPE = re.compile(rf"""\$\{{{_NAME}\}}|{_DEFAULT}|[\\"$]""", re.ASCII)
 _SIGN = re.compile(r"""[\\"$]""")
 _ESCAPE = re.compile(r"\\(?:([ \\#'\"])|([tnr])|x([0-9A-Fa-f]{2})|(\$))")
@@ -135,22 +137,26 @@ def _escaped(found: re.Match[str]) -> str:
 
 def unquoted(word: str) -> str:
     """What HAProxy makes of a word, environment variables aside."""
+    if not _QUOTES.search(word):
+        return word
     out, at, quote = [], 0, ""
     while at < len(word):
         sign = word[at]
-        size, text = (1, sign) if quote == "'" else _stretch(word, at, weak=quote == '"')
-        if size == 1 and sign in "\"'" and quote in ("", sign):
+        if stretch := _STRETCH[quote].match(word, at):
+            out.append(stretch[0])
+            at = stretch.end()
+        elif sign in "\"'" and quote in ("", sign):
             quote = "" if quote else sign
+            at += 1
         else:
+            size, text = _signified(word, at, weak=quote == '"')
             out.append(text)
-        at += size
+            at += size
     return "".join(out)
 
 
-def _stretch(word: str, at: int, *, weak: bool) -> tuple[int, str]:
-    """(length, meaning) of one character, escape, or variable with its default."""
-    if weak and (default := _DEFAULT_AT.match(word, at)):
-        return len(default[0]), default[0]
+def _signified(word: str, at: int, *, weak: bool) -> tuple[int, str]:
+    """(length, meaning) of an escape, or of a character that begins none."""
     escape = _ESCAPE.match(word, at)
     if not escape or (escape[4] and not weak):
         return 1, word[at]

@@ -115,7 +115,7 @@ def seconds(call: Callable[[str], object], text: str) -> float:
     return time.process_time() - begin
 
 
-@pytest.mark.parametrize("call", [split, has_open_quote, quoted])
+@pytest.mark.parametrize("call", [split, has_open_quote, quoted, unquoted])
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_text_is_read_in_linear_time(unit: str, call: Callable[[str], object]) -> None:
     whole = '"' + unit * (2**20 // len(unit))
