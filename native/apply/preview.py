@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from difflib import unified_diff
-from itertools import takewhile
 
 from native.apply.plan import Reason
 from native.apply.site import Site
@@ -13,12 +11,9 @@ from native.config import patches
 from native.config.header import under_header_of
 from native.config.messages import Message
 from native.errors import Refused
-from native.text import parts
+from native.text import line_diff, parts
 from native.text.document import Document
 from native.text.section import split_lines
-
-_CONTEXT = 3
-_UNENDED = "\n\\ No newline at end of file\n"
 
 
 @dataclass(frozen=True)
@@ -57,27 +52,4 @@ def difference(old: Document, new: Document, name: str) -> str:
 
 
 def difference_of_texts(old: str, new: str, name: str) -> str:
-    before, after = split_lines(old), split_lines(new)
-    skipped = max(0, _same(before, after) - _CONTEXT)
-    tail = max(0, _same(before[skipped:][::-1], after[skipped:][::-1]) - _CONTEXT)
-    # Comparing all lines of a large file takes minutes.
-    before, after = before[skipped : len(before) - tail], after[skipped : len(after) - tail]
-    diff = unified_diff(before, after, f"{name} (now)", f"{name} (then)", n=_CONTEXT)
-    return "".join(_moved(line, skipped) + ("" if line.endswith("\n") else _UNENDED) for line in diff)
-
-
-def _moved(line: str, by: int) -> str:
-    """A hunk's header with the lines of the whole file."""
-    if not by or not line.startswith("@@ "):
-        return line
-    _, old, new, end = line.split(" ")
-    return f"@@ {_place(old, by)} {_place(new, by)} {end}"
-
-
-def _place(text: str, by: int) -> str:
-    start, comma, count = text[1:].partition(",")
-    return f"{text[0]}{int(start) + by}{comma}{count}"
-
-
-def _same(one: Sequence[str], other: Sequence[str]) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return "".join(line_diff.unified(split_lines(old), split_lines(new), f"{name} (now)", f"{name} (then)"))
