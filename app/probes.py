@@ -39,7 +39,7 @@ async def _configuration(sidecar: "Sidecar") -> dict[str, Any]:
     engine = sidecar.engine
     file, state = engine.settings.file, engine.settings.storage
     with suppress(Unreadable):
-        engine.notice()
+        await engine.notice()
     if not os.access(file, os.R_OK):
         return _failed(f"{file} cannot be read")
     if troubles := mounts.refused_writes(file.resolve(), state):

@@ -196,7 +196,7 @@ class Engine:
                 raise BadRequest(_ONLY_ONE)
             await self.site.transactions.change(transaction_id, edit)
             return Outcome(self.version(transaction_id))
-        return await commit(self.site, self._early(Change(edit, self._stated(version), force_reload=force_reload)))
+        return await commit(self.site, await self._early(Change(edit, self._stated(version), force_reload=force_reload)))
 
     async def amend(self, edit: Edit) -> Outcome:
         """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
@@ -229,7 +229,7 @@ class Engine:
             whole=True,
             sent={name: body.count(b"\n")},
         )
-        return await commit(self.site, self._early(change))
+        return await commit(self.site, await self._early(change))
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
@@ -330,16 +330,16 @@ class Engine:
 
     # -- edits by others
 
-    def notice(self) -> bool:
-        """Takes over what somebody else wrote, as the next version."""
-        if noticed := self.site.current.notice():
+    async def notice(self) -> bool:
+        """Takes over what somebody else wrote, as the next version. Raises Unreadable."""
+        if noticed := await self.site.current.notice_aside():
             log.warning("%s was edited by somebody else; it now is version %d", self.settings.file, self.version())
         return noticed
 
     async def reread(self) -> None:
         """Takes the file as it is, without counting, and the transactions, when no commit is at work. Raises Unreadable."""
         async with self.site.lock:
-            self.site.current.open()
+            await self.site.current.open_aside()
             self.site.transactions.load()
 
     async def _watch(self) -> None:
@@ -351,7 +351,7 @@ class Engine:
             await asyncio.sleep(SETTLING_SECONDS)
             if self.site.current.touched() == touched:
                 with suppress(Unreadable):
-                    self.notice()
+                    await self.notice()
 
     # -- helpers of the above
 
@@ -360,10 +360,10 @@ class Engine:
             raise BadRequest(_NEITHER)
         return version
 
-    def _early(self, change: Change) -> Change:
+    async def _early(self, change: Change) -> Change:
         """Nobody shall wait for other commits to learn that his version is stale."""
         with suppress(Unreadable):
-            self.notice()
+            await self.notice()
         change.compare(self.version())
         return change
 

@@ -1,12 +1,12 @@
 """Transactions: started, listed, committed, dropped. On these paths one that does not exist is 404."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from app.answer import RELOAD_ID, Answer, Header, empty, json_answer
 from app.call import Call, Written
 from app.errors import ApiError
-from native.errors import NoTransaction
+from native.errors import NoTransaction, Unreadable
 
 
 @contextmanager
@@ -22,7 +22,11 @@ async def list_all(call: Call) -> Answer:
 
 
 async def start(call: Written) -> Answer:
-    return json_answer(201, call.sidecar.engine.start_transaction(call.get("version")).as_dict())
+    engine = call.sidecar.engine
+    # A file that was edited is read in a thread here; `start_transaction` finds it known.
+    with suppress(Unreadable):
+        await engine.notice()
+    return json_answer(201, engine.start_transaction(call.get("version")).as_dict())
 
 
 async def read(call: Call) -> Answer:

@@ -22,7 +22,7 @@ async def succeeded(site: Site, loaded: Loaded) -> None:
     await site.running.verify(loaded.document, loaded.fingerprint)
     site.stored.loaded()
     with suppress(Unreadable):
-        if site.current.notice():
+        if await site.current.notice_aside():
             site.running.is_in_doubt("the file was edited by somebody else while HAProxy read it")
 
 
@@ -35,7 +35,7 @@ async def failed(site: Site, loaded: Loaded) -> int | None:
     good = site.running.good()
     if good is None or header.same_text(good, loaded.document):
         return None
-    if site.current.notice():
+    if await site.current.notice_aside():
         log.warning("the reload failed, and the file has been edited by somebody else since; it is left as it is")
         return None
     back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False)

@@ -130,7 +130,7 @@ async def forced(site: Site, outcome: Outcome) -> Outcome:
 
 async def commit_locked(site: Site, change: Change) -> Outcome:
     """All but the reload, for who holds the lock."""
-    site.current.notice()
+    await site.current.notice_aside()
     change.compare(site.current.version)
     before = site.current.document
     new = await beside(_edited, change, before)
@@ -171,7 +171,7 @@ async def _replace_file(site: Site, change: Change, before: Document, new: Docum
         if change.checked:
             await _check(site, change, draft, stamped, base, name)
         await site.running.observe()
-        if current.notice() or current.document is not before:
+        if await current.notice_aside() or current.document is not before:
             raise Conflict(f"version in configuration file is {current.version}, given version is {base}")
         await asyncio.to_thread(_keep_former, site)
         if site.pending or not change.skip_reload:

@@ -6,6 +6,7 @@ The three agree at every moment. An outsider's text is taken over as it is, unde
 import asyncio
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 from native.apply.memory import MemoryFile, fingerprint, stamped_fingerprint
 from native.config import header, patches
@@ -18,6 +19,14 @@ from native.text.outline import Outline
 
 # Nanoseconds; the kernel's clock for files goes on every 10 ms, or more often.
 _TICK = 20_000_000
+
+
+class Reading(NamedTuple):
+    """What was read: how the file looked before, its bytes, and the document where they differ from those known."""
+
+    seen: tuple[Seen | SeenAll | None, bool]
+    data: bytes
+    document: Document | None
 
 
 class Current:
@@ -37,6 +46,8 @@ class Current:
         self._installing = False
         # A write failed, and perhaps the way back, too.
         self._torn = False
+        # Raised with every change of what is known: a reading that began before one is out of date.
+        self._turn = 0
 
     @property
     def path(self) -> Path:
@@ -44,25 +55,53 @@ class Current:
 
     def open(self) -> bool:
         """Takes the file as it is, without counting; whether it is as it was last known. Raises Unreadable."""
-        seen, data = self._look(), self.file.read()
-        document = self._parsed(data)
-        known = fingerprint(data) == self._memory.value.file
-        self._take(document, self._memory.value.version if known else header.version_of(document), data, seen)
-        return known
+        return self._opened(self._read())
+
+    async def open_aside(self) -> bool:
+        """The same; the file is read in a thread."""
+        turn = -1
+        while turn != self._turn:
+            turn = self._turn
+            reading = await asyncio.to_thread(self._read)
+        return self._opened(reading)
 
     def notice(self) -> bool:
         """Takes over what somebody else wrote, as the next version; False when nobody did. Raises Unreadable."""
-        if self._installing or (self._settled and self.file.seen() == self._seen):
-            return False
+        return not self._is_as_known() and self._took_over(self._read())
+
+    async def notice_aside(self) -> bool:
+        """The same; the file is read in a thread, so that a large one keeps no other coroutine waiting. Raises Unreadable."""
+        while not self._is_as_known():
+            turn = self._turn
+            # Putting a torn file back writes it, which nothing else may do meanwhile.
+            reading = self._read() if self._torn else await asyncio.to_thread(self._read)
+            if turn == self._turn:
+                return self._took_over(reading)
+        return False
+
+    def _opened(self, reading: Reading) -> bool:
+        document = self.document if reading.document is None else reading.document
+        known = fingerprint(reading.data) == self._memory.value.file
+        self._take(document, self._memory.value.version if known else header.version_of(document), reading.data, reading.seen)
+        self._torn = False
+        return known
+
+    def _is_as_known(self) -> bool:
+        return self._installing or (self._settled and self.file.seen() == self._seen)
+
+    def _read(self) -> Reading:
         seen, data = self._look(), self.file.read()
         if self._torn and fingerprint(data) != self.fingerprint and self.file.mend():
             seen, data = self._look(), self.file.read()
+        return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parsed(data))
+
+    def _took_over(self, reading: Reading) -> bool:
+        """Whether it is another text than the one known."""
         self._torn = False
-        if fingerprint(data) == self.fingerprint:
-            self._seen, self._settled = seen
+        if (document := reading.document) is None:
+            self._seen, self._settled = reading.seen
             return False
-        document = self._parsed(data)
-        self._take(document, max(self.version, header.version_of(document)) + 1, data, seen)
+        self._take(document, max(self.version, header.version_of(document)) + 1, reading.data, reading.seen)
         return True
 
     @property
@@ -83,6 +122,7 @@ class Current:
     async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:
         """Makes the draft the file, and its document the current one. Raises WriteFailed."""
         self._installing = True
+        self._turn += 1
         try:
             await asyncio.to_thread(draft.install, lambda: self.file.seen() == self._seen)
             self.banner = banner
@@ -92,6 +132,7 @@ class Current:
             raise
         finally:
             self._installing = False
+            self._turn += 1
 
     def _parsed(self, data: bytes) -> Document:
         return patches.sharing(Document.parse(data, outline=self._outline), self.document, read=True)
@@ -107,6 +148,7 @@ class Current:
         self._memory.set()
 
     def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
+        self._turn += 1
         self.document, self.version, self.fingerprint = document, version, mark
         self._seen, self._settled = seen
         self._memory.note(version=version, file=mark)

@@ -110,7 +110,7 @@ async def _carried_out(site: Site, change: FileChange) -> Told:
 
 async def notice(site: Site) -> None:
     """What others did: another text, another worker."""
-    site.current.notice()
+    await site.current.notice_aside()
     await site.running.observe()
     known = site.memory.value
     site.stored.loaded_by(Worker(known.pid, known.started))

@@ -80,5 +80,5 @@ class Site:
         """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
         async with self.lock:
             with suppress(Unreadable):
-                self.current.notice()
+                await self.current.notice_aside()
             yield Loaded(self.current.document, self.current.fingerprint, self.current.version)

@@ -158,7 +158,7 @@ class SpoeFile:
 
     async def _remove(self) -> Outcome:
         async with self._around.site.lock:
-            self._around.refuse_in_use(self.path)
+            await self._around.refuse_in_use(self.path)
             with self._around.directory.used():
                 self.path.unlink(missing_ok=True)
             self._memory.path.unlink(missing_ok=True)

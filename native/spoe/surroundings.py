@@ -36,7 +36,7 @@ class Surroundings:
         """Asks HAProxy, where the configuration reads the file, whether it would take the draft in its place. Raises Refused."""
         site = self.site
         with suppress(Unreadable):
-            site.current.notice()
+            await site.current.notice_aside()
         if not self.references.to(site.current.document, file):
             return
         document = self.references.redirected(site.current.document, file, draft)
@@ -82,10 +82,10 @@ class Surroundings:
         """Whether a reload is to tell the worker of an earlier change."""
         return str(file) in self.site.stored.entries
 
-    def refuse_in_use(self, file: Path) -> None:
+    async def refuse_in_use(self, file: Path) -> None:
         """Raises InUse while the configuration, or what still runs, reads the file."""
         with suppress(Unreadable):
-            self.site.current.notice()
+            await self.site.current.notice_aside()
         for document in filter(None, (self.site.current.document, self.site.running.document)):
             for found in self.references.to(document, file):
                 line = f"line {found.line(document)}: {found.text()}"

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import threading
 import uuid
 from pathlib import Path
 
@@ -55,6 +56,51 @@ def test_an_outsider_s_write_is_taken_over(current: Current, tmp_path: Path) -> 
     assert (current.version, current.banner, current.touched()) == (5, True, None)
     assert current.document.text == TEXT + "backend b\n"
     assert current.document.sections[0] is before.sections[0], "what did not change is shared"
+
+
+class Slow(ConfigFiles):
+    """A file that is read when `go` is set; `reading` tells that somebody wants to read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, path.parent)
+        self.go, self.reading = threading.Event(), threading.Event()
+        self.go.set()
+
+    def read(self) -> bytes:
+        data = super().read()
+        self.reading.set()
+        assert self.go.wait(60)
+        return data
+
+
+def test_the_loop_goes_on_while_an_edit_is_read_and_what_a_commit_overtakes_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "haproxy.cfg"
+    path.write_text(TEXT)
+    files = Slow(path)
+    current = Current(files, MemoryFile(tmp_path / "engine.json"))
+    current.open()
+
+    async def work() -> None:
+        path.write_text(TEXT + "backend by-hand\n")
+        files.go.clear()
+        files.reading.clear()
+        noticing = asyncio.create_task(current.notice_aside())
+        assert await asyncio.to_thread(files.reading.wait, 60)
+        path.write_text(TEXT)
+        files.go.set()
+        assert not current.notice(), "it is as it was"
+        stamped, draft = current.prepare(Document.parse(TEXT + "backend ours\n"), 5, False, str(uuid.uuid4()))
+        await current.install(stamped, draft, False)
+        assert not await noticing
+        assert (current.version, current.document.sections[-1].name) == (5, "ours")
+        path.write_text(TEXT + "backend by-hand\n")
+        assert await current.notice_aside()
+        assert (current.version, current.document.sections[-1].name) == (6, "by-hand")
+        path.write_text("# _version=4\nglobal\n")
+        assert not await current.open_aside()
+        assert current.version == 4
+
+    asyncio.run(work())
 
 
 def test_a_fitting_checksum_does_not_hide_another_text(current: Current, tmp_path: Path) -> None:

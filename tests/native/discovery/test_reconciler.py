@@ -143,7 +143,7 @@ def test_a_change_by_hand_is_mended(tmp_path: Path, haproxy_binary: str) -> None
     async def work(world: World) -> None:
         await world.find({"web": [ONE]})
         world.engine.settings.file.write_text(CONFIG)
-        world.engine.notice()
+        await world.engine.notice()
         await world.find({"web": [ONE]})
         assert world.served() == {"c-web": ["10.0.0.1:80"]}
 

@@ -63,8 +63,8 @@ class TestOthersEdits:
             (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
             async with running_engine(tmp_path) as engine:
                 (tmp_path / "haproxy.cfg").write_text(text)
-                assert engine.notice()
-                assert not engine.notice()
+                assert await engine.notice()
+                assert not await engine.notice()
                 assert engine.version() == version
             async with running_engine(tmp_path) as engine:
                 assert engine.version() == version, "it is remembered, though the file does not say it"
@@ -86,7 +86,7 @@ class TestOthersEdits:
                 (tmp_path / "haproxy.cfg").write_text("# _version=7\nglobal\n")
                 await engine.reread()
                 assert engine.version() == 7
-                assert not engine.notice()
+                assert not await engine.notice()
 
         run(work())
 
@@ -131,7 +131,7 @@ class TestOthersEdits:
             async with running_engine(tmp_path) as engine:
                 os.utime(tmp_path / "haproxy.cfg", ns=(1, 1))
                 (tmp_path / "haproxy.cfg").chmod(0o600)
-                assert not engine.notice()
+                assert not await engine.notice()
                 assert engine.version() == 1
 
         run(work())

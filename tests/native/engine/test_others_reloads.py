@@ -53,7 +53,7 @@ def test_an_edit_and_a_reload_by_hand(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             await reloaded_by_hand(haproxy)
-            assert engine.notice()
+            assert await engine.notice()
             assert (await engine.write(substituting("weight 20", "weight 10"), version=2)).live
             assert weight(haproxy) == "10", "back to what was loaded before the edit, but not since"
 
@@ -65,7 +65,7 @@ def test_a_file_that_changed_after_the_reload_by_hand(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             await reloaded_by_hand(haproxy)
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
-            assert engine.notice()
+            assert await engine.notice()
             outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
             assert outcome.reload_id, "whether the worker has loaded the edited text cannot be told"
             assert (await reload(engine)).status == "succeeded"

@@ -71,7 +71,7 @@ def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytes
             looks = engine.site.current.file.seen()
             monkeypatch.setattr(engine.site.current.file, "seen", lambda: looks)
             file.write_text(file.read_text().replace("ours", "hand"))
-            assert engine.notice()
+            assert await engine.notice()
             assert engine.document.find("backend", "hand")
 
     run(work())

@@ -36,8 +36,8 @@ def test_a_draft_is_asked_about_in_the_place_of_the_file(tmp_path: Path) -> None
             assert (alert.file, alert.line) == (str(home / READ), 4)
             assert [each.why for each in site.reasons(home / READ)] == [f"the SPOE file {READ}, which it reads, changed"]
             assert site.reasons(home / "free.cfg") == []
-            site.refuse_in_use(home / "free.cfg")
+            await site.refuse_in_use(home / "free.cfg")
             with pytest.raises(InUse):
-                site.refuse_in_use(home / READ)
+                await site.refuse_in_use(home / READ)
 
     run(work())
