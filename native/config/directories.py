@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from native.config import ownership
+from native.config import ownership, room
 from native.errors import Unusable
 
 _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
@@ -56,6 +56,7 @@ class Directory:
             nearest = next(each for each in (self.path, *self.path.parents) if os.path.lexists(each))
             self._check_owner(nearest)
             _allow(nearest, _WRITE)
+            room.check(nearest)
         except OSError as error:
             return str(self.unusable(error))
         return ""

@@ -185,7 +185,7 @@ def restore(sidecar: Quick) -> None:
     assert (plan["commands"], plan["reload"]) == ([], False), plan
 
 
-FULL = r"No space left on device.*make room on that disk"
+FULL = r"No space left on device[\s\S]*make room on that disk"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -208,8 +208,10 @@ def test_a_disk_that_has_become_read_only(sidecar: Quick, writes: Writes) -> Non
     mounts.mount("-o", "remount,ro", sidecar.directory)
     try:
         for kind in KINDS:
-            assert not attempt(writes, kind, r"Read-only file system.*mount it writable"), kind.__name__
-        assert sidecar.get("/readyz").status_code == 503
+            assert not attempt(writes, kind, r"Read-only file system[\s\S]*mount it writable"), kind.__name__
+        reasons = not_ready(sidecar)
+        assert set(reasons) == {"configuration", "transaction_dir"}
+        assert all("Read-only file system" in reason for reason in reasons.values())
     finally:
         mounts.mount("-o", "remount,rw", sidecar.directory)
     assert files(sidecar) == before
@@ -217,6 +219,27 @@ def test_a_disk_that_has_become_read_only(sidecar: Quick, writes: Writes) -> Non
         assert attempt(writes, kind, "nothing")
     restore(sidecar)
     assert sidecar.get("/readyz").status_code == 200
+
+
+def not_ready(sidecar: Quick) -> dict[str, str]:
+    """The reasons, by part; empty where it is ready."""
+    answer = sidecar.get("/readyz")
+    parts = answer.json()["parts"]
+    assert (answer.status_code == 503) == any(part["status"] == "failed" for part in parts.values()), answer.text
+    return {name: part["reason"] for name, part in parts.items() if part["status"] == "failed"}
+
+
+def test_a_full_disk_is_not_ready(sidecar: Quick) -> None:
+    assert not_ready(sidecar) == {}
+    mounts.fill(sidecar.directory, 0)
+    try:
+        reasons = not_ready(sidecar)
+        assert set(reasons) == {"configuration", "transaction_dir"}
+        assert re.match(rf"{sidecar.haproxy.file} cannot be changed.*: {FULL}", reasons["configuration"])
+        assert re.match(rf"transaction_dir {sidecar.directory}/transactions cannot be used: {FULL}", reasons["transaction_dir"])
+    finally:
+        restore(sidecar)
+    assert not_ready(sidecar) == {}
 
 
 def test_a_start_on_a_full_disk(sidecar: Quick, writes: Writes) -> None:
