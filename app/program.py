@@ -27,6 +27,7 @@ from app.users import NoUsers
 from app.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 from native.beside import hand_on_often
 from native.errors import NativeError, RuntimeFailure
+from native.scratch import remove_leftovers
 
 logger = logging.getLogger(__name__)
 SECONDS_FOR_FIRST_ANSWERS = 1.0
@@ -76,6 +77,12 @@ def _changed(before: Settings, after: Settings) -> set[str]:
     return {name for name, _, _ in table() if getattr(before, name) != getattr(after, name)}
 
 
+async def _tidy() -> None:
+    """Removes what a process that was killed has left."""
+    if removed := await asyncio.to_thread(remove_leftovers):
+        logger.info("removed what a former process has left: %s", ", ".join(map(str, removed)))
+
+
 class Program:
     """The running server and what signals do to it."""
 
@@ -121,6 +128,7 @@ class Program:
         self.settings, self.engine, self.app = settings, engine, app
         self._start(self._tell_refusal())
         self._start(self._complete(app))
+        self._start(_tidy())
         self._doorway.open(app)
 
     def _listeners(self) -> list[listeners.Listener]:

@@ -1,8 +1,6 @@
 """Forms of a configuration and stored files: texts in memory, files in a throw-away directory, each part checked as it begins."""
 
 import asyncio
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from app.engine import STORES
 from app.errors import ApiError
 from app.file_body import Part
 from native.errors import AlreadyThere, BadRequest, NotFound
+from native.scratch import Scratch
 from native.storage import names
 from native.storage.coming import Coming
 from native.storage.store import Store
@@ -24,9 +23,9 @@ CONFIGURATION = "configuration"
 @asynccontextmanager
 async def received(call: Call) -> AsyncIterator[tuple[Mapping[str, bytes], Sequence[Coming]]]:
     """The texts, by the names of their files, and the files, which are gone afterwards. Raises ApiError that names the part."""
-    directory = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="haproxy-set-"))
+    scratch = await asyncio.to_thread(Scratch, "set")
     try:
-        form = SetForm(call, directory)
+        form = SetForm(call, scratch.path)
         async for each in call.body.parts():
             if isinstance(each, Part):
                 await form.begin(each)
@@ -36,7 +35,7 @@ async def received(call: Call) -> AsyncIterator[tuple[Mapping[str, bytes], Seque
         await form.end()
         yield form.texts, form.files
     finally:
-        await asyncio.to_thread(shutil.rmtree, directory)
+        await asyncio.to_thread(scratch.remove)
 
 
 class SetForm:

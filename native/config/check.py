@@ -8,13 +8,13 @@ import os
 import shlex
 import shutil
 import signal
-import tempfile
 from asyncio import to_thread
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from native.beside import LARGE, beside_if
 from native.config import refusal
 from native.config.account_keys import not_made, with_keys_in
 from native.config.check_environment import for_a_command, for_haproxy
@@ -22,6 +22,7 @@ from native.config.check_run import Confinement, Ended, run
 from native.config.messages import Message, Origin, as_sent, explained, messages, recorded
 from native.errors import BadRequest, CheckImpossible, Refused
 from native.sandbox import programs_of
+from native.scratch import Scratch
 from native.text.document import Document
 
 FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
@@ -90,13 +91,13 @@ async def check(
     """
     scratch = await to_thread(_scratch)
     try:
-        ended, files = await _asked(files, settings, home, scratch)
+        ended, files = await _asked(files, settings, home, scratch.path if scratch else None)
     finally:
         if scratch:
-            await to_thread(shutil.rmtree, scratch, ignore_errors=True)
+            await to_thread(scratch.remove)
     code, stderr, stdout = ended.code, ended.stderr, ended.stdout
     origins = {str(each.path): Origin(str(each.file), each.document, each.shift) for each in files}
-    said = messages(stderr, origins)
+    said = await beside_if(len(stderr) > LARGE, messages, stderr, origins)
     if code == 0:
         return said
     alerts = [message for message in said if message.level == "alert"]
@@ -129,10 +130,10 @@ def _variables(files: Sequence[Checked]) -> dict[str, str]:
     return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(each.path) for each in files)}
 
 
-def _scratch() -> Path | None:
+def _scratch() -> Scratch | None:
     """None where nothing temporary can be written."""
     with suppress(OSError):
-        return Path(tempfile.mkdtemp(prefix="haproxy-check-"))
+        return Scratch("check")
     return None
 
 

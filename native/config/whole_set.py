@@ -7,8 +7,6 @@ there. The grammar is asked first: what it does not know is told, and HAProxy de
 import asyncio
 import os
 import re
-import shutil
-import tempfile
 from asyncio import to_thread
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -19,6 +17,7 @@ from native.config.check import Checked, CheckSettings, check
 from native.config.editor import Editor
 from native.config.messages import Message, Places
 from native.errors import Refused
+from native.scratch import Scratch
 from native.text.document import Document
 
 
@@ -60,7 +59,8 @@ def _parsed(given: WholeSet) -> dict[str, Document]:
 async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Message]:
     """The same without the grammar: what HAProxy says of a set that it accepts."""
     documents = await to_thread(_parsed, given)
-    tree = Path(await to_thread(tempfile.mkdtemp, prefix="haproxy-set-"))
+    scratch = await to_thread(Scratch, "set")
+    tree = scratch.path
     checked: list[Checked] = []
     laying = asyncio.create_task(to_thread(_lay_out, tree, given, documents))
     try:
@@ -76,7 +76,7 @@ async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Me
     finally:
         # The thread goes on after this work is cancelled, and would write into what is removed.
         await asyncio.wait([laying])
-        await to_thread(shutil.rmtree, tree)
+        await to_thread(scratch.remove)
 
 
 def _unknown(path: str, document: Document, editor: Editor) -> Iterator[Message]:

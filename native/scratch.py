@@ -1,0 +1,61 @@
+"""Directories for temporary files that do not outlive their process for long: what a killed one has left is removed by the next.
+
+Each is locked while it is in use; the lock ends with the process (flock(2)).
+"""
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+_NAME = re.compile(r"haproxy-(?:check|set)-[a-z0-9_]{8}")
+
+
+class Scratch:
+    """A new directory, `haproxy-KIND-` and eight letters. Raises OSError where nothing temporary can be written."""
+
+    def __init__(self, kind: str) -> None:
+        self.path, self._lock = _new(f"haproxy-{kind}-")
+
+    def remove(self) -> None:
+        """With all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        os.close(self._lock)
+
+
+def remove_leftovers() -> list[Path]:
+    """Removes those of this user that no process uses, and returns them."""
+    removed: list[Path] = []
+    with suppress(OSError):
+        for entry in os.scandir(tempfile.gettempdir()):
+            if _NAME.fullmatch(entry.name) and (lock := _locked(entry.path)) is not None:
+                shutil.rmtree(entry.path, ignore_errors=True)
+                os.close(lock)
+                removed.append(Path(entry.path))
+    return removed
+
+
+def _new(prefix: str) -> tuple[Path, int]:
+    while True:
+        path = tempfile.mkdtemp(prefix=prefix)
+        # Else another process that has just begun took it for a leftover.
+        if (lock := _locked(path)) is not None:
+            return Path(path), lock
+
+
+def _locked(path: str) -> int | None:
+    """Holds the lock of a directory of this user's own; None where another process has it, or has removed the directory."""
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        found, there = os.fstat(lock), os.lstat(path)
+        if found.st_uid == os.geteuid() and (found.st_dev, found.st_ino) == (there.st_dev, there.st_ino):
+            return lock
+    os.close(lock)
+    return None

@@ -1,0 +1,53 @@
+"""A server that is killed while HAProxy checks a whole set leaves temporary directories; the next one removes them."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+import httpx2
+import pytest
+
+from tests.acceptance.quick import PLAIN, Quick
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy
+
+CONFIG = (PLAIN + "backend app from plain\n    server one 127.0.0.1:1\n").format()
+# Lua runs while HAProxy reads its configuration.
+LINGER = "local last = os.time() + 50\nwhile os.time() < last do end\n"
+
+
+def until(seen: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not seen():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_the_next_server_removes_what_a_killed_one_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    (temporary / "haproxy-set-of-mine").mkdir()
+
+    def left() -> set[str]:
+        return {path.name.rpartition("-")[0] for path in temporary.iterdir()}
+
+    with HAProxy(tmp_path, CONFIG, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy) as sidecar:
+        lua = sidecar.directory / "general_storage_dir" / "linger.lua"
+        text = haproxy.file.read_text().replace("global\n", f"global\n    lua-load {lua}\n")
+
+        def plan() -> None:
+            parts = {"configuration": ("haproxy.cfg", text.encode()), "general": ("linger.lua", LINGER.encode())}
+            with suppress(httpx2.TransportError):
+                sidecar.client.post("/v3/sidecar/plan", files=parts)
+
+        asking = Thread(target=plan)
+        asking.start()
+        until(lambda: {"haproxy-set", "haproxy-check"} <= left())
+        sidecar.kill()
+        asking.join()
+        assert {"haproxy-set", "haproxy-check"} <= left()
+        sidecar.start()
+        until(lambda: left() == {"haproxy-set-of"})

@@ -1,0 +1,84 @@
+"""What a killed process leaves is removed by the next, and nothing else is."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from native.scratch import Scratch, remove_leftovers
+
+HOLD = """
+import sys
+from native.scratch import Scratch
+made = Scratch("set")
+(made.path / "root").mkdir()
+(made.path / "root" / "etc").symlink_to(sys.argv[1])
+print(made.path, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The one for temporary files, here and in what is started."""
+    directory = tmp_path / "temporary"
+    directory.mkdir()
+    monkeypatch.setenv("TMPDIR", str(directory))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return directory
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """Another process, and the directory that it uses; a link in that leads to a directory with a file."""
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "file").write_text("")
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "kept")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        yield process, Path(process.stdout.readline().rstrip())
+        process.kill()
+
+
+def test_it_is_removed_with_what_is_in_it(directory: Path) -> None:
+    scratch = Scratch("check")
+    assert scratch.path.parent == directory
+    assert scratch.path.name.startswith("haproxy-check-")
+    (scratch.path / "file").write_text("")
+    scratch.remove()
+    assert list(directory.iterdir()) == []
+
+
+def test_what_a_killed_process_has_left(tmp_path: Path, directory: Path, other: tuple[subprocess.Popen[str], Path]) -> None:
+    process, path = other
+    ours = Scratch("check")
+    assert remove_leftovers() == [], "both are in use"
+    process.kill()
+    process.wait()
+    assert remove_leftovers() == [path]
+    assert list(directory.iterdir()) == [ours.path]
+    assert (tmp_path / "kept" / "file").exists()
+    ours.remove()
+
+
+def test_what_is_not_ours_stays(tmp_path: Path, directory: Path) -> None:
+    for name in ("haproxy-set-mine", "haproxy-other-abcdefgh", "haproxy-set-abcdefgh.d", "x-haproxy-set-abcdefgh"):
+        (directory / name).mkdir()
+    (directory / "haproxy-set-01234567").write_text("a file")
+    (tmp_path / "elsewhere").mkdir()
+    (directory / "haproxy-set-abcdefgh").symlink_to(tmp_path / "elsewhere")
+    before = sorted(directory.iterdir())
+    assert remove_leftovers() == []
+    assert sorted(directory.iterdir()) == before
+    assert (tmp_path / "elsewhere").exists()
+
+
+def test_that_of_another_user_stays(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (directory / "haproxy-set-abcdefgh").mkdir()
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert remove_leftovers() == []
