@@ -26,6 +26,7 @@ NOT_CONFIGURED = "no master socket and no stats socket is configured"
 NEVER_FOUND = "retry - unable to configure runtime client"
 # Commands at once that are worth looking for another socket.
 MANY = 50
+_WHO = "show info float"
 T = TypeVar("T")
 
 
@@ -44,13 +45,15 @@ class Runtime:
     """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again.
 
     `versions` is held while a second version of a list is prepared: HAProxy forgets it when another one is committed.
-    `failures` counts how often none answered (absent), and how often HAProxy said no (refused).
+    `failures` counts how often none answered (absent), and how often HAProxy said no (refused). Asking again who answers, as a watcher
+    does, counts once until one answers again.
     """
 
     def __init__(self, *, timeout: float = 30.0) -> None:
         self._timeout = timeout
         self._socket: Socket | None = None
         self._was_found = False
+        self._is_known_absent = False
         self.versions = asyncio.Lock()
         # HAProxy has one for all its clients: two changes of TLS files at a time would mix.
         self.transaction = asyncio.Lock()
@@ -137,7 +140,7 @@ class Runtime:
         return answer
 
     async def worker(self) -> Worker:
-        return _worker(answers.info(await self.send("show info float")))
+        return _worker(answers.info(await self.send(_WHO)))
 
     async def worker_pid(self) -> int:
         return (await self.worker()).pid
@@ -162,15 +165,16 @@ class Runtime:
 
     async def _through(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
         """By the socket in use; by another one, or the same again, where that does not answer and nothing can be done twice."""
+        asks_who = list(commands) == [_WHO]
         if self._socket is None:
-            await self._reconnect()
+            await self._reconnect(expected=asks_who)
         assert self._socket
         try:
             return await work(self._socket)
         except RuntimeAbsent as error:
             if isinstance(error.__cause__, TimeoutError) or (error.sent and not all(map(READING.match, commands))):
                 raise
-            await self._reconnect()
+            await self._reconnect(expected=asks_who)
             return await work(self._socket)
 
     def _refused(self, said: str, command: str) -> RuntimeRefused:
@@ -205,15 +209,17 @@ class Runtime:
                 return False
             await asyncio.sleep(tick)
 
-    async def _reconnect(self) -> None:
-        """Once through all addresses, without waiting."""
+    async def _reconnect(self, *, expected: bool = False) -> None:
+        """Once through all addresses, without waiting. `expected`: that none answers is counted only where it is news."""
         self._socket, reasons = None, []
         for socket in self._candidates():
             reason = await _silence(socket)
             if reason is None:
                 return await self._keep(socket)
             reasons.append(reason)
-        self.failures["absent"] += 1
+        if not (expected and self._is_known_absent):
+            self.failures["absent"] += 1
+        self._is_known_absent = True
         why = "; ".join(reasons) or NOT_CONFIGURED
         raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
 
@@ -223,7 +229,7 @@ class Runtime:
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
         level = (await socket.send("show cli level")).strip()
         self.capabilities = Capabilities(version, commands, level, keywords)
-        self._socket, self._was_found = socket, True
+        self._socket, self._was_found, self._is_known_absent = socket, True, False
 
 
 async def _silence(socket: Socket) -> str | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -88,6 +89,31 @@ def test_a_socket_that_is_back_is_found_again(haproxy: HAProxy) -> None:
         assert (await runtime.worker()).pid != before.pid
 
     asyncio.run(talk())
+
+
+def test_an_absence_that_a_watcher_sees_again_and_again_is_counted_once(haproxy: HAProxy) -> None:
+    async def watched() -> list[int]:
+        runtime, counts = await connected(haproxy), []
+
+        async def look(times: int) -> None:
+            for _ in range(times):
+                with suppress(RuntimeAbsent):
+                    await runtime.worker()
+            counts.append(runtime.failures["absent"])
+
+        await look(3)
+        haproxy.stop()
+        await look(3)
+        with suppress(RuntimeAbsent):
+            await runtime.send("show info")
+        await look(3)
+        haproxy.start()
+        await look(3)
+        haproxy.stop()
+        await look(3)
+        return counts
+
+    assert asyncio.run(watched()) == [0, 1, 2, 2, 3]
 
 
 def test_another_socket_takes_over_at_once(haproxy: HAProxy) -> None:
