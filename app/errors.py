@@ -1,6 +1,6 @@
 """The border: the one table from an error of the library to a status, and the one writer of error bodies.
 
-Every failure is `{"code": status, "message": text}`; more members may follow where they help.
+Every failure is `{"code": status, "message": text}`, the text's first line short; more members may follow where they help.
 """
 
 import dataclasses
@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.answer import Answer, Header, json_answer
+from app.summary import summarized
 from native import errors as native
 
 STATUS: dict[type[native.NativeError], int] = {
@@ -59,7 +60,7 @@ def status_of(error: native.NativeError) -> int:
 
 
 def error_answer(status: int, message: str, headers: Iterable[Header] = (), **members: Any) -> Answer:
-    return json_answer(status, {"code": status, "message": message} | members, headers)
+    return json_answer(status, {"code": status, "message": summarized(message)} | members, headers)
 
 
 def answer_to(error: Exception) -> Answer:

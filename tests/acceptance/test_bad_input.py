@@ -190,6 +190,7 @@ def test_one_bad_call(sidecar: Quick, row: Row) -> None:
     said = answer.json()
     assert (answer.status_code, said["code"]) == (row.code, row.code), answer.text
     assert [word for word in row.says if word not in said["message"][:4096]] == [], said["message"]
+    assert len(said["message"].partition("\n")[0]) <= 300, said["message"]
     assert answer.headers["Content-Type"] == "application/json"
     assert sidecar.haproxy.file.read_bytes() == before
     assert sidecar.haproxy.worker_pid() == worker

@@ -140,6 +140,7 @@ def test_the_others_do_not_wait(sidecar: Quick, transaction: str, large: Large) 
             answer = connection.getresponse()
             said = answer.read()
         assert answer.status in large.codes, (answer.status, said[:1000])
+        assert answer.status < 400 or len(json.loads(said)["message"].partition("\n")[0]) <= 300
 
     quiet, wait = waited(sidecar.port, lambda: None), waited(sidecar.port, ask)
     print(f"{wait:.3f} s, {quiet:.3f} s without the request")
