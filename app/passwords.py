@@ -7,6 +7,7 @@ import ctypes
 import hmac
 import os
 import re
+import secrets
 from collections.abc import Mapping
 from functools import cache
 
@@ -74,6 +75,11 @@ def hashed(password: str, setting: str) -> str | None:
         return None
     found = _crypt_r()(secret, salt, ctypes.create_string_buffer(_STATE_BYTES))
     return None if found is None or found.startswith(b"*") else found.decode("ascii", "replace")
+
+
+def new_hash(password: str) -> str | None:
+    """A hash with a salt of its own, SHA-256 as by `openssl passwd -5`; None for a password that can have none."""
+    return hashed(password, f"$5${secrets.token_hex(8)}")
 
 
 @cache

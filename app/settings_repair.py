@@ -6,7 +6,6 @@ Keys go to the places where they are read, passwords in clear text become hashes
 import difflib
 import os
 import re
-import secrets
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,7 @@ def _hashed(data: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(user, MutableMapping) or passwords.is_variable(str(user.get("password", ""))):
             continue
         if user.get("insecure") or not passwords.is_usable(str(user.get("password", ""))):
-            made = passwords.hashed(str(user.get("password", "")), f"$5${secrets.token_hex(8)}")
+            made = passwords.new_hash(str(user.get("password", "")))
             if made:
                 user["password"] = made
                 user.pop("insecure", None)

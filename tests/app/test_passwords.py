@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.passwords import cost, expanded, hashed, verify
+from app.passwords import cost, expanded, hashed, new_hash, verify
 
 HASHES = {
     "sha256": ("sha256pw", "$5$saltsalt$WzUmQii01nfTV1TYCOkBeBwTyxmKMzcJfuoexqMmrA6"),
@@ -35,6 +35,15 @@ def test_every_method_of_the_library(name: str) -> None:
 def test_what_is_no_hash_matches_nothing(stored: str) -> None:
     assert not verify("plain", stored, clear=False)
     assert not verify("", stored, clear=False)
+
+
+def test_a_new_hash_has_its_own_salt() -> None:
+    first, second = new_hash("right"), new_hash("right")
+    assert first and second
+    assert first != second
+    assert verify("right", first, clear=False)
+    assert not verify("wrong", first, clear=False)
+    assert new_hash("\0") is None
 
 
 def test_clear_text() -> None:
