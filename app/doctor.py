@@ -20,7 +20,8 @@ from pathlib import Path
 from app import credentials, mounts, passwords, settings_repair, units
 from app.directories import directories, unusable
 from app.endpoint import endpoints
-from app.engine import config_files, reload_command
+from app.engine import NO_LANDLOCK, config_files, reload_command
+from app.programs import programs
 from app.settings import Settings, SettingsError
 from app.users import NoUsers, Users
 from app.version import VERSION
@@ -81,6 +82,7 @@ def findings(settings: Settings) -> Iterator[Finding]:
     yield Finding(OK, "server", f"dataplaneapi {VERSION}")
     yield from _of_rights()
     yield from _of_settings(settings)
+    yield from _of_programs(settings)
     yield from _of_binary(settings)
     yield from _of_configuration(settings)
     yield from _of_file(Path(settings.config_file))
@@ -113,11 +115,17 @@ def _of_settings(settings: Settings) -> Iterator[Finding]:
         yield Finding(OK, "settings", f"{file}")
 
 
+def _of_programs(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+    for each in programs(settings, places):
+        if each.path:
+            yield Finding(OK, "programs", f"{each.path} {each.use}")
+        else:
+            yield Finding(ERROR, "programs", f"{each.name} is no command that can be run: it {each.use}", each.remedy)
+
+
 def _of_binary(settings: Settings) -> Iterator[Finding]:
     binary = shutil.which(settings.haproxy_bin)
     if binary is None:
-        remedy = "install haproxy, or name it in haproxy.haproxy_bin"
-        yield Finding(ERROR, "haproxy", f"{settings.haproxy_bin} is no command that can be run", remedy)
         return
     version = _version(binary)
     if version < OLDEST:
@@ -135,8 +143,7 @@ def _of_sandbox(settings: Settings) -> Finding:
         command = "validate_cmd" if settings.validate_cmd else f"the script {settings.haproxy_bin}"
         return Finding(NOTE, "sandbox", f"{command} runs with all rights of this user, and so does HAProxy when it checks a text")
     if not sandbox.version():
-        what = "the kernel offers no Landlock: what a configuration makes HAProxy write while it is checked is written"
-        return Finding(WARNING, "sandbox", what, "Linux 5.13 or later with landlock in `lsm=`, and a service that may call it")
+        return Finding(WARNING, "sandbox", NO_LANDLOCK, "Linux 5.13 or later with landlock in `lsm=`, and a service that may call it")
     return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}")
 
 
@@ -317,9 +324,6 @@ def _of_reloads(settings: Settings) -> Iterator[Finding]:
         command = reload_command(settings)
     except SettingsError as error:
         yield Finding(ERROR, "reloads", str(error))
-        return
-    if command and shutil.which(command[0]) is None:
-        yield Finding(ERROR, "reloads", f"{command[0]} is no command that can be run", "mend haproxy.reload.reload_cmd")
         return
     way = "the master socket" if settings.master_worker_mode and settings.master_runtime else " ".join(command)
     yield Finding(OK, "reloads", f"by {way}")

@@ -1,6 +1,8 @@
 """From settings to a running engine, with its runtime client and its way to reload."""
 
+import logging
 import os
+import shlex
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -17,6 +19,8 @@ from native.opening import Process, opened, use_sockets
 from native.reload.strategies import split_command
 from native.runtime.client import Runtime
 
+logger = logging.getLogger(__name__)
+NO_LANDLOCK = "this process may not use Landlock, so what a configuration makes HAProxy write while it is checked is written"
 # What a strategy runs when no command is configured.
 COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
 DELAY_SECONDS = 5.0
@@ -95,11 +99,28 @@ def reload_command(settings: Settings) -> list[str]:
     return []
 
 
+def status_command(settings: Settings) -> list[str]:
+    """The words of the command whose exit status says whether HAProxy runs; none without one. Raises ValueError for an open quote."""
+    if settings.status_cmd:
+        return shlex.split(settings.status_cmd)
+    service = settings.service_name
+    return {
+        "systemd": ["systemctl", "--quiet", "is-active", service or "haproxy.service"],
+        "s6": ["s6-svstat", "-u", service or "/var/run/service/haproxy"],
+    }.get(settings.reload_strategy, [])
+
+
 def reload_delay(settings: Settings, override: str | None) -> float:
     """Seconds; the override is in milliseconds, for tests of whole installations."""
     if override is None:
         return float(settings.reload_delay) or DELAY_SECONDS
     return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
+
+
+def tell_unconfined(settings: Settings) -> None:
+    """A warning where HAProxy ought to be confined while it checks, and cannot be."""
+    if engine_settings(settings).check.escapes:
+        logger.warning("%s -c is not confined: %s", settings.haproxy_bin, NO_LANDLOCK)
 
 
 def config_files(settings: Settings) -> ConfigFiles:
@@ -127,6 +148,7 @@ def process(settings: Settings) -> Process:
 async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
     """A started engine; at the end what is pending is carried out. Raises SettingsError and Unreadable."""
     how, named = process(settings), directories(settings)
+    tell_unconfined(settings)
     with suppress(Unusable):
         prepare_storage(named["dataplane_storage_dir"])
     tell_unusable(named.values())

@@ -3,15 +3,14 @@
 import asyncio
 import os
 import re
-import shlex
 import time
 from pathlib import Path
 from typing import Any
 
 from app.answer import Answer, json_answer
 from app.call import Call
+from app.engine import status_command
 from app.runtime import SECONDS
-from app.settings import Settings
 from app.version import BUILD_DATE, COMMIT
 from native.child import PIPE, Child, read
 from native.engine import Engine
@@ -49,17 +48,6 @@ def swagger_document(scheme: str) -> bytes:
 
 async def openapi(call: Call) -> Answer:
     return Answer(200, await asyncio.to_thread(BUNDLE.read_bytes))
-
-
-def status_command(settings: Settings) -> list[str]:
-    """The words of the command whose exit status says whether HAProxy runs; none when nobody told."""
-    if settings.status_cmd:
-        return shlex.split(settings.status_cmd)
-    service = settings.service_name
-    return {
-        "systemd": ["systemctl", "--quiet", "is-active", service or "haproxy.service"],
-        "s6": ["s6-svstat", "-u", service or "/var/run/service/haproxy"],
-    }.get(settings.reload_strategy, [])
 
 
 async def _answers(engine: Engine) -> bool:

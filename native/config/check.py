@@ -14,6 +14,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from native import sandbox
 from native.beside import LARGE, beside_if
 from native.config import refusal
 from native.config.account_keys import not_made, with_keys_in
@@ -21,7 +22,6 @@ from native.config.check_environment import for_a_command, for_haproxy
 from native.config.check_run import Confinement, Ended, run
 from native.config.messages import Message, Origin, as_sent, explained, messages, recorded
 from native.errors import BadRequest, CheckImpossible, Refused
-from native.sandbox import programs_of
 from native.scratch import Scratch
 from native.text.document import Document
 
@@ -51,8 +51,13 @@ class CheckSettings:
     @property
     def confined(self) -> bool:
         if self.confine is None:
-            return not self.command and bool(programs_of(shutil.which(self.binary) or ""))
+            return not self.command and bool(sandbox.programs_of(shutil.which(self.binary) or ""))
         return self.confine
+
+    @property
+    def escapes(self) -> bool:
+        """Whether it is to be confined and runs free, since this process may not use Landlock."""
+        return self.confined and not sandbox.version()
 
     def words(self, files: Sequence[str]) -> list[str]:
         """Raises BadRequest for a command that is none."""

@@ -3,13 +3,25 @@
 import asyncio
 import dataclasses
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.engine import STORED, engine_settings, look_for_sockets, open_engine, prepare_storage, reload_command, reload_delay
+from app.engine import (
+    STORED,
+    engine_settings,
+    look_for_sockets,
+    open_engine,
+    prepare_storage,
+    reload_command,
+    reload_delay,
+    status_command,
+    tell_unconfined,
+)
 from app.settings import Settings, SettingsError
+from native import sandbox
 from native.config.directories import Directory
 from native.errors import Unreadable
 from native.runtime.client import Runtime
@@ -79,6 +91,31 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
     with pytest.raises(Unreadable, match=r"haproxy\.cfg"):
         asyncio.run(start())
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"reload_strategy": "systemd"}, ["systemctl", "--quiet", "is-active", "haproxy.service"]),
+        ({"reload_strategy": "s6", "service_name": "/s"}, ["s6-svstat", "-u", "/s"]),
+        ({"reload_strategy": "s6", "status_cmd": "mine"}, ["mine"]),
+        ({}, []),
+    ],
+)
+def test_status_commands(given: dict[str, Any], words: list[str]) -> None:
+    assert status_command(dataclasses.replace(Settings(), **given)) == words
+
+
+def test_a_check_that_cannot_be_confined_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    program = dataclasses.replace(settings(tmp_path), haproxy_bin=sys.executable, validate_cmd="")
+    monkeypatch.setattr(sandbox, "version", lambda: 1)
+    tell_unconfined(program)
+    assert caplog.text == ""
+    monkeypatch.setattr(sandbox, "version", lambda: 0)
+    tell_unconfined(dataclasses.replace(program, validate_cmd="check"))
+    assert caplog.text == ""
+    tell_unconfined(program)
+    assert "-c is not confined: this process may not use Landlock" in caplog.text
 
 
 def test_any_file_will_do(tmp_path: Path) -> None:

@@ -1,14 +1,11 @@
 """About the server itself."""
 
 import asyncio
-import dataclasses
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from app.handlers.information import machine, status_command
-from app.settings import Settings
+from app.handlers.information import machine
 from tests.app.client import Client, serving
 from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
@@ -64,19 +61,6 @@ def test_health_without_a_command_is_that_of_the_socket(tmp_path: Path) -> None:
         assert sidecar.get("/v3/health").json() == {"haproxy": "down"}
         haproxy.start()
         assert sidecar.get("/v3/health").json() == {"haproxy": "up"}
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"reload_strategy": "systemd"}, ["systemctl", "--quiet", "is-active", "haproxy.service"]),
-        ({"reload_strategy": "s6", "service_name": "/s"}, ["s6-svstat", "-u", "/s"]),
-        ({"reload_strategy": "s6", "status_cmd": "mine"}, ["mine"]),
-        ({}, []),
-    ],
-)
-def test_status_commands(given: dict[str, Any], words: list[str]) -> None:
-    assert status_command(dataclasses.replace(Settings(), **given)) == words
 
 
 def test_both_documents(client: Client) -> None:
