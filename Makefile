@@ -56,17 +56,17 @@ test: check haproxy ## everything: check, then the whole suite against real HAPr
 fresh: ## demo and test on machines that have nothing, SUITES of Debian: needs root and debootstrap
 	tests/tools/fresh-machine $(SUITES)
 
-e2e: dev ## role and packages on a booted machine: needs root and namespaces of its own
-	$(BIN)/python -m pytest -rs -v --durations=0 -o timeout=1800 tests/e2e
+e2e: dev ## role and package on a booted machine of each of SUITES: needs root and namespaces of its own
+	E2E_SUITES='$(SUITES)' $(BIN)/python -m pytest -rs -v --durations=0 -o timeout=1800 -m 'not soak' tests/e2e
 
 wheel: dev ## dist/: wheel and source archive
 	$(BIN)/python -m hatchling build
 
-deb: dev ## dist/: a package for Debian 12, with everything it needs inside
+deb: dev ## dist/: a package for Debian 12 and 13, with everything it needs inside
 	packaging/deb dist
 
 container: dev ## an image, if buildah is here; BASE=debian@sha256:... is what it is built on
-	@case '$(BASE)' in *@sha256:*) ;; *) echo 'make container needs BASE=IMAGE@sha256:DIGEST, of Debian 12; see Containerfile' >&2; exit 2 ;; esac
+	@case '$(BASE)' in *@sha256:*) ;; *) echo 'make container needs BASE=IMAGE@sha256:DIGEST, of Debian 12 or 13; see Containerfile' >&2; exit 2 ;; esac
 	packaging/wheels dist/wheels
 	buildah build --build-arg BASE='$(BASE)' --tag dataplaneapi .
 

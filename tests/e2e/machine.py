@@ -1,6 +1,6 @@
 """A Debian of its own with a real systemd as its first process, booted in a container whose changes are forgotten.
 
-`with Machine() as machine: machine.run("systemctl is-system-running")`. It has no network but its own loopback.
+`with Machine("trixie", log) as machine: machine.run("systemctl is-system-running")`. It has no network but its own loopback.
 """
 
 import os
@@ -20,20 +20,23 @@ from tests.haproxy.process import _die_with_parent
 
 GET_MACHINE = Path(__file__).parents[1] / "tools" / "get-machine"
 BOOT_SECONDS = 60
+LANDLOCK = ("landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self")
 
 
 class Machine:
-    """`binds` are directories of this machine, by the path under which the other sees them, read-only."""
+    """`suite` is Debian's; `binds` are directories of this machine, by the path under which the other sees them, read-only."""
 
-    def __init__(self, log: Path, binds: Mapping[str, Path] | None = None) -> None:
-        self._log, self._binds, self.leader = log, binds or {}, 0
+    def __init__(self, suite: str, log: Path, binds: Mapping[str, Path] | None = None) -> None:
+        self.suite, self._log, self._binds, self.leader = suite, log, binds or {}, 0
 
     def start(self) -> Self:
         """Skips the test where there may be no such machine, with the reason."""
         if reason := missing():
             pytest.skip(reason)
-        words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--directory", _asked()]
+        words = [_asked("nspawn"), "--register=no", "--keep-unit", "--quiet", "--directory", _asked(self.suite)]
         words += ["--volatile=overlay", "--private-network", "--boot", "--console=read-only"]
+        # Its own filter leaves them out, which an ordinary machine does not.
+        words += [f"--system-call-filter={' '.join(LANDLOCK)}"]
         words += [f"--bind-ro={there}:{here}" for here, there in self._binds.items()]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=_die_with_parent)
@@ -111,8 +114,13 @@ class Machine:
         self.stop()
 
 
-def _asked(*words: str) -> str:
-    done = subprocess.run([sys.executable, str(GET_MACHINE), *words], capture_output=True, text=True, check=False)
+def suites(enough: str) -> list[str]:
+    """Those of Debian that a story is told on: all that `make e2e` names in E2E_SUITES; within `make test` one is `enough`."""
+    return os.environ.get("E2E_SUITES", "").split() or [enough]
+
+
+def _asked(word: str) -> str:
+    done = subprocess.run([sys.executable, str(GET_MACHINE), word], capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip(done.stderr.strip())
     return done.stdout.strip()

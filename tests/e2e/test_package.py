@@ -7,24 +7,45 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.machine import Machine
+from native import sandbox
+from tests.e2e.machine import Machine, suites
 from tests.rules.sources import CHECKOUT
 
 SETTINGS = "/etc/haproxy/dataplaneapi.yaml"
 BASE = "http://127.0.0.1:5555/v3/services/haproxy"
+# What a text may not do before it is accepted.
+ESCAPING = """\
+local file, why = io.open("/etc/haproxy/written", "w")
+if not file then error("kept in: " .. why) end
+file:write("by a check")
+file:close()
+"""
+PUSHED = """\
+global
+    lua-load /etc/haproxy/general/escaping.lua
+
+defaults
+    timeout client 1s
+    timeout connect 1s
+    timeout server 1s
+
+listen none
+    bind 127.0.0.1:8099
+"""
 
 
-@pytest.fixture(scope="module")
-def machine(deb: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with Machine(tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/package": deb.parent, "/srv/wheels": wheels}) as running:
+@pytest.fixture(scope="module", params=suites("trixie"))
+def machine(request: pytest.FixtureRequest, deb: Path, wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    log, binds = tmp_path_factory.mktemp("machine") / "boot.log", {"/srv/package": deb.parent, "/srv/wheels": wheels}
+    with Machine(request.param, log, binds) as running:
         yield running
 
 
-def ask(machine: Machine, path: str, *words: str) -> str:
-    """Status and body, as the first user."""
+def ask(machine: Machine, path: str, *words: str, kind: str = "application/json") -> str:
+    """Body and status, as the first user."""
     password = "$(cat /etc/dataplaneapi/first-password)"
     more = " ".join(words)
-    return machine.run(f"curl -s -w '%{{http_code}} ' -H 'Content-Type: application/json' -u admin:{password} {more} '{BASE}/{path}'")
+    return machine.run(f"curl -s -w '%{{http_code}} ' -H 'Content-Type: {kind}' -u admin:{password} {more} '{BASE}/{path}'")
 
 
 def since_last_start(machine: Machine) -> str:
@@ -55,6 +76,29 @@ def test_it_changes_haproxy(machine: Machine) -> None:
     answer = ask(machine, "configuration/backends?version=1&force_reload=true", "-d", '\'{"name": "made"}\'')
     assert answer.endswith("201"), answer
     assert "backend made" in machine.run("cat /etc/haproxy/haproxy.cfg")
+
+
+@pytest.mark.skipif(not sandbox.version(), reason="this kernel has no Landlock")
+def test_a_check_writes_nothing(machine: Machine) -> None:
+    """Landlock is in force within the unit, whose filter of system calls and name spaces could keep it away."""
+    machine.write("/etc/haproxy/general/escaping.lua", ESCAPING)
+    machine.write("/tmp/pushed.cfg", PUSHED)
+    machine.run("runuser -u dataplaneapi -- haproxy -c -f /tmp/pushed.cfg && rm /etc/haproxy/written")
+    answer = ask(machine, "configuration/raw?skip_version=true", "--data-binary @/tmp/pushed.cfg", kind="text/plain")
+    assert answer.endswith("400"), answer
+    assert "kept in: /etc/haproxy/written: Permission denied" in answer
+    assert machine.ask("ls /etc/haproxy/written").returncode != 0
+    machine.run("rm /etc/haproxy/general/escaping.lua")
+
+
+def test_a_service_that_may_not_confine_says_so(machine: Machine) -> None:
+    drop_in = "/etc/systemd/system/dataplaneapi.service.d/filter.conf"
+    assert "not confined" not in since_last_start(machine) or not sandbox.version()
+    machine.write(drop_in, "[Service]\nSystemCallFilter=~landlock_create_ruleset\n")
+    machine.restart()
+    assert "/usr/sbin/haproxy -c is not confined: this process may not use Landlock" in since_last_start(machine)
+    machine.run(f"rm {drop_in}")
+    machine.restart()
 
 
 def test_reload_by_systemctl_needs_its_rule(machine: Machine) -> None:
@@ -125,8 +169,24 @@ def test_sockets_of_systemd_instead(machine: Machine) -> None:
     assert ask(machine, "configuration/version").endswith("200"), "also without a network"
 
 
-def test_the_doctor_finds_it_well(machine: Machine) -> None:
-    machine.run("dataplaneapi doctor && runuser -u dataplaneapi -- dataplaneapi doctor")
+@pytest.mark.parametrize("user", ["root", "dataplaneapi"])
+def test_the_doctor_finds_it_well(machine: Machine, user: str) -> None:
+    told = machine.run(f"runuser -u {user} -- dataplaneapi doctor")
+    assert re.findall(r"^(?:warning|error) (?!.*sandbox:).*", told, re.MULTILINE) == []
+    for program in ("haproxy checks every change", "kill is how systemctl reloads the server"):
+        assert re.search(rf"^ok +programs: /\S+/{program}$", told, re.MULTILINE), told
+    assert not sandbox.version() or "haproxy -c is confined by Landlock" in told
+
+
+def test_another_python_gets_its_byte_code(machine: Machine) -> None:
+    """As dpkg has it made where one Debian becomes the next."""
+    running = "systemctl show --value -p MainPID dataplaneapi"
+    machine.run("find /usr/lib/dataplaneapi -name __pycache__ -type d -exec rm -r {} +")
+    before = machine.run(running)
+    machine.run("dpkg-trigger --no-await --by-package=python3-minimal /usr/bin/python3 && dpkg --triggers-only --pending")
+    tag = machine.run("python3 -c 'import sys; print(sys.implementation.cache_tag)'")
+    machine.run(f"test -f /usr/lib/dataplaneapi/app/__pycache__/cli.{tag}.pyc && systemctl is-active dataplaneapi")
+    assert machine.run(running) != before
 
 
 def test_it_is_removed_and_purged(machine: Machine) -> None:
@@ -143,7 +203,7 @@ def test_nothing_was_left_running(machine: Machine) -> None:
     assert done.stdout == ""
 
 
-@pytest.mark.soak
+@pytest.mark.e2e
 def test_by_hand_as_the_guide_says(machine: Machine) -> None:
     """Every command of its section, typed; then the sockets of systemd instead."""
     guide = (CHECKOUT / "docs/install.md").read_text()
