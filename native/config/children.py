@@ -1,6 +1,7 @@
 """The lines of one collection inside a section: read, inserted, replaced and deleted by position."""
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,9 @@ from native.grammar.section_shape import changed
 from native.text.line import Line
 from native.text.section import Section
 from native.text.words import is_word, unquoted
+
+# What a section keeps the places of its lines under, by their first words.
+_FIRST_WORDS = "first words"
 
 
 @dataclass
@@ -48,16 +52,20 @@ class ChildEditor:
         found: Children | None = section.cache.get(key)
         if found is None:
             shape = self.shape(resource)
-            prefixes = shape.prefixes()
-            sizes = sorted({len(prefix) for prefix in prefixes}, reverse=True)
-            hidden = section.snippets
-            places = [
-                place
-                for place, line in enumerate(section.lines[1:], 1)
-                if line.words and any(line.words[:size] in prefixes for size in sizes) and place not in hidden
-            ]
-            found = section.cache[key] = Children(places, [shape.read(section.lines[place]) for place in places])
+            places = self._places(section, shape.prefixes())
+            found = section.cache[key] = Children(places, [_read(shape, section.lines[place]) for place in places])
         return found
+
+    def _places(self, section: Section, prefixes: Collection[tuple[str, ...]]) -> list[int]:
+        """Of the lines that begin so."""
+        by_word: dict[str, list[int]] | None = section.cache.get(_FIRST_WORDS)
+        if by_word is None:
+            by_word = section.cache[_FIRST_WORDS] = {}
+            hidden = section.snippets
+            for place, line in enumerate(section.lines):
+                if place and line.words and place not in hidden:
+                    by_word.setdefault(line.words[0], []).append(place)
+        return sorted({place for each in prefixes for place in by_word.get(each[0], ()) if section.lines[place].words[: len(each)] == each})
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
         """With a new line before the element at `index`; an index equal to their number appends."""
@@ -121,6 +129,9 @@ class ChildEditor:
 
     def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
         """Of lines with one name the first is edited, unless one of them says what is wanted already."""
+        objects = self.children(section, resource)
+        if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
+            return {}
         first, *twins = (section.lines[place] for place in places)
         edited = self.shape(resource).onto(first, body)
         return {} if any(self._says(resource, twin, body) for twin in twins) else {places[0]: edited}
@@ -159,6 +170,14 @@ class ChildEditor:
         default = self._place(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
         return changed(section, change)
+
+
+def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:
+    """Kept beside the line, which other sections share."""
+    if line.meaning is None or line.meaning[0] is not shape:
+        line.meaning = shape, shape.read(line)
+    found: dict[str, Any] | None = line.meaning[1]
+    return found
 
 
 def meant(name: object) -> str:

@@ -98,6 +98,8 @@ class LineShape:
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
         self._flags = frozenset(node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True])
+        self._known = frozenset(order)
+        self._dotted = frozenset(m.split(".")[0] for each in alternatives for m in each.chain.members if "." in m)
         self._index: dict[str, list[Alternative]] = {}
         self._depth = min((len(each.literals) for each in alternatives), default=0)
         for each in alternatives:
@@ -139,7 +141,7 @@ class LineShape:
         return fallback
 
     def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
-        unsaid = {member: self.unsaid[member] for member in alternative.chain.members if member in self.unsaid}
+        unsaid = {member: value for member, value in self.unsaid.items() if member in alternative.chain.members}
         told = {member: words[place] for member, place in self.implied.items() if place < len(words)}
         return {**unsaid, **told, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
 
@@ -165,7 +167,7 @@ class LineShape:
 
     def given(self, values: Mapping[str, Any]) -> Values:
         """The members that count, flat: without absent ones, with aliases told by what they stand for."""
-        flat = flattened(values, set(self.order), self._dotted())
+        flat = flattened(values, self._known, self._dotted)
         for name in list(flat):
             if flat[name] in (None, "", []) or (flat[name] is False and name in self._flags):
                 del flat[name]
@@ -173,9 +175,6 @@ class LineShape:
             if alias.target not in flat and alias.member in flat and (meant := alias.meant(flat[alias.member])) is not None:
                 flat[alias.target] = meant
         return flat
-
-    def _dotted(self) -> set[str]:
-        return {m.split(".")[0] for each in self.alternatives for m in each.chain.members if "." in m}
 
     def choose(self, values: Values) -> Alternative:
         """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
@@ -185,6 +184,8 @@ class LineShape:
         if not fitting:
             raise self._no_choice(values)
         self._check_exclusive(fitting, values)
+        if len(fitting) == 1 and fitting[0].lacking(values) is None:
+            return fitting[0]
         whole = [each for each in fitting if each.lacking(values) is None]
         if not whole:
             member = fitting[0].lacking(values) or ""
@@ -209,9 +210,8 @@ class LineShape:
                 raise BadValue(f"{given[0]} set without {lacking}", place=Place(member=lacking))
 
     def _check_exclusive(self, fitting: Sequence[Alternative], values: Values) -> None:
-        carried = {member for each in fitting for member in each.chain.members}
         for members in self.exclusive:
-            given = [member for member in members if member in values and member in carried]
+            given = [member for member in members if member in values and any(member in each.chain.members for each in fitting)]
             if len(given) > 1:
                 raise BadValue(f"{' and '.join(given)} are exclusive", place=Place(member=given[-1]))
 
@@ -265,8 +265,9 @@ class LineShape:
         split = joined(pieces, tail)
         words = [each for word in split.words for each in words_of(word)]
         reading = self.take(words)
-        parts = reading.parts if reading and reading.alternative is alternative else alternative.chain.parts(words)
-        if reading is None or parts is None or reading.values != self._values(alternative, parts, words):
+        own = reading is not None and reading.alternative is alternative
+        parts = reading.parts if reading and own else alternative.chain.parts(words)
+        if reading is None or parts is None or not (own or reading.values == self._values(alternative, parts, words)):
             raise BadValue(f"`{' '.join(words)}` would be read as another kind of line than `{alternative.text}`")
         if found := misread(pieces, parts, alternative.chain):
             unknown = next((own[0][1] for key, own in pieces if key is None), None)
@@ -345,7 +346,7 @@ def _toggles(chain: Chain) -> Iterable[Toggle]:
                     yield from _toggles(inner)
 
 
-def flattened(values: Mapping[str, Any], known: set[str], dotted: set[str]) -> Values:
+def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
     """Members by dotted path; only objects whose inner members stand in a synopsis are opened."""
     flat: Values = {}
     for name, value in values.items():

@@ -183,12 +183,18 @@ class SectionShape:
 
 
 def changed(section: Section, change: Change) -> Section:
-    """The section after a change whose every new line has its place."""
+    """The section after a change whose every new line has its place; itself where nothing changes."""
+    if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
+        return section
+    added: dict[int | None, list[Line]] = {}
+    for where, new in change.added:
+        added.setdefault(where, []).append(new)
     result: list[Line] = []
     for place, line in enumerate(section.lines):
         kept = change.replaced.get(place, line)
-        result += [] if kept is None else [kept]
-        result += [new for where, new in change.added if where == place]
+        if kept is not None:
+            result.append(kept)
+        result += added.get(place, ())
     return section.with_lines(result)
 
 

@@ -321,6 +321,10 @@ class Options:
                 self.keyed.setdefault(word, []).append(number)
             if starts is None:
                 self.loose.append(number)
+        self._fed_by: dict[str, list[int]] = {}
+        for number, group in enumerate(groups):
+            for member in group.members:
+                self._fed_by.setdefault(member, []).append(number)
 
     def starts(self) -> list[str] | None:
         return None
@@ -363,7 +367,9 @@ class Options:
         return [word for _, words, _ in self.written(values, 0) for word in words]
 
     def written(self, values: Mapping[str, Any], number: int) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
-        for place, group in enumerate(self.groups):
+        # A line says a few of a hundred things.
+        for place in sorted({place for member in values for place in self._fed_by.get(member, ())}):
+            group = self.groups[place]
             rows = values.get(group.rows, ()) if group.rows else (values,)
             for turn, row in enumerate(rows):
                 own = flat_row(group.rows, row) if group.rows else {m: row[m] for m in group.members if m in row}

@@ -1,17 +1,23 @@
 """One line of a configuration: its original text, taken apart on demand."""
 
+from typing import Any
+
 from native.text.words import BLANKS, Split, split, words_of
 
 
 class Line:
-    """An immutable line with its line end; `words` and `split` are computed once."""
+    """An immutable line with its line end; `words` and `split` are computed once.
 
-    __slots__ = ("_split", "_words", "text")
+    `meaning` is kept for those who read it: by what it was read, and as what.
+    """
+
+    __slots__ = ("_split", "_words", "meaning", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._words: tuple[str, ...] | None = None
         self._split: Split | None = None
+        self.meaning: tuple[Any, Any] | None = None
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Lines of one kind in a section: in and out by their position, and nothing else moves."""
 
+import time
 from typing import Any
 
 import pytest
@@ -116,3 +117,33 @@ def test_a_negated_option_is_no_log_target() -> None:
     children = EDITOR.children(section(text), targets)
     assert (children.places, children.unparsed) == ([2, 3], [])
     assert EDITOR.replace_all(section(text), "frontends", targets, []).text == "frontend f\n    no option logasap\n"
+
+
+def servers(numbers: range, weight: int) -> dict[str, dict[str, Any]]:
+    return {f"s{i}": {"name": f"s{i}", "address": "192.0.2.1", "port": 1 + i, "weight": weight} for i in numbers}
+
+
+def test_many_are_replaced_in_a_time_that_grows_with_their_number() -> None:
+    """Half of them are there already."""
+
+    def seconds(count: int) -> float:
+        half = EDITOR.replace_by_name(section("backend app\n"), "backends", SERVERS, servers(range(count // 2), 1))
+        bodies = servers(range(count), 2)
+        began = time.process_time()
+        whole = EDITOR.replace_by_name(half, "backends", SERVERS, bodies)
+        took = time.process_time() - began
+        assert len(EDITOR.children(whole, SERVERS).readable) == count
+        return took
+
+    assert seconds(8000) < 24 * seconds(1000) + 0.5
+
+
+def test_what_is_sent_back_costs_little_and_changes_nothing() -> None:
+    bodies = servers(range(2000), 1)
+    began = time.process_time()
+    there = EDITOR.replace_by_name(section("backend app\n"), "backends", SERVERS, bodies)
+    made = time.process_time() - began
+    sent_back = {each["name"]: each for each in EDITOR.children(there, SERVERS).readable}
+    began = time.process_time()
+    assert EDITOR.replace_by_name(there, "backends", SERVERS, sent_back) is there
+    assert time.process_time() - began < made
