@@ -63,6 +63,16 @@ LARGE = [
     Large(
         "many wrong servers", "POST", "backends", {"name": "x", "servers": {f"s{i}": {} for i in range(MANY)}}, (422,), "full_section=true"
     ),
+    Large(
+        "many servers of a section",
+        "PUT",
+        "backends/app",
+        {"name": "app", "from": "plain", "servers": SERVERS},
+        (202,),
+        "full_section=true&transaction_id={transaction}",
+    ),
+    Large("many servers, read", "GET", "backends/app", b"", (200,), "full_section=true&transaction_id={transaction}"),
+    Large("a name of many escapes", "POST", "backends/app/servers", {"name": "\\" * 60_000, "address": "::1"}, (400,)),
     Large("many rules", "PUT", "backends/app/http_request_rules", RULES, (202,), "transaction_id={transaction}"),
     Large("many rules, read", "GET", "backends/app/http_request_rules", b"", (200,), "transaction_id={transaction}"),
     Large("many digits", "POST", "backends/app/servers", b'{"name":"n","address":"::1","port":' + b"1" * 900_000 + b"}", (400,)),
@@ -145,6 +155,26 @@ def test_the_others_do_not_wait(sidecar: Quick, transaction: str, large: Large) 
     quiet, wait = waited(sidecar.port, lambda: None), waited(sidecar.port, ask)
     print(f"{wait:.3f} s, {quiet:.3f} s without the request")
     assert wait < max(MOST, TIMES * quiet)
+
+
+def test_an_edit_by_hand_and_what_it_differs_in(tmp_path: Path) -> None:
+    """A large text is read as soon as it is there; a plan compares it with another order of its lines."""
+    config = CONFIG.format(site=free_port())
+    reordered = (SECTIONS + "".join(f"backend b{i}\n    server s 127.0.0.1:1\n\n" for i in range(MANY, 0, -1))).encode()
+    with HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy) as sidecar:
+        before = sidecar.version()
+
+        def edit() -> None:
+            haproxy.file.write_text(haproxy.file.read_text() + "\n" + BACKENDS)
+            until(lambda: sidecar.version() > before)
+
+        def plan() -> None:
+            answer = sidecar.client.post("/v3/sidecar/plan", content=reordered, headers={"Content-Type": "text/plain"}, timeout=300)
+            assert answer.json()["diff"].count("\n") > MANY
+
+        quiet, waits = waited(sidecar.port, lambda: None), [waited(sidecar.port, edit), waited(sidecar.port, plan)]
+    print(f"{waits} s, {quiet:.3f} s without")
+    assert max(waits) < max(MOST, TIMES * quiet)
 
 
 def test_a_check_ends_with_its_client(tmp_path: Path) -> None:
