@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 # Before, adding and deleting servers is behind experimental-mode and loses checks.
 DYNAMIC_SERVERS = (2, 6)
+RELAYS = (3, 2)
 ADMIN = "admin"
 
 
@@ -34,6 +35,11 @@ class Capabilities:
     @property
     def deletes_servers(self) -> bool:
         return self.version >= DYNAMIC_SERVERS and self.can("del server")
+
+    @property
+    def relays(self) -> bool:
+        """Whether a master can hand a whole connection over to its worker (`@@1`)."""
+        return self.version >= RELAYS
 
     def takes_server_keyword(self, keyword: str) -> bool:
         """False only where HAProxy would certainly refuse it on an added server."""

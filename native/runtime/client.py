@@ -116,11 +116,12 @@ class Runtime:
     async def each(self, commands: Sequence[str]) -> list[str]:
         """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`).
 
-        A master opens a connection to its worker for every single command, so that a socket of the worker's own is ten times as fast.
+        Before 3.2 a master opens a connection to its worker for every single command, so that a socket of the worker's own is ten times
+        as fast.
         """
-        if len(commands) > MANY and self.master and (socket := await self._larger()):
+        if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._larger()):
             return await socket.send_each(commands)
-        return await self._carried(lambda socket: socket.send_each(commands), commands)
+        return await self._carried(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
 
     async def ask(self, command: str, payload: str | None = None) -> str:
         """Carries out a change. Raises RuntimeRefused with HAProxy's words."""

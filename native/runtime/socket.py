@@ -59,11 +59,14 @@ class Socket:
         """
         return (await self._answer(self._request([command], payload), command, taker)).strip("\n")
 
-    async def send_each(self, commands: Sequence[str]) -> list[str]:
-        """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above."""
+    async def send_each(self, commands: Sequence[str], *, relayed: bool = False) -> list[str]:
+        """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above.
+
+        `relayed`: a master connects to its worker once for all of a request (`@@1`, HAProxy 3.2), not for each command.
+        """
         found: list[str] = []
         # All are made before the first is sent: nothing is sent when one of them cannot be.
-        for some, request in [(some, self._request(some, None)) for some in self._batches(commands)]:
+        for some, request in [(some, self._request(some, None, relayed=relayed)) for some in self._batches(commands)]:
             answers = list(_divided(await self._answer(request, some[0])))
             if len(answers) != len(some):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
@@ -83,13 +86,14 @@ class Socket:
         if batch:
             yield batch
 
-    def _request(self, commands: Sequence[str], payload: str | None) -> bytes:
+    def _request(self, commands: Sequence[str], payload: str | None, *, relayed: bool = False) -> bytes:
         for command in commands:
             if _FORBIDDEN.search(command) or _SEMICOLON.search(command):
                 raise BadRequest(f"a runtime command is one line, without a line break or a bare semicolon: {command!r}")
             if len(_WORD.findall(command)) > MOST_WORDS:
                 raise RuntimeRefused(TOO_MANY_WORDS, command)
-        line = ";".join(self._prefix + command for command in commands)
+        once, each = (f"@{self._prefix}", "") if relayed and self._prefix else ("", self._prefix)
+        line = once + ";".join(each + command for command in commands)
         # A master waits for the next command; only `quit` makes it close.
         end = "quit" if self._is_masters else ""
         if payload is None:

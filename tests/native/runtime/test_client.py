@@ -219,3 +219,25 @@ def test_what_a_master_cannot_carry_goes_to_its_worker(tmp_path: Path, haproxy_b
         assert asyncio.run(run(Runtime(), str(haproxy.stats))) == value
         with pytest.raises(RequestTooLong, match="a stats socket takes more"):
             asyncio.run(run(Runtime(), ""))
+
+
+def test_many_commands_through_the_master_alone(tmp_path: Path, haproxy_binaries: str) -> None:
+    """From 3.2 on the worker takes them over one connection; every answer stands where its command does, in any version."""
+    (tmp_path / "a.map").touch()
+    config = SMALL + f"  http-request set-var(txn.x) str(),map({tmp_path}/a.map)\n"
+    added = [f"add map {tmp_path}/a.map key{number} value" for number in range(1000)]
+    commands = [*added, "get weight app/none", f"get map {tmp_path}/a.map key999"]
+
+    async def run(haproxy: HAProxy) -> list[str]:
+        runtime = Runtime()
+        assert await runtime.connect(str(haproxy.master), [], 10)
+        assert runtime.capabilities.relays == (runtime.capabilities.version >= (3, 2))
+        found = await runtime.each(commands)
+        assert len((await runtime.read(f"show map {tmp_path}/a.map", "0x")).splitlines()) == len(added)
+        return found
+
+    with HAProxy(tmp_path, config, binary=haproxy_binaries) as haproxy:
+        *accepted, absent, last = asyncio.run(run(haproxy))
+    assert accepted == [""] * len(added)
+    assert absent == "No such server."
+    assert 'value="value"' in last
