@@ -7,9 +7,9 @@ import re
 import time
 from statistics import median
 
-from app.operations import operations
-from app.routes import BASE, RouteIndex
-from native.grammar.load import bundle
+from dataplaneapi.api.operations import operations
+from dataplaneapi.api.router import BASE, RouteIndex
+from haproxy_native.grammar.load import bundle
 
 
 def slowest_path(times: int = 20) -> float:

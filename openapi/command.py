@@ -5,8 +5,8 @@ import argparse
 import shtab
 from argparse_manpage.manpage import Manpage
 
-from app import cli
-from app.version import VERSION
+from dataplaneapi import cli
+from dataplaneapi.version import VERSION
 
 SHELLS = ("bash", "zsh", "fish")
 # A page that is made twice is the same page.

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from app import settings_page
+from dataplaneapi.settings import page as settings_page
 from openapi import bundle, command, keywords, layout, models, swagger
 
 ROOT = Path(__file__).parent.parent

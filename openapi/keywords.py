@@ -13,10 +13,10 @@ from typing import Any
 
 import yaml
 
-from native.grammar.line_shape import LineShape
-from native.grammar.load import Grammar
-from native.grammar.synopsis import Chain, Glued, Node, Options, Placeholder, Rest, Toggle, Word
-from native.grammar.values import Choice, Listed, ValueType
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.synopsis import Chain, Glued, Node, Options, Placeholder, Rest, Toggle, Word
+from haproxy_native.grammar.values import Choice, Listed, ValueType
 
 HERE = Path(__file__).parent / "haproxy"
 FACTS = HERE / "keywords.yaml"

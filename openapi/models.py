@@ -18,7 +18,7 @@ OPTIONS = (
     "--output-model-type=pydantic_v2.BaseModel",
     "--module-split-mode=single",
     "--target-python-version=3.11",
-    "--base-class=native.models.Model",
+    "--base-class=haproxy_native.models.Model",
     "--enum-field-as-literal=all",
     "--use-annotated",
     "--disable-future-imports",
@@ -44,7 +44,7 @@ def models(document: dict[str, Any]) -> dict[str, str]:
 def _strict(module: str) -> str:
     """With choices among integers that take nothing but integers."""
     text, count = _INTEGER_CHOICE.subn(r"Whole[\g<0>]", module)
-    return text.replace("from native.models import Model", "from native.models import Model, Whole", 1) if count else text
+    return text.replace("from haproxy_native.models import Model", "from haproxy_native.models import Model, Whole", 1) if count else text
 
 
 def _bare(document: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from app.shape import Schemas, schema_name
+from dataplaneapi.api.normalize import Schemas, schema_name
 
 Schema = Mapping[str, Any]
 # Texts that stand in files and break programs: quotes, comments, ends of blocks, other alphabets, numbers that are none.

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from native.runtime import answers
-from native.runtime.server_state import CONFIGURED_MAINT, ENABLED, ServerState, server_states
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ENABLED, ServerState, server_states
 from tests.haproxy.process import ask
 
 PAUSED = 0x08

@@ -6,8 +6,8 @@ from typing import Any, Self
 import httpx2
 import pytest
 
-from native.runtime import answers
-from native.runtime.server_state import ServerState, server_states
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.server_state import ServerState, server_states
 from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
 

@@ -3,7 +3,7 @@
 from random import Random
 from urllib.parse import quote
 
-from app.operations import Operation
+from dataplaneapi.api.operations import Operation
 
 NAMES = ("base", "web", "app", "one", "nosuch", "a/b", "é", "two words", '"', "x" * 300, ".", "..", "%", "0", "-1")
 SANE_NAME = "one"

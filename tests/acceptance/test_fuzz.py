@@ -12,8 +12,8 @@ from random import Random
 
 import pytest
 
-from app.operations import Operation
-from native.text.document import Document
+from dataplaneapi.api.operations import Operation
+from haproxy_native.text.document import Document
 from tests.acceptance.bodies import Bodies, Mutant
 from tests.acceptance.targets import SANE_NAME, target
 from tests.app.client import Client, Got, settings

@@ -17,8 +17,8 @@ from random import Random
 
 import pytest
 
-from app.operations import Operation, operations
-from native.grammar.load import bundle
+from dataplaneapi.api.operations import Operation, operations
+from haproxy_native.grammar.load import bundle
 from tests.acceptance.bodies import Bodies
 from tests.acceptance.quick import PLAIN, Quick
 from tests.acceptance.targets import target

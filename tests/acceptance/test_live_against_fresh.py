@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from native.engine import Engine
-from native.errors import Refused
-from native.text.document import Document
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Refused
+from haproxy_native.text.document import Document
 from tests.acceptance.effective import differences, effective, fresh
 from tests.acceptance.random_sections import ADDRESSES, BINDS, PORTS, Configuration
 from tests.acceptance.witness import Witness

@@ -100,7 +100,7 @@ class Restarted:
         self.process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "app.cli", "-f", str(self.settings)]
+        command = [sys.executable, "-m", "dataplaneapi.cli", "-f", str(self.settings)]
         with open(self.directory / f"log-{next(self._numbers)}", "w+") as log:
             self.process = start(command, self._sockets, dict(os.environ), stdout=log, stderr=subprocess.STDOUT)
             while "Serving data plane at" not in Path(log.name).read_text():

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from native.apply.section_order import movable
-from native.text.document import Document
+from haproxy_native.planning.section_order import movable
+from haproxy_native.text.document import Document
 from tests.acceptance.effective import differences, effective, fresh
 from tests.acceptance.quick import Quick, is_live
 from tests.haproxy.process import HAProxy, free_port

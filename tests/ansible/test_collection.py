@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from app.version import VERSION
+from dataplaneapi.version import VERSION
 from tests.rules.sources import CHECKOUT
 
 ANSIBLE = CHECKOUT / "ansible"

@@ -11,10 +11,10 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
 
-from app.connection import UNKNOWN, Connection
-from app.engine import open_engine
-from app.main import create_app
-from app.settings import Settings
+from dataplaneapi.server.connection import UNKNOWN, Connection
+from dataplaneapi.open_engine import open_engine
+from dataplaneapi.assembly import create_app
+from dataplaneapi.settings.table import Settings
 
 CONFIGURATION = """\
 global

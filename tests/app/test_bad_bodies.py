@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from app.operations import Operation
+from dataplaneapi.api.operations import Operation
 from tests.acceptance.bodies import WRONG_TYPE, Bodies, Schema, fits
 from tests.app.client import CONFIG, Client, settings
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app import cli
-from app.settings import SettingsError
+from dataplaneapi import cli
+from dataplaneapi.settings.table import SettingsError
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,7 +28,7 @@ def test_help(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_help_and_version_import_nothing_heavy() -> None:
     heavy = ("fastapi", "pydantic", "uvicorn", "asyncio", "ruamel", "json", "native")
-    program = f"import sys, app.cli; app.cli.main(['--version']); print([name for name in {heavy} if name in sys.modules])"
+    program = f"import sys, dataplaneapi.cli; dataplaneapi.cli.main(['--version']); print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
@@ -82,7 +82,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, capsys: pytest.Captur
 
 def test_a_mistyped_command_writes_nothing(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "doctr", "-f", str(tmp_path / "new.yaml")], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "dataplaneapi.cli", "doctr", "-f", str(tmp_path / "new.yaml")], capture_output=True, text=True, check=False
     )
     assert (done.returncode, list(tmp_path.iterdir())) == (1, [])
 
@@ -102,7 +102,7 @@ def test_the_help_of_a_command(argv: list[str], capsys: pytest.CaptureFixture[st
 def test_a_pipe_that_is_closed_gets_no_traceback(argv: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([sys.executable, "-m", "app.cli", *argv], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run([sys.executable, "-m", "dataplaneapi.cli", *argv], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     # argparse itself passes over a reader that has gone.
     assert (done.returncode in (0, 141), done.stderr) == (True, "")
@@ -194,7 +194,7 @@ def test_a_fatal_error_is_told_once(tmp_path: Path) -> None:
     text = f"haproxy: {{config_file: {tmp_path}/none.cfg}}\ndataplaneapi: {{resources: {{dataplane_storage_dir: {tmp_path}/own}}}}\n"
     for target in ("", "log_targets: [{log_to: file, log_file: own.log}]\n"):
         file = settings_file(tmp_path, text + target)
-        command = [sys.executable, "-m", "app.cli", "-f", file, "--reload-cmd", "true"]
+        command = [sys.executable, "-m", "dataplaneapi.cli", "-f", file, "--reload-cmd", "true"]
         environment = {**os.environ, "PYTHONPATH": os.getcwd()}
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
         assert done.returncode == 1

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app import listeners, protocol
-from app.serving import Server
+from dataplaneapi.server import listeners, protocol
+from dataplaneapi.server.serving import Server
 from tests.app.test_protocol import GET, app, given, talk
 
 

@@ -42,7 +42,7 @@ class Server:
         if not self.config.exists():
             self.config.write_text(CONFIGURATION)
         self.write(**changed)
-        command = [sys.executable, "-m", "app.cli", "-f", str(self.settings), *flags]
+        command = [sys.executable, "-m", "dataplaneapi.cli", "-f", str(self.settings), *flags]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         self.process = start(command, sockets, {**os.environ, **(environment or {})}, **pipes)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.programs import Program, programs
-from app.settings import Settings
+from dataplaneapi.programs import Program, programs
+from dataplaneapi.settings.table import Settings
 from tests.app.client import CONFIGURATION, settings
 from tests.rules.sources import CHECKOUT
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from native.config.editor import Editor
-from native.config.resources import Resource, Resources
-from native.errors import AlreadyThere, BadValue, NativeError, UnknownWords
-from native.grammar.load import Grammar
-from native.text.document import CONFIGURATION, Document
-from native.text.section import split_lines
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.resources import Resource, Resources
+from haproxy_native.errors import AlreadyThere, BadValue, NativeError, UnknownWords
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.text.document import CONFIGURATION, Document
+from haproxy_native.text.section import split_lines
 from openapi import bundle
 from tests.haproxy import binaries
 from tests.laws.referee import furnish

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from native.config.resources import Resource
-from native.errors import NativeError
-from native.text.document import Document
-from native.text.section import Section, split_lines
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import NativeError
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section, split_lines
 from tests.corpus.test_corpus import FILES, REFEREE, changed, editor, everything
 from tests.haproxy import binaries
 from tests.laws.referee import furnish

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from native import sandbox
-from native.config.check import Checked, CheckSettings, check
-from native.errors import Refused
+from haproxy_native import sandbox
+from haproxy_native.check.check import Checked, CheckSettings, check
+from haproxy_native.errors import Refused
 from tests.corpus.test_corpus import FILES
 from tests.haproxy import binaries
 

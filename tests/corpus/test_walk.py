@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import Refused
+from haproxy_native.errors import Refused
 from tests.app.client import Client, settings
 from tests.corpus.test_corpus import FILES, REFEREE
 from tests.corpus.walk import Walk, decorated

@@ -39,13 +39,13 @@ def newer(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
 def broken(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
     """A wheel of one that ends as soon as it is to serve."""
     return wheel(
-        tmp_path_factory.mktemp("broken") / "checkout", "3.4.98", {"app/program.py": 'raise SystemExit("this one does not serve")\n'}
+        tmp_path_factory.mktemp("broken") / "checkout", "3.4.98", {"app/dataplaneapi/program.py": 'raise SystemExit("this one does not serve")\n'}
     )
 
 
 def wheel(copy: Path, number: str, changed: Mapping[str, str] | None = None) -> Path:
     shutil.copytree(CHECKOUT, copy, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "tests", "__pycache__", "dist"))
-    version = copy / "app/version.py"
+    version = copy / "app/dataplaneapi/version.py"
     version.write_text(version.read_text().replace('VERSION = "v3.4.0"', f'VERSION = "v{number}"'))
     for name, text in (changed or {}).items():
         (copy / name).write_text(text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from native import sandbox
+from haproxy_native import sandbox
 from tests.e2e.machine import Machine, suites
 from tests.rules.sources import CHECKOUT
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from native.config.resources import Resource, Resources
-from native.grammar.directive import Directive
-from native.grammar.line_shape import LineShape
-from native.grammar.load import Grammar
-from native.grammar.schema import Schema
-from native.grammar.section_shape import SectionShape
+from haproxy_native.editing.resources import Resource, Resources
+from haproxy_native.grammar.directive import Directive
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.schema import Schema
+from haproxy_native.grammar.section_shape import SectionShape
 from openapi import bundle
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from native.errors import UnknownWords
-from native.grammar.line_shape import LineShape, Reading
-from native.grammar.metadata import METADATA, is_metadata, read_metadata
-from native.text.line import Line
-from native.text.words import unquoted, words_of
+from haproxy_native.errors import UnknownWords
+from haproxy_native.grammar.line_shape import LineShape, Reading
+from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata
+from haproxy_native.text.line import Line
+from haproxy_native.text.words import unquoted, words_of
 
 Object = Mapping[str, Any]
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from native.config.editor import Editor
-from native.errors import NativeError
-from native.grammar.samples import line_samples, section_samples
-from native.grammar.schema import Order
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import NativeError
+from haproxy_native.grammar.samples import line_samples, section_samples
+from haproxy_native.grammar.schema import Order
 
 EDITOR = Editor()
 SCHEMAS = EDITOR.grammar.schemas

@@ -2,8 +2,8 @@
 
 import pytest
 
-from native.grammar.samples import line_samples
-from native.text.line import Line
+from haproxy_native.grammar.samples import line_samples
+from haproxy_native.text.line import Line
 from tests.laws import lines
 from tests.laws.language import kinds
 

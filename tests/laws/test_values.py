@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from native.errors import BadValue
-from native.text.line import Line
+from haproxy_native.errors import BadValue
+from haproxy_native.text.line import Line
 from tests.laws import lines
 from tests.laws.language import Kind, kinds
 from tests.laws.settings import law

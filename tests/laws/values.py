@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import strategies as some
 
-from native.grammar.line_shape import unflattened
-from native.grammar.metadata import METADATA
-from native.grammar.schema import Schema
-from native.grammar.synopsis import Chain, Options
+from haproxy_native.grammar.line_shape import unflattened
+from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.schema import Schema
+from haproxy_native.grammar.synopsis import Chain, Options
 from tests.laws.language import Kind, language
 
 # What words are made of, and what they are cut by: blanks, quotes, escapes, comments, variables, separators, conditions.

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from native.config import header
-from native.config.check import CheckSettings
-from native.engine import Engine, EngineSettings
-from native.errors import ReloadFailed
-from native.reload.agent import ReloadAgent
-from native.reload.records import Record, Records
-from native.reload.strategies import MasterSocket, Outcome
-from native.runtime.client import Runtime
-from native.text.document import Document
-from native.text.section import Section
+from haproxy_native.editing import header
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.errors import ReloadFailed
+from haproxy_native.reload.agent import ReloadAgent
+from haproxy_native.reload.records import Record, Records
+from haproxy_native.reload.strategies import MasterSocket, Outcome
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
 from tests.haproxy.process import HAProxy
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"

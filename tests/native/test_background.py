@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from native.background import Background
+from haproxy_native.background import Background
 
 
 def test_it_is_stopped_with_what_it_cleans_up(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from native.beside import beside, beside_if
+from haproxy_native.beside import beside, beside_if
 
 named: ContextVar[str] = ContextVar("named", default="")
 

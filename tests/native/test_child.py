@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import uvloop
 
-from native.child import PIPE, Child, read
+from haproxy_native.child import PIPE, Child, read
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from native.config import header
-from native.config.check import CheckSettings
-from native.errors import (
+from haproxy_native.editing import header
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.errors import (
     BadRequest,
     BadValue,
     CheckImpossible,
@@ -19,7 +19,7 @@ from native.errors import (
     Unreadable,
     Unusable,
 )
-from native.text.document import Document
+from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 from tests.native.engines import UNKNOWN, adding, backends, body, reload, run, running_engine, substituting, weight
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from native import errors
-from native.errors import NativeError, NotCommittable, Place, Refused, RuntimeRefused
+from haproxy_native import errors
+from haproxy_native.errors import NativeError, NotCommittable, Place, Refused, RuntimeRefused
 
 DRAWN = re.compile(r"^[│ ]*[├└]── (\w+)", re.MULTILINE)
 

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from native.events import Event, Events, Validated
+from haproxy_native.events import Event, Events, Validated
 
 
 def test_all_listeners_hear_an_event(caplog: pytest.LogCaptureFixture) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from native.models import model
+from haproxy_native.models import model
 
 DOCUMENT = json.loads((Path(__file__).parents[2] / "openapi/generated/dataplane.json").read_text())
 SCHEMAS = DOCUMENT["components"]["schemas"]
@@ -75,13 +75,13 @@ def test_only_the_members_that_are_known_and_given_come_out():
 
 
 def test_one_model_does_not_load_the_others():
-    code = "import sys; from native.models import model; model('acl'); print(sum(m.startswith('native.models.') for m in sys.modules))"
+    code = "import sys; from haproxy_native.models import model; model('acl'); print(sum(m.startswith('haproxy_native.models.') for m in sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     assert run.stdout == "1\n"
 
 
 def test_the_package_itself_has_no_name_that_would_hide_a_schema():
     """`from . import cache` in a module takes the package's own `cache` when nobody loaded that module before."""
-    code = "import native.models; print(*vars(native.models))"
+    code = "import haproxy_native.models; print(*vars(haproxy_native.models))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     assert {path.stem for path in MODELS.glob("*.py")} & set(run.stdout.split()) == set()

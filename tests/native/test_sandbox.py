@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from native import sandbox
+from haproxy_native import sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.version(), reason="this kernel has no Landlock")
 PYTHON = Path(os.path.realpath(sys.executable))

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from native.scratch import Scratch, remove_leftovers
+from haproxy_native.scratch import Scratch, remove_leftovers
 
 HOLD = """
 import sys
-from native.scratch import Scratch
+from haproxy_native.scratch import Scratch
 made = Scratch("set")
 (made.path / "root").mkdir()
 (made.path / "root" / "etc").symlink_to(sys.argv[1])

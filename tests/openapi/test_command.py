@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.settings import table
+from dataplaneapi.settings.table import table
 from openapi.command import SHELLS, completion, manual
 
 FLAGS = sorted({flag for _, source, _ in table() for flag in source.flags} | {"--help", "--version", "-f", "--json"})

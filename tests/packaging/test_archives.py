@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.version import VERSION
+from dataplaneapi.version import VERSION
 from tests.rules.sources import CHECKOUT
 
 NUMBER = VERSION.removeprefix("v")
@@ -49,7 +49,7 @@ def test_the_source_archive_builds_the_same_wheel(built: Path, tmp_path: Path) -
 def test_a_wheel_in_another_place_is_the_command(built: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(built / f"dataplane_sidecar-{NUMBER}-py3-none-any.whl") as wheel:
         wheel.extractall(tmp_path)
-    words = [sys.executable, "-c", "import app.cli; app.cli.main(['--version']); print(app.cli.__file__)"]
+    words = [sys.executable, "-c", "import dataplaneapi.cli; dataplaneapi.cli.main(['--version']); print(dataplaneapi.cli.__file__)"]
     told = subprocess.run(words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
     assert f"HAProxy Data Plane API {VERSION} " in told.stdout
     assert str(tmp_path) in told.stdout

@@ -16,7 +16,7 @@ import pytest
 from tests.rules.sources import sources, tree
 
 RULES = tomllib.loads(Path(__file__).with_name("directives.toml").read_text())
-HOMES = {Path("native/grammar/special.py")}
+HOMES = {Path("native/haproxy_native/grammar/codecs.py")}
 
 
 @pytest.fixture(scope="module")

@@ -49,11 +49,11 @@ def test_imports_go_one_way(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "own"),
     [
-        ("app.errors", "native.config"),
-        ("native.grammar.load", "native.text"),
-        ("fastapi.FastAPI", "native.apply"),
-        ("subprocess.run", "native.text"),
-        ("native.text.words", "app.handlers"),
+        ("dataplaneapi.api.errors", "haproxy_native.config"),
+        ("haproxy_native.grammar.load", "haproxy_native.text"),
+        ("fastapi.FastAPI", "haproxy_native.apply"),
+        ("subprocess.run", "haproxy_native.text"),
+        ("haproxy_native.text.words", "dataplaneapi.handlers"),
         ("requests", "app"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Tests mirror the source: native/config/check.py is tested by tests/native/config/test_check.py.
+"""Tests mirror the source: native/haproxy_native/check/check.py is tested by tests/native/check/test_check.py.
 
 What has no such file yet stands in mirror.toml with the test that covers it; the list may only shrink.
 """

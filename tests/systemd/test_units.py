@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import SETTINGS_FILE
-from app.credentials import UNIT_USERS
-from app.doctor import UNIT_USER
+from dataplaneapi.cli import SETTINGS_FILE
+from dataplaneapi.host.credentials import UNIT_USERS
+from dataplaneapi.doctor.checks import UNIT_USER
 from tests.rules.sources import CHECKOUT
 
 UNITS = CHECKOUT / "systemd"

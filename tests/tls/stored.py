@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from native.config.directories import Directory
-from native.engine import Engine
+from haproxy_native.disk.directories import Directory
+from haproxy_native.engine import Engine
 from tests.native.engines import running_engine
 from tests.tls.site import TlsSite
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from app.handlers.docs import page
+from dataplaneapi.handlers.docs import page
 from tests.app.client import Client
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.handlers.information import machine
+from dataplaneapi.handlers.information import machine
 from tests.app.client import Client, serving
 from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
@@ -46,7 +46,7 @@ def test_health(tmp_path: Path, command: str, state: str) -> None:
 
 
 def test_a_status_command_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.handlers.information.STATUS_SECONDS", 0.05)
+    monkeypatch.setattr("dataplaneapi.handlers.information.STATUS_SECONDS", 0.05)
     with serving(tmp_path, status_cmd="sleep 60") as client:
         before = len(asyncio.all_tasks(client.runner.get_loop()))
         assert client.get("/v3/health").json == {"haproxy": "down"}

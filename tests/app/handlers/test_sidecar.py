@@ -8,10 +8,10 @@ from typing import Any
 import jsonschema
 import pytest
 
-from app.handlers.sidecar import as_dict
-from native.apply.plan import Reason
-from native.apply.preview import Preview
-from native.config.messages import Message
+from dataplaneapi.handlers.sidecar import as_dict
+from haproxy_native.planning.plan import Reason
+from haproxy_native.commit.preview import Preview
+from haproxy_native.check.messages import Message
 from tests.app.authority import Authority
 from tests.app.client import CONFIG, CONFIGURATION, Client, serving
 from tests.haproxy.process import free_port

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from native.acme.agent import Acme
-from native.acme.keeper import Keeper
-from native.acme.solver import Patience, Solver
-from native.acme.zones import Zones
-from native.config.directories import Directory
-from native.storage.certificate_store import CertificateStore
+from haproxy_native.acme.agent import Acme
+from haproxy_native.acme.keeper import Keeper
+from haproxy_native.acme.solver import Patience, Solver
+from haproxy_native.acme.zones import Zones
+from haproxy_native.disk.directories import Directory
+from haproxy_native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries
 from tests.haproxy.acme import ZONE, Authority, NameServer, configuration, served
 from tests.haproxy.process import HAProxy, free_port

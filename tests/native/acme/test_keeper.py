@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from native.acme.keeper import Keeper
-from native.config.directories import Directory
-from native.engine import Engine
-from native.storage import certificate
-from native.storage.certificate_store import CertificateStore
+from haproxy_native.acme.keeper import Keeper
+from haproxy_native.disk.directories import Directory
+from haproxy_native.engine import Engine
+from haproxy_native.storage import certificate
+from haproxy_native.storage.certificate_store import CertificateStore
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import running_engine

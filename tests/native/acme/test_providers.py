@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from native.acme.providers import Exec, ProviderFailed, Rfc2136, address, provider, relative
-from native.acme.zones import Zones
+from haproxy_native.acme.providers import Exec, ProviderFailed, Rfc2136, address, provider, relative
+from haproxy_native.acme.zones import Zones
 from tests.haproxy.acme import ZONE, NameServer
 
 

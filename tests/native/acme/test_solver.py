@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from native.acme.challenge import Challenge
-from native.acme.solver import Patience, Solver
-from native.acme.zones import Unresolved, Zones
-from native.runtime.client import Runtime
+from haproxy_native.acme.challenge import Challenge
+from haproxy_native.acme.solver import Patience, Solver
+from haproxy_native.acme.zones import Unresolved, Zones
+from haproxy_native.runtime.client import Runtime
 from tests.haproxy.acme import ZONE, NameServer
 
 

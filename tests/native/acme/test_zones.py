@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from native.acme.providers import Rfc2136
-from native.acme.zones import Unresolved, Zones, last_labels
+from haproxy_native.acme.providers import Rfc2136
+from haproxy_native.acme.zones import Unresolved, Zones, last_labels
 from tests.haproxy.acme import ZONE, NameServer
 
 

@@ -12,9 +12,9 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from native.discovery.aws import Aws
-from native.discovery.definitions import completed
-from native.discovery.services import Endpoint, Found, SourceFailed
+from haproxy_native.discovery.aws import Aws
+from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
 
 KEY, SECRET, REGION = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", "eu-central-1"
 PAGE = 2

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from native.config.editor import Editor
-from native.discovery.backends import Wish, with_service, without_service
-from native.discovery.services import Endpoint
-from native.discovery.slots import Growth
-from native.errors import BadValue, NativeError
-from native.text.document import Document
+from haproxy_native.editing.editor import Editor
+from haproxy_native.discovery.backends import Wish, with_service, without_service
+from haproxy_native.discovery.services import Endpoint
+from haproxy_native.discovery.slots import Growth
+from haproxy_native.errors import BadValue, NativeError
+from haproxy_native.text.document import Document
 
 GROWTH = Growth(2, None)
 EDITOR = Editor()

@@ -8,10 +8,10 @@ from threading import Thread
 
 import pytest
 
-from native.discovery import watch
-from native.discovery.consul import Consul, endpoints
-from native.discovery.definitions import completed
-from native.discovery.services import Endpoint, Found, SourceFailed
+from haproxy_native.discovery import watch
+from haproxy_native.discovery.consul import Consul, endpoints
+from haproxy_native.discovery.definitions import completed
+from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
 from tests.haproxy.consul import Agent
 from tests.haproxy.process import free_port
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from native.discovery.definitions import completed
-from native.errors import BadRequest
+from haproxy_native.discovery.definitions import completed
+from haproxy_native.errors import BadRequest
 
 CONSUL = {"address": "a", "port": 1, "enabled": True, "retry_timeout": 5}
 COMPLETE = {

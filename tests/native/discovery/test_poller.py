@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from native.discovery import pace
-from native.discovery.poller import Applied, Poller, moment
-from native.discovery.services import Endpoint, Found, SourceFailed
-from native.errors import Refused
+from haproxy_native.discovery import backoff as pace
+from haproxy_native.discovery.poller import Applied, Poller, moment
+from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
+from haproxy_native.errors import Refused
 
 WEB = Found({"web": (Endpoint("10.0.0.1", 80),)}, {"api": "500"})
 
@@ -101,7 +101,7 @@ def test_a_lasting_failure_is_warned_of_once_and_its_end_is_told(caplog: pytest.
 
     with caplog.at_level(logging.INFO):
         asyncio.run(work())
-    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "native.discovery.poller"]
+    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "haproxy_native.discovery.poller"]
     assert told == [
         ("WARNING", "consul here: away; tried again in 0.01 s"),
         ("WARNING", "consul here: elsewhere; tried again in 0.04 s"),

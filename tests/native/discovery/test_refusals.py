@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from native.discovery.backends import Wish
-from native.discovery.refusals import Refusals
-from native.discovery.services import Endpoint
-from native.discovery.slots import Growth
+from haproxy_native.discovery.backends import Wish
+from haproxy_native.discovery.refusals import Refusals
+from haproxy_native.discovery.services import Endpoint
+from haproxy_native.discovery.slots import Growth
 
 ONE, TWO = Endpoint("one", 1), Endpoint("two", 2)
 WISH = Wish("b", (ONE, TWO), Growth(10, None))

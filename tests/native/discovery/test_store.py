@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from native.config.directories import Directory
-from native.discovery.store import Store
-from native.errors import Unreadable, Unusable
+from haproxy_native.disk.directories import Directory
+from haproxy_native.discovery.store import Store
+from haproxy_native.errors import Unreadable, Unusable
 
 CONSUL = {"port": 1, "address": "ä", "enabled": True, "retry_timeout": 5}
 

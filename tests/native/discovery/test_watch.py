@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from native.discovery import watch
-from native.discovery.services import SourceFailed
-from native.discovery.watch import Watch
+from haproxy_native.discovery import watch
+from haproxy_native.discovery.services import SourceFailed
+from haproxy_native.discovery.watch import Watch
 
 LONG = 30.0
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from native import engine as module
-from native.config import header
-from native.config.check import CheckSettings
-from native.errors import (
+from haproxy_native import engine as module
+from haproxy_native.editing import header
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.errors import (
     Conflict,
     Unreadable,
 )
-from native.text.document import Document
+from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy
 from tests.native.engines import adding, backends, reload, run, running_engine, substituting
 

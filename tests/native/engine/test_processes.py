@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from native.config import header
-from native.errors import (
+from haproxy_native.editing import header
+from haproxy_native.errors import (
     ReloadFailed,
 )
 from tests.haproxy.process import HAProxy

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import (
+from haproxy_native.errors import (
     BadRequest,
     Conflict,
     NoTransaction,

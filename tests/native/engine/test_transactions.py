@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from native.config.check import CheckSettings
-from native.errors import (
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.errors import (
     BadRequest,
     Conflict,
     NotCommittable,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from native.grammar.load import Grammar
+from haproxy_native.grammar.load import Grammar
 
 TEXT = {"type": "string"}
 SWITCH = {**TEXT, "enum": ["enabled", "disabled"]}

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from native.grammar.directive import NOTHING, Directive, canonical, change_rows
-from native.grammar.load import grammar
-from native.text.line import Line
+from haproxy_native.grammar.directive import NOTHING, Directive, canonical, change_rows
+from haproxy_native.grammar.load import grammar
+from haproxy_native.text.line import Line
 from tests.native.grammar.language import small
 
 PLACE = small().section("place")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from native.grammar.load import Grammar, bundle, grammar
-from native.grammar.schema import Schemas
-from native.text.line import Line
-from native.text.section import Section
+from haproxy_native.grammar.load import Grammar, bundle, grammar
+from haproxy_native.grammar.schema import Schemas
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
 from tests.native.grammar.language import SCHEMAS, small
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from native.grammar.merge import identity, joined, misread, onto, regapped
-from native.grammar.synopsis import Chain, Group, Options, Part, Placeholder, Rest, Word
-from native.grammar.values import Integer, Text
-from native.text.words import split
+from haproxy_native.grammar.merge import identity, joined, misread, onto, regapped
+from haproxy_native.grammar.synopsis import Chain, Group, Options, Part, Placeholder, Rest, Word
+from haproxy_native.grammar.values import Integer, Text
+from haproxy_native.text.words import split
 
 NAME = Placeholder("name", Text())
 OPTIONS = Options(

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from native.errors import BadValue
-from native.grammar.metadata import is_metadata, read_metadata, write_metadata
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.metadata import is_metadata, read_metadata, write_metadata
 
 
 @pytest.mark.parametrize(

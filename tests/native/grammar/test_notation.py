@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from native.grammar.notation import Compiler
-from native.grammar.schema import Schemas
-from native.grammar.synopsis import Glued, Options, Placeholder, Rest, Toggle, Word
-from native.grammar.values import Choice
+from haproxy_native.grammar.notation import Compiler
+from haproxy_native.grammar.schema import Schemas
+from haproxy_native.grammar.synopsis import Glued, Options, Placeholder, Rest, Toggle, Word
+from haproxy_native.grammar.values import Choice
 
 TEXT = {"type": "string"}
 PROPERTIES: dict[str, Any] = {

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from native.grammar.load import Grammar
-from native.grammar.samples import line_samples, section_samples
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.samples import line_samples, section_samples
 
 TEXT = {"type": "string"}
 SCHEMAS: dict[str, Any] = {

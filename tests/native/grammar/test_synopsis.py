@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from native.errors import BadValue
-from native.grammar.synopsis import (
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.synopsis import (
     Chain,
     Glued,
     Group,
@@ -20,7 +20,7 @@ from native.grammar.synopsis import (
     condition_at,
     merged,
 )
-from native.grammar.values import Choice, Integer, Text
+from haproxy_native.grammar.values import Choice, Integer, Text
 
 NAME, NUMBER = Placeholder("name", Text()), Placeholder("number", Integer())
 SWITCH = Toggle("on", {"enabled": ("check",), "disabled": ("no-check",)})

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from native.errors import BadValue
-from native.grammar.values import (
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.values import (
     Choice,
     Digits,
     Duration,

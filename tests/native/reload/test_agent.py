@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from native.errors import ReloadFailed
-from native.reload.agent import ReloadAgent
-from native.reload.records import Record, Records
-from native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
-from native.runtime.client import Runtime
-from native.runtime.master import Master
+from haproxy_native.errors import ReloadFailed
+from haproxy_native.reload.agent import ReloadAgent
+from haproxy_native.reload.records import Record, Records
+from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
 
 

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from native.reload.debounce import Action, Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
+from haproxy_native.reload.debounce import Action, Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
 
 Dialogue = list[tuple[Event, list[Action]]]
 

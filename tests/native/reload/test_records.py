@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import NotThere
-from native.reload.records import FAILED, MOST_REASONS, SUCCEEDED, Records
+from haproxy_native.errors import NotThere
+from haproxy_native.reload.records import FAILED, MOST_REASONS, SUCCEEDED, Records
 
 
 @dataclass

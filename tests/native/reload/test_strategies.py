@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import BadRequest
-from native.reload.strategies import CustomCommand, MasterSocket, Outcome, Reloading, scrubbed, split_command
-from native.runtime.client import Runtime
-from native.runtime.master import Master
+from haproxy_native.errors import BadRequest
+from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Reloading, scrubbed, split_command
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from native.reload.strategies import Outcome, Source
-from native.reload.verdict import Ending, Look, Patience, Trial, first_alert
-from native.runtime.answers import Process, Processes
-from native.runtime.client import Worker
+from haproxy_native.reload.strategies import Outcome, Source
+from haproxy_native.reload.verdict import Ending, Look, Patience, Trial, first_alert
+from haproxy_native.runtime.responses import Process, Processes
+from haproxy_native.runtime.client import Worker
 
 OLD, NEW, BEGAN = Worker(10, 100.25), Worker(20, 1000.5), 1000.0
 DONE, FAILED = Outcome(True), Outcome(False, error="exit status 1")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from native.runtime.acls import Acl, acls, patterns
+from haproxy_native.runtime.acls import Acl, acls, patterns
 
 LISTED = """\
 # id (file) description

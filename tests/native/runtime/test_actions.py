@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from native.errors import RuntimeFailure
-from native.runtime import actions
-from native.runtime.client import Runtime
+from haproxy_native.errors import RuntimeFailure
+from haproxy_native.runtime import actions
+from haproxy_native.runtime.client import Runtime
 from tests.haproxy.process import HAProxy
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from native.runtime.address import parse
+from haproxy_native.runtime.address import parse
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from native.errors import BadValue
-from native.runtime.argument import argument
-from native.runtime.socket import Socket
+from haproxy_native.errors import BadValue
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.socket import Socket
 from tests.haproxy.process import HAProxy
 
 WORDS = [

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from native.runtime.capabilities import Capabilities, server_keywords
-from native.runtime.client import Runtime
+from haproxy_native.runtime.capabilities import Capabilities, server_keywords
+from haproxy_native.runtime.client import Runtime
 from tests.haproxy.process import HAProxy
 
 

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import pytest
 
-from native.errors import RuntimeAbsent, RuntimeRefused
-from native.runtime.client import Runtime
-from native.runtime.socket import RequestTooLong
+from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.socket import RequestTooLong
 from tests.haproxy.process import SMALL, HAProxy
 
 T = TypeVar("T")

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from native.errors import BadValue, RuntimeRefused
-from native.runtime import commands
-from native.runtime.client import Runtime
-from native.runtime.commands import Command
-from native.runtime.server_state import ServerState
+from haproxy_native.errors import BadValue, RuntimeRefused
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.server_state import ServerState
 from tests.haproxy.process import HAProxy, ask, free_port
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from native.runtime.client import Runtime
-from native.runtime.events import EventListener, NoEvents, event
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.events import EventListener, NoEvents, event
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy, ask
 
@@ -33,7 +33,7 @@ def test_messages_that_are_no_events() -> None:
 
 def test_a_listener_outlives_reloads_and_the_master(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It is at work as long as there is somebody to hear, told once that there is nobody, and at work again after that."""
-    caplog.set_level(logging.DEBUG, "native.runtime.events")
+    caplog.set_level(logging.DEBUG, "haproxy_native.runtime.events")
 
     async def work() -> None:
         with HAProxy(tmp_path, SMALL, binary=binaries.of((3, 2))) as haproxy:

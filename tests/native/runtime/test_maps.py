@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import BadValue, RuntimeAbsent, RuntimeRefused
-from native.runtime import maps
-from native.runtime.client import Runtime
-from native.runtime.commands import carry_out
-from native.runtime.maps import CHUNK, Add, Clear, Delete, Entry, Fill, Set, payloads
+from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime import maps
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import carry_out
+from haproxy_native.runtime.maps import CHUNK, Add, Clear, Delete, Entry, Fill, Set, payloads
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 

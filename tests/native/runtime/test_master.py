@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from native.errors import RuntimeAbsent
-from native.runtime.answers import Process, Processes
-from native.runtime.master import Master, judge
+from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.runtime.responses import Process, Processes
+from haproxy_native.runtime.master import Master, judge
 from tests.haproxy.process import HAProxy
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from native.errors import BadValue, RuntimeRefused
-from native.runtime import acls, maps
-from native.runtime.client import Runtime
-from native.runtime.maps import Entry, Fill
+from haproxy_native.errors import BadValue, RuntimeRefused
+from haproxy_native.runtime import acls, maps
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.maps import Entry, Fill
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 

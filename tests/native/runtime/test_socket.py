@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
-from native.runtime.socket import MASTER_BYTES, RequestTooLong, Socket
+from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime.socket import MASTER_BYTES, RequestTooLong, Socket
 from tests.haproxy.listening import Handler, serving
 from tests.haproxy.process import HAProxy, free_port
 

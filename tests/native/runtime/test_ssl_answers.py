@@ -2,8 +2,8 @@
 
 import pytest
 
-from native.runtime import ssl_answers
-from native.runtime.ssl_answers import Entry
+from haproxy_native.runtime import ssl_answers
+from haproxy_native.runtime.ssl_answers import Entry
 
 CERTIFICATE = """\
 Filename: /ssl/a.pem

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from native.runtime.statistics import Counters
+from haproxy_native.runtime.statistics import Counters
 
 HEADER = "# pxname,svname,scur,status,type,addr,last_chk,new_in_9,lastsess,\n"
 NUMBERS = {"scur": True, "status": False, "addr": False, "last_chk": False, "lastsess": True}

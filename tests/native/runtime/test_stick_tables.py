@@ -2,8 +2,8 @@
 
 import pytest
 
-from native.errors import BadValue
-from native.runtime.stick_tables import Table, check_datum, check_key, entries, tables, unescaped
+from haproxy_native.errors import BadValue
+from haproxy_native.runtime.stick_tables import Table, check_datum, check_key, entries, tables, unescaped
 
 KNOWN = frozenset(["gpc0", "conn_rate", "server_id"])
 

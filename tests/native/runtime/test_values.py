@@ -2,8 +2,8 @@
 
 import pytest
 
-from native.errors import BadValue
-from native.runtime.values import MOST, host_name, ip, number
+from haproxy_native.errors import BadValue
+from haproxy_native.runtime.values import MOST, host_name, ip, number
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from native.config.directories import Directory
-from native.config.editor import Editor
-from native.engine import Engine
-from native.spoe.directory import SpoeFiles
-from native.spoe.editor import ScopeEditor, outline
-from native.spoe.references import References
-from native.spoe.surroundings import Surroundings
-from native.text.document import Document
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.spoe.directory import SpoeFiles
+from haproxy_native.spoe.editor import ScopeEditor, outline
+from haproxy_native.spoe.references import References
+from haproxy_native.spoe.surroundings import Surroundings
+from haproxy_native.text.document import Document
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, running_engine
 

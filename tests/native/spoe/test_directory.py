@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unusable
+from haproxy_native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unusable
 from tests.native.engines import run
 from tests.native.spoe.site import READ, TEXT, adding, furnish, spoe_files
 

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from native.config.resources import resources
-from native.errors import AlreadyThere, BadValue, NotThere
-from native.spoe.editor import ScopeEditor, check_scope, outline, scopes
-from native.text.document import Document
+from haproxy_native.editing.resources import resources
+from haproxy_native.errors import AlreadyThere, BadValue, NotThere
+from haproxy_native.spoe.editor import ScopeEditor, check_scope, outline, scopes
+from haproxy_native.text.document import Document
 
 AGENTS, GROUPS, MESSAGES = (resources()[f"spoe_{name}"] for name in ("agents", "groups", "messages"))
 EDITOR = ScopeEditor()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from native.engine import Engine
-from native.errors import Conflict, InUse, NoTransaction, NotThere, Refused
-from native.events import Committed, Event
-from native.spoe.directory import SpoeFiles
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Conflict, InUse, NoTransaction, NotThere, Refused
+from haproxy_native.events import Committed, Event
+from haproxy_native.spoe.directory import SpoeFiles
 from tests.haproxy.process import HAProxy
 from tests.native.engines import reload, run, substituting
 from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from native.config.editor import Editor
-from native.spoe.references import References
-from native.text.document import Document
+from haproxy_native.editing.editor import Editor
+from haproxy_native.spoe.references import References
+from haproxy_native.text.document import Document
 
 TEXT = """\
 # above

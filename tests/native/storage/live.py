@@ -6,10 +6,10 @@ from pathlib import Path
 
 import httpx2
 
-from native.config.directories import Directory
-from native.engine import Engine
-from native.storage.live_maps import LiveMap
-from native.storage.map_store import MapStore
+from haproxy_native.disk.directories import Directory
+from haproxy_native.engine import Engine
+from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.map_store import MapStore
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import run, running_engine
 

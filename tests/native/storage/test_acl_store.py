@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from native.runtime.acls import Acl
-from native.storage.acl_store import path_of
+from haproxy_native.runtime.acls import Acl
+from haproxy_native.storage.acl_store import path_of
 from tests.app.client import Client, serving, settings
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import NotLive
-from native.runtime.client import Runtime
-from native.storage.certificate_step import NOT_NOW, CertificateSeen, CertificateStep, key_beside, served_text
+from haproxy_native.errors import NotLive
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.storage.certificate_step import NOT_NOW, CertificateSeen, CertificateStep, key_beside, served_text
 from tests.tls.pems import made
 
 ONE = made("a.example.com")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from native.errors import BadRequest
-from native.storage.coming import LARGEST_DIFFERENCE, Coming, FilePreview, previews
+from haproxy_native.errors import BadRequest
+from haproxy_native.storage.coming import LARGEST_DIFFERENCE, Coming, FilePreview, previews
 from tests.app.client import Client, serving
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from native.errors import BadValue, NotThere
-from native.storage import crt_list
-from native.storage.crt_list import Entry
+from haproxy_native.errors import BadValue, NotThere
+from haproxy_native.storage import crt_list
+from haproxy_native.storage.crt_list import Entry
 
 TEXT = """\
 # the first is the default

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from native.engine import Engine
-from native.errors import InUse, NotTaken, NotThere
-from native.storage.crt_list import Entry
-from native.storage.crt_list_store import CrtListStore
+from haproxy_native.engine import Engine
+from haproxy_native.errors import InUse, NotTaken, NotThere
+from haproxy_native.storage.crt_list import Entry
+from haproxy_native.storage.crt_list_store import CrtListStore
 from tests.haproxy import binaries
 from tests.tls.pems import made
 from tests.tls.site import CONFIG, TlsSite, tls_site

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from native.config.directories import Directory
-from native.engine import Engine
+from haproxy_native.disk.directories import Directory
+from haproxy_native.engine import Engine
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, reload, run, running_engine
 from tests.native.storage.test_store import store_file

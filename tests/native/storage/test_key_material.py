@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from native.storage.key_material import is_secret
+from haproxy_native.storage.key_material import is_secret
 from tests.tls.pems import authority, made
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from native.storage.list_references import LARGEST_LIST, listed
-from native.text.document import Document
+from haproxy_native.storage.list_references import LARGEST_LIST, listed
+from haproxy_native.text.document import Document
 from tests.tls.pems import made
 
 

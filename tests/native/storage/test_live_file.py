@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from native.apply.commit import Outcome
-from native.apply.outcome import Reason
-from native.config.directories import Directory
-from native.errors import NotFound, RuntimeAbsent
-from native.storage.general_store import GeneralStore
-from native.storage.live_file import LiveFile, check_live
+from haproxy_native.commit.commit import Outcome
+from haproxy_native.planning.outcome import Reason
+from haproxy_native.disk.directories import Directory
+from haproxy_native.errors import NotFound, RuntimeAbsent
+from haproxy_native.storage.general_store import GeneralStore
+from haproxy_native.storage.live_file import LiveFile, check_live
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from native.engine import Engine
-from native.errors import AlreadyThere, BadValue, NotTaken, NotThere, RuntimeAbsent, RuntimeRefused
-from native.runtime.client import Runtime
-from native.runtime.maps import Add, Entry
-from native.storage.live_maps import LiveMap
+from haproxy_native.engine import Engine
+from haproxy_native.errors import AlreadyThere, BadValue, NotTaken, NotThere, RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.maps import Add, Entry
+from haproxy_native.storage.live_maps import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 

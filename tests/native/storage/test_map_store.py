@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from native.config.directories import Directory
-from native.engine import Engine
-from native.errors import NotTaken
-from native.runtime.maps import LONGEST_ENTRY, Map
-from native.storage.live_maps import LiveMap
-from native.storage.map_store import MapStore
+from haproxy_native.disk.directories import Directory
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NotTaken
+from haproxy_native.runtime.maps import LONGEST_ENTRY, Map
+from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.map_store import MapStore
 from tests.native.engines import reload
 from tests.native.storage.live import Beside, put
 

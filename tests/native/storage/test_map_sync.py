@@ -2,9 +2,9 @@
 
 import asyncio
 
-from native.engine import Engine
-from native.storage.live_maps import LiveMap
-from native.storage.map_sync import MapSync
+from haproxy_native.engine import Engine
+from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.map_sync import MapSync
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from native.storage.names import is_draft, is_element, sanitised, uploaded
+from haproxy_native.storage.names import is_draft, is_element, sanitised, uploaded
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from native.errors import BadValue
-from native.storage.pattern_file import read, with_patterns
+from haproxy_native.errors import BadValue
+from haproxy_native.storage.pattern_file import read, with_patterns
 
 TEXT = "# nets\n10.0.0.0/8\n\n  192.0.2.1\n#192.0.2.2\n10.0.0.0/8\n"
 

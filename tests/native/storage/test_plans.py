@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from native.apply.outcome import FilePlan
-from native.config.file_references import Reference
-from native.storage.crt_list_step import CrtListStep
-from native.storage.plans import Loaded, by_reload, certificate_plan, crt_list_plan
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.editing.file_references import Reference
+from haproxy_native.storage.crt_list_step import CrtListStep
+from haproxy_native.storage.plans import Loaded, by_reload, certificate_plan, crt_list_plan
 
 LINE = Reference("frontend f", 3, "errorfile", "errorfile 503 x")
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from native.config.directories import Directory
-from native.storage.stores import KINDS, Stores
+from haproxy_native.disk.directories import Directory
+from haproxy_native.storage.stores import KINDS, Stores
 
 
 def test_an_unusable_one_does_not_keep_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from native.config.directories import Directory
-from native.storage.general_store import GeneralStore
-from native.storage.upload import PIECE
+from haproxy_native.disk.directories import Directory
+from haproxy_native.storage.general_store import GeneralStore
+from haproxy_native.storage.upload import PIECE
 
 
 def test_large_content_goes_to_the_disk_as_it_arrives(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from native.text.words import split
+from haproxy_native.text.words import split
 from tests.haproxy import binaries
 
 # Variables that stand for their own text, so that an expanded word is the word as it was.

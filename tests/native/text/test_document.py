@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from native.text.document import CONFIGURATION, Document
-from native.text.section import Section
+from haproxy_native.text.document import CONFIGURATION, Document
+from haproxy_native.text.section import Section
 from tests.laws.settings import law
 
 LINES = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from native.text.line import Line
+from haproxy_native.text.line import Line
 
 
 @pytest.mark.parametrize(

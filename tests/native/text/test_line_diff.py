@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.text.line_diff import unified
+from haproxy_native.text.line_diff import unified
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "@@ x\n", "--- y\n"]), max_size=40)
 LAST = st.sampled_from([[], ["end"]])

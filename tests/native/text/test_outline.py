@@ -2,8 +2,8 @@
 
 import pytest
 
-from native.text.document import Document
-from native.text.outline import SCOPE, Outline
+from haproxy_native.text.document import Document
+from haproxy_native.text.outline import SCOPE, Outline
 
 OUTLINE = Outline(["spoe-agent", "spoe-message"], scopes=True)
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from native.text import parts
-from native.text.document import MARK, Document
-from native.text.section import BOUNDARY
+from haproxy_native.text import parts
+from haproxy_native.text.document import MARK, Document
+from haproxy_native.text.section import BOUNDARY
 
 CONTENT = st.lists(
     st.sampled_from(["# of the file\n", "\n", "global\n", "  maxconn 5\n", "# of the section\n", "backend a\r\n", "  server s 1:1", "\t"])

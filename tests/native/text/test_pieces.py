@@ -2,7 +2,7 @@
 
 import re
 
-from native.text.pieces import PIECE, finditer, pieces, search, without
+from haproxy_native.text.pieces import PIECE, finditer, pieces, search, without
 
 MARK = re.compile(r"^# mark=.*(?:\n|\Z)", re.MULTILINE)
 LONG = "# mark=1\n" + "x y\n" * PIECE + "# mark=2\n" + "z" * 3 * PIECE + "\n  # mark=no\n# mark=3"

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from native.text.line import Line
-from native.text.section import Section, split_lines
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section, split_lines
 from tests.laws.settings import law
 
 

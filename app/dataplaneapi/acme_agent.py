@@ -1,0 +1,40 @@
+"""From the environment to what looks after ACME certificates."""
+
+import os
+import re
+from pathlib import Path
+
+from haproxy_native.acme.agent import Acme
+from haproxy_native.acme.keeper import Keeper
+from haproxy_native.acme.solver import Patience, Solver
+from haproxy_native.acme.zones import Zones
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NotThere
+from haproxy_native.storage.certificate_store import CertificateStore
+
+_IN_STORE = re.compile(r"@([^/]*)/")
+
+
+def acme(engine: Engine, editor: Editor) -> Acme:
+    runtime, store = engine.runtime, engine.stores["ssl_certificates"]
+    assert isinstance(store, CertificateStore)
+    keeper = Keeper(engine.site, store, lambda name: base(engine, editor, name))
+    return Acme(runtime, keeper, Solver(runtime, Patience.of(os.environ), Zones()))
+
+
+def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
+    """The directory that names in the certificate's crt-store are relative to; None outside of one, or where only HAProxy knows."""
+    match = _IN_STORE.match(certificate)
+    if not match:
+        return None
+    for resource, name, path in (("crt_stores", match[1], ("crt_base",)), ("global", "", ("ssl_options", "crt_base"))):
+        try:
+            found = editor.get_object(engine.document, editor.resources[resource], None, name)
+        except NotThere:
+            continue
+        for member in path:
+            found = found.get(member) or {}
+        if found:
+            return Path(str(found))
+    return None

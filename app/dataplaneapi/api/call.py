@@ -1,0 +1,142 @@
+"""One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+from starlette.types import Receive, Scope
+
+from dataplaneapi.api import bodies as body, ignored, parameters
+
+from dataplaneapi.server import connection
+from dataplaneapi.api.responses import Header
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
+from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.validation import check_outermost, validated
+from haproxy_native.beside import LARGE, beside_if
+
+if TYPE_CHECKING:
+    from dataplaneapi.services import Sidecar
+
+JSON = "application/json"
+RUNTIME = "/services/haproxy/runtime/"
+
+
+def _no_deadline(seconds: float) -> None:
+    """Where no connection waits for the answer."""
+
+
+@dataclass
+class Call:
+    """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
+
+    `sent` is the JSON that the body was made of.
+
+    `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
+    of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
+    `ignored`: headers of the answer that name what nothing reads. `receive` tells, after the body, when the client goes away.
+    """
+
+    sidecar: "Sidecar"
+    operation: Operation
+    values: Mapping[str, Any]
+    query: Mapping[str, list[str]]
+    body: Any = None
+    scheme: str = "http"
+    sent: Any = None
+    answer_within: Callable[[float], None] = _no_deadline
+    strict: bool = False
+    ignored: list[Header] = field(default_factory=list)
+    receive: Receive | None = None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self.values.get(name, default)
+
+
+def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
+    """All values of a header, joined by commas."""
+    return ",".join([value.decode("latin-1") for each, value in headers if each == name])
+
+
+def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], scope: Scope) -> Call:
+    """A call whose parameters and `Accept` are in order."""
+    parameters.check_number(scope["query_string"])
+    query = parameters.query_values(scope["query_string"])
+    strict = ignored.is_strict(query, sidecar.settings.strict)
+    scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
+    values = parameters.convert(operation.parameters, path, query, scope["headers"])
+    check_accept(header(scope["headers"], b"accept"), operation.media_types)
+    parameters.check(operation.parameters, values)
+    within = scope.get("answer_within", _no_deadline)
+    return Call(sidecar, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
+
+
+async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
+    """A call whose body, where it has one, is read and in order, too."""
+    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
+    call.receive = receive
+    declared = call.operation.body
+    if declared is None:
+        _check_force(call)
+        return call
+    patience = connection.of(scope).endpoint.read_timeout
+    data = await body.read(receive, scope["headers"], _largest_body(call), patience)
+    if not data:
+        if declared.required:
+            raise ApiError(400, "value is required but missing")
+        _check_force(call)
+        return call
+    check_content_encoding(header(scope["headers"], b"content-encoding"))
+    check_content_type(header(scope["headers"], b"content-type"), declared.media_types)
+    if JSON not in declared.media_types:
+        call.body = data
+        return call
+    large = len(data) > LARGE
+    value = await beside_if(large, body.decode, data)
+    check_outermost(value, declared.schema, sidecar.schemas)
+    _check_force(call)
+    _check_parent(call)
+    # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
+    unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
+    call.sent = value
+    unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
+    call.body = await beside_if(large, validated, value, declared.schema, sidecar.schemas, unwritable=unwritable, unknown=unknown)
+    return call
+
+
+def _embedded(call: Call) -> list[str]:
+    """Members of a section that hold what stands in it, where only the section itself is asked for."""
+    resources, name = call.sidecar.editor.resources, call.operation.resource or ""
+    if name not in resources.by_name or call.operation.parent or call.get("full_section"):
+        return []
+    return [member for member, _ in resources.children(name)]
+
+
+def _largest_body(call: Call) -> int:
+    """In bytes; 0 for no limit."""
+    setting, declared = call.sidecar.settings.max_body_size, call.operation.body
+    if setting is not None or declared is None:
+        return setting or 0
+    whole = JSON not in declared.media_types or call.sidecar.schemas.kind(declared.schema) == "array" or call.get("full_section")
+    return body.WHOLE_BYTES if whole else body.OBJECT_BYTES
+
+
+def _check_force(call: Call) -> None:
+    if call.get("force_reload") and call.get("transaction_id"):
+        raise ApiError(400, "Both force_reload and transaction specified, specify only one")
+
+
+def _check_parent(call: Call) -> None:
+    """Where the table says so, a missing parent is reported before the body and the version are checked."""
+    operation, editor = call.operation, call.sidecar.editor
+    resource = editor.resources.by_name.get(operation.resource or "")
+    if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:
+        parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter, ""))
+        editor.check_parent(call.sidecar.engine.read(call.get("transaction_id")), resource, parent)
+
+
+# How the call of a handler that changes something comes to be; its annotation names it.
+Source = Callable[["Sidecar", Scope, Receive], Awaitable[Call]]
+Written = Annotated[Call, written]

@@ -1,0 +1,67 @@
+"""Other sites in browsers: which may use the API from their pages, and that no other makes a browser change anything.
+
+Requests without `Origin` and `Sec-Fetch-Site` come from no browser, and nothing here concerns them.
+"""
+
+from collections.abc import Collection, Mapping
+
+from starlette.types import Scope
+
+from dataplaneapi.api.responses import Answer, Header, HeaderName
+from dataplaneapi.api.errors import error_answer
+
+METHODS = frozenset((b"HEAD", b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS"))
+_READING = frozenset(("GET", "HEAD", "OPTIONS"))
+VARY = HeaderName(b"Vary")
+_ORIGIN = HeaderName(b"Access-Control-Allow-Origin")
+_CREDENTIALS = (HeaderName(b"Access-Control-Allow-Credentials"), b"true")
+_EXPOSED = (HeaderName(b"Access-Control-Expose-Headers"), b"Reload-Id, Configuration-Version")
+_PLAIN: list[Header] = [(VARY, b"Origin")]
+_PREFLIGHT_VARY = (VARY, b"Origin, Access-Control-Request-Method, Access-Control-Request-Headers")
+Headers = Mapping[bytes, bytes]
+
+
+def is_preflight(scope: Scope, sent: Headers) -> bool:
+    return bool(scope["method"] == "OPTIONS" and sent.get(b"access-control-request-method"))
+
+
+def preflight(scope: Scope, sent: Headers, origins: Collection[str]) -> Answer | None:
+    """The answer to a browser's question before its request; None for anything else."""
+    if not is_preflight(scope, sent):
+        return None
+    method, wanted = sent[b"access-control-request-method"], sent.get(b"access-control-request-headers")
+    headers: list[Header] = [_PREFLIGHT_VARY]
+    if _is_allowed(sent, origins) and method in METHODS:
+        headers += [(_ORIGIN, sent[b"origin"]), (HeaderName(b"Access-Control-Allow-Methods"), method), _CREDENTIALS]
+        headers += [(HeaderName(b"Access-Control-Allow-Headers"), wanted)] if wanted else []
+        headers.append((HeaderName(b"Access-Control-Max-Age"), b"86400"))
+    return Answer(204, headers=headers)
+
+
+def headers(scope: Scope, sent: Headers, origins: Collection[str]) -> list[Header]:
+    """What any other answer carries."""
+    if is_preflight(scope, sent):
+        return []
+    return [*_PLAIN, (_ORIGIN, sent[b"origin"]), _EXPOSED, _CREDENTIALS] if _is_allowed(sent, origins) else _PLAIN
+
+
+def refusal(scope: Scope, sent: Headers, origins: Collection[str]) -> Answer | None:
+    """The answer to a change that a page of another site asks for; None when nothing speaks against it."""
+    origin, site = sent.get(b"origin"), sent.get(b"sec-fetch-site", b"").lower()
+    if scope["method"] in _READING or (origin is None and not site) or _is_allowed(sent, origins):
+        return None
+    if site in (b"same-origin", b"none") or (not site and origin is not None and _is_own(origin, sent.get(b"host", b""))):
+        return None
+    named = (origin or b"another site").decode("latin-1")[:200]
+    return error_answer(403, f"a page of {named} may not change anything here: it is not among the origins of the setting cors_origins")
+
+
+def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:
+    return bool(origins) and sent.get(b"origin", b"").decode("latin-1") in origins
+
+
+def _is_own(origin: bytes, host: bytes) -> bool:
+    """Whether it is this server's, whatever TLS was taken off on the way."""
+    scheme, _, place = origin.lower().partition(b"://")
+    default = b":443" if scheme == b"https" else b":80"
+    return bool(place) and place.removesuffix(default) == host.lower().removesuffix(default)

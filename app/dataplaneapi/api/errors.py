@@ -1,0 +1,88 @@
+"""The border: the one table from an error of the library to a status, and the one writer of error bodies.
+
+Every failure is `{"code": status, "message": text}`, the text's first line short; more members may follow where they help.
+"""
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, Header, json_answer
+from dataplaneapi.summary import summarized
+from haproxy_native import errors as native
+
+STATUS: dict[type[native.NativeError], int] = {
+    native.NotThere: 404,
+    native.NotFound: 404,
+    native.NoTransaction: 400,
+    native.AlreadyThere: 409,
+    native.InUse: 409,
+    native.NotTaken: 400,
+    native.IndexOutOfRange: 400,
+    native.NoParent: 400,
+    native.BadRequest: 400,
+    native.BadValue: 400,
+    native.Incomplete: 422,
+    native.OtherName: 400,
+    native.UnknownWords: 400,
+    native.Conflict: 409,
+    native.NotCommittable: 406,
+    native.TooManyTransactions: 429,
+    native.Refused: 400,
+    native.CheckImpossible: 503,
+    native.WriteFailed: 500,
+    native.Unreadable: 500,
+    native.Unusable: 503,
+    native.ReloadFailed: 400,
+    native.RuntimeFailure: 500,
+    native.RuntimeAbsent: 503,
+    native.RuntimeUnconfigured: 500,
+    native.RuntimeRefused: 500,
+    native.NotLive: 500,
+    native.RuntimeNotThere: 404,
+    native.RuntimeTaken: 409,
+    native.RuntimeMisused: 400,
+    native.RuntimeUnseen: 503,
+    native.NativeError: 500,
+}
+
+
+class ApiError(Exception):
+    """A refusal of the HTTP layer itself."""
+
+    def __init__(self, status: int, message: str, *, headers: Iterable[Header] = (), **members: Any) -> None:
+        super().__init__(message)
+        self.status, self.message, self.headers, self.members = status, message, tuple(headers), members
+
+
+def status_of(error: native.NativeError) -> int:
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def error_answer(status: int, message: str, headers: Iterable[Header] = (), **members: Any) -> Answer:
+    return json_answer(status, {"code": status, "message": summarized(message)} | members, headers)
+
+
+def answer_to(error: Exception) -> Answer:
+    """The answer to an error of the library or of this layer; anything else is a fault of ours, and 500."""
+    if isinstance(error, ApiError):
+        return error_answer(error.status, error.message, error.headers, **error.members)
+    if isinstance(error, native.NativeError):
+        return error_answer(status_of(error), str(error) or type(error).__name__, **_places(error))
+    return error_answer(500, f"unexpected failure: {type(error).__name__}; the log has its trace")
+
+
+def _places(error: native.NativeError) -> dict[str, Any]:
+    """Where the trouble is, for programs: HAProxy's alerts, and the place the library knows."""
+    members: dict[str, Any] = {}
+    if alerts := getattr(error, "alerts", None):
+        members["alerts"] = [_plain(alert) for alert in alerts]
+    if error.place is not None:
+        members["place"] = _plain(error.place)
+    return members
+
+
+def _plain(value: Any) -> Any:
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    return {name: each for name, each in dataclasses.asdict(value).items() if each is not None}

@@ -1,0 +1,94 @@
+"""What a request holds that nothing reads: query parameters and members of bodies that its operation does not declare.
+
+They are ignored, as by the reference, and headers of the answer name them, each with the known name that it resembles; `strict` makes them
+an error. A parameter that resembles one which holds a write back is always an error, since without it more happens than was asked for.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from dataplaneapi.api.responses import Header, HeaderName
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.did_you_mean import distance, nearest
+from dataplaneapi.api.parameters import BOOLEANS
+
+if TYPE_CHECKING:
+    from dataplaneapi.api.operations import Operation
+    from dataplaneapi.api.normalize import Shaped
+
+PARAMETERS, MEMBERS = HeaderName(b"X-Ignored-Parameters"), HeaderName(b"X-Ignored-Members")
+STRICT, WHOLE = "strict", "full_section=true"
+# So many are named with what was meant, the others are counted.
+MOST = 10
+LONGEST = 64
+NEAR = 2
+
+Known = Collection[str]
+
+
+def is_strict(query: Mapping[str, list[str]], setting: bool) -> bool:
+    """What the request says, else the setting."""
+    return BOOLEANS.get(query.get(STRICT, [""])[-1], setting)
+
+
+def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict: bool) -> list[Header]:
+    """The header that names those of a query that the operation does not know. Raises 400 and, where `strict`, 422."""
+    known: Known = {each.name for each in operation.parameters if each.place == "query"} | {STRICT}
+    unknown = sorted(query.keys() - set(known))
+    if operation.method != "GET":
+        for name in unknown:
+            _check_guards(operation, name, known)
+    found = dict.fromkeys(unknown, known)
+    if strict and found:
+        raise ApiError(422, "\n".join(_texts(found, "query")))
+    return _header(PARAMETERS, found)
+
+
+def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers: list[Header]) -> list[str]:
+    """What is wrong with the unknown members of a body where `strict`; else their header is added to `headers`.
+
+    `embedded`: members that are known and read only together with the whole section.
+    """
+    found: dict[str, Known] = {}
+    for path, names in shaped.unknown.items():
+        found |= {f"{path}.{name}" if path else name: shaped.known[path] for name in sorted(names)}
+    found |= {name: WHOLE for name in embedded if name in shaped.value}
+    if strict:
+        return list(_texts(found, "body"))
+    headers += _header(MEMBERS, found)
+    return []
+
+
+def _check_guards(operation: "Operation", name: str, known: Iterable[str]) -> None:
+    for guard, spellings in operation.guards.items():
+        if any(distance(name, each, NEAR) <= NEAR for each in spellings):
+            meant = (
+                f'did you mean "{guard}"?' if guard in known else "this operation has no such parameter; try it with POST /v3/sidecar/plan."
+            )
+            raise ApiError(400, f"{name[:LONGEST]} in query is not known; {meant} Nothing has been changed.")
+
+
+def _texts(found: Mapping[str, Known], place: str) -> Iterator[str]:
+    for name, known in list(found.items())[:MOST]:
+        likely, said = _meant(name, known), "is read" if known is WHOLE else "is not known"
+        hint = f" with {WHOLE} only" if known is WHOLE else f'; did you mean "{likely}"?' if likely else ""
+        yield f"{name[:LONGEST]} in {place} {said}{hint}"
+    if len(found) > MOST:
+        yield f"{len(found) - MOST} more in {place} are not known"
+
+
+def _header(header: HeaderName, found: Mapping[str, Known]) -> list[Header]:
+    """`wieght (weight?), colour`; what no header can hold is percent-encoded."""
+    if not found:
+        return []
+    named = []
+    for name, known in list(found.items())[:MOST]:
+        likely = _meant(name, known)
+        named.append(quote(name[:LONGEST], safe="[]/:@", errors="surrogatepass") + (f" ({likely}?)" if likely else ""))
+    more = [f"and {len(found) - MOST} more"] if len(found) > MOST else []
+    return [(header, ", ".join(named + more).encode())]
+
+
+def _meant(name: str, known: Known) -> str | None:
+    return known if isinstance(known, str) else nearest(name.rpartition(".")[2][:LONGEST], known)

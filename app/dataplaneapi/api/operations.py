@@ -1,0 +1,129 @@
+"""The operations of the API as the bundled document declares them; each knows its handler.
+
+What only some requests need (the handler's module, parameters, body, media types) is worked out when it is first asked for.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.parameters import Parameter
+
+if TYPE_CHECKING:
+    from dataplaneapi.api.call import Call
+
+Handler = Callable[["Call"], Awaitable[Answer]]
+METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+# A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
+KINDS = {"section": "section", "view": "section", "named": "named_child", "indexed": "indexed_child", "singleton": "singleton"}
+# Sections of other files than the configuration have a module of their own.
+FILES = {"spoe": "spoe_objects"}
+
+
+class MissingHandler(Exception):
+    """An operation of the document that nobody serves."""
+
+
+@dataclass(frozen=True)
+class Body:
+    """What an operation takes: media types, and the schema of the JSON one."""
+
+    media_types: tuple[str, ...]
+    schema: Mapping[str, Any]
+    required: bool
+
+
+class Operation:
+    """One method of one path."""
+
+    def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
+        self.method, self.path, self.declared, self.bundle = method, path, declared, bundle
+        self.names = tuple(part[1:-1] for part in path.split("/") if part.startswith("{"))
+        about = declared["x-operation"]
+        self.handler_name: str | None = about.get("handler")
+        self.resource: str | None = about.get("resource")
+        self.parent: str | None = about.get("parent")
+        self.action: str | None = about.get("action")
+        self.store: str | None = about.get("store")
+
+    @cached_property
+    def handler(self) -> Handler:
+        """Raises MissingHandler."""
+        if self.handler_name:
+            module, _, name = self.handler_name.partition(".")
+            table = vars(_module(module))
+        else:
+            about = self.bundle.get("x-resources", {}).get(self.resource or "")
+            module = FILES.get(about.get("file", ""), KINDS.get(about["kind"], "")) if about else ""
+            name = self.action or ""
+            table = vars(_module(module)).get("ACTIONS", {}) if module else {}
+        if name not in table:
+            raise MissingHandler(f"no handler for {self.method} {self.path}")
+        found: Handler = table[name]
+        return found
+
+    @property
+    def id(self) -> str:
+        return str(self.declared["operationId"])
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        shared = self.bundle["paths"][self.path].get("parameters", [])
+        return tuple(Parameter.of(self._resolve(each)) for each in [*shared, *self.declared.get("parameters", [])])
+
+    @cached_property
+    def guards(self) -> dict[str, tuple[str, ...]]:
+        """Parameters that hold a write back, its own and those of all writes, with what else they are called."""
+        everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") == "everywhere"]
+        own = [self._resolve(each) for each in self.declared.get("parameters", []) if "x-guards" in self._resolve(each)]
+        return {each["name"]: (each["name"], *each.get("x-other-names", ())) for each in [*everywhere, *own]}
+
+    @cached_property
+    def body(self) -> Body | None:
+        if "requestBody" not in self.declared:
+            return None
+        declared = self._resolve(self.declared["requestBody"])
+        content = declared["content"]
+        schema = next(iter(content.values())).get("schema", {})
+        return Body(tuple(content), self._told_elsewhere() or schema, declared.get("required", False))
+
+    def _told_elsewhere(self) -> Mapping[str, Any] | None:
+        """The schema of a resource whose body the document only calls an object."""
+        about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
+        return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about else None
+
+    @cached_property
+    def media_types(self) -> frozenset[str]:
+        """What it answers with; errors are JSON, so JSON is always among them."""
+        answers = (self._resolve(each).get("content", {}) for each in self.declared.get("responses", {}).values())
+        return frozenset(kind for content in answers for kind in content) | {"application/json"}
+
+    def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in node:
+            target: Any = self.bundle
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                target = target[part]
+            node = target
+        return node
+
+    def __repr__(self) -> str:
+        return f"Operation({self.method} {self.path})"
+
+
+def _module(name: str) -> Any:
+    try:
+        return import_module(f"dataplaneapi.handlers.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"dataplaneapi.handlers.{name}":
+            raise
+        return object
+
+
+def operations(bundle: Mapping[str, Any]) -> Iterator[Operation]:
+    for path, methods in bundle["paths"].items():
+        for method in METHODS:
+            if method in methods:
+                yield Operation(method.upper(), path, methods[method], bundle)

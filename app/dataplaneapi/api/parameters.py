@@ -1,0 +1,140 @@
+"""Path, query and header parameters: from their text to values, by the document's own declarations.
+
+Conversion and constraints are two stages, because what is asked of `Accept` stands between them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import parse_qsl
+
+from dataplaneapi.api.errors import ApiError
+
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+# Parameters of one request.
+MOST = 1000
+_INT64 = 1 << 63
+BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("0 f F FALSE false False".split(), False)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One declared parameter; `place` is path, query or header."""
+
+    name: str
+    place: str
+    required: bool = False
+    kind: str = "string"
+    pattern: str | None = None
+    choices: tuple[Any, ...] = ()
+    minimum: float | None = None
+    repeated: bool = False
+
+    @classmethod
+    def of(cls, declared: Mapping[str, Any]) -> "Parameter":
+        schema = declared.get("schema", {})
+        repeated = schema.get("type") == "array"
+        inner = schema.get("items", {}) if repeated else schema
+        return cls(
+            declared["name"],
+            declared["in"],
+            declared.get("required", False),
+            inner.get("type", "string"),
+            inner.get("pattern"),
+            tuple(inner.get("enum", ())),
+            inner.get("minimum"),
+            repeated,
+        )
+
+
+def query_values(query: bytes) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape"):
+        values.setdefault(name, []).append(value)
+    return values
+
+
+def check_number(query: bytes) -> None:
+    """Raises 400."""
+    if query.count(b"&") >= MOST:
+        raise ApiError(400, f"a query has at most {MOST} parameters")
+
+
+def convert(
+    parameters: Iterable[Parameter], path: Mapping[str, str], query: Mapping[str, list[str]], headers: Iterable[tuple[bytes, bytes]]
+) -> dict[str, Any]:
+    """The values of the parameters that were sent; an empty optional string counts as not sent."""
+    values: dict[str, Any] = {}
+    for each in parameters:
+        if each.place == "path":
+            values[each.name] = _convert(each, path[each.name])
+        elif each.place == "query":
+            _take_query(each, query.get(each.name, []), values)
+        else:
+            _take_header(each, headers, values)
+    return values
+
+
+def check(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> None:
+    """Pattern, enum and minimum of what was sent."""
+    for each in parameters:
+        sent = values.get(each.name)
+        for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:
+            if reason := _violation(each, value):
+                raise ApiError(400, f"{each.name} in {each.place}: {reason}")
+
+
+def _take_query(each: Parameter, sent: list[str], values: dict[str, Any]) -> None:
+    if not sent:
+        if each.required:
+            raise ApiError(400, f"Query argument {each.name} is required, but not found")
+    elif each.repeated:
+        values[each.name] = [_convert(each, item) for text in sent for item in text.split(",") if item]
+    elif len(sent) > 1:
+        raise ApiError(400, f"Invalid format for parameter {each.name}: multiple values for single value parameter '{each.name}'")
+    elif sent[0] or each.required or each.kind != "string":
+        values[each.name] = _convert(each, sent[0])
+
+
+def _take_header(each: Parameter, headers: Iterable[tuple[bytes, bytes]], values: dict[str, Any]) -> None:
+    wanted = each.name.lower().encode()
+    sent = [value.decode("latin-1") for name, value in headers if name == wanted]
+    if len(sent) > 1:
+        raise ApiError(400, f"Expected one value for {each.name}, got {len(sent)}")
+    if sent:
+        values[each.name] = _convert(each, sent[0])
+    elif each.required:
+        raise ApiError(400, f"Header parameter {each.name} is required, but not found")
+
+
+def _convert(each: Parameter, text: str) -> Any:
+    if each.kind == "string":
+        return text
+    value = BOOLEANS.get(text) if each.kind == "boolean" else _integer(text)
+    if value is None:
+        wanted = "one of true, false, 1, 0, t, f" if each.kind == "boolean" else "an integer of 64 bits"
+        raise ApiError(400, f'Invalid format for parameter {each.name}: "{text}" is not {wanted}')
+    return value
+
+
+def _integer(text: str) -> int | None:
+    if not _INTEGER.fullmatch(text) or len(text) > 20:
+        return None
+    value = int(text)
+    return value if -_INT64 <= value < _INT64 else None
+
+
+def _violation(each: Parameter, value: Any) -> str | None:
+    if each.pattern is not None and not matches(each.pattern, value):
+        return f'string doesn\'t match the regular expression "{each.pattern}"'
+    if each.choices and value not in each.choices:
+        return "value is not one of the allowed values [" + ",".join(f'"{choice}"' for choice in each.choices) + "]"
+    if each.minimum is not None and value < each.minimum:
+        return f"number must be at least {each.minimum:g}"
+    return None
+
+
+def matches(pattern: str, text: str) -> bool:
+    """As the document means it: `$` is the very end, never before a final line break; digits and blanks are ASCII ones."""
+    return re.search(re.sub(r"\$$", r"\\Z", pattern), text, re.ASCII) is not None

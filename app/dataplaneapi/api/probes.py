@@ -1,0 +1,83 @@
+"""What a supervisor asks without credentials: is the process alive, can it do its work, and its counters.
+
+`/livez` says that requests are answered. `/readyz` is 503 when no change could be made, or none would reach HAProxy, and names the
+reason of each part.
+"""
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from dataplaneapi.api import metrics
+
+from dataplaneapi.host import mounts
+from dataplaneapi.api.responses import TEXT, Answer, json_answer
+from haproxy_native.errors import RuntimeFailure, Unreadable
+from haproxy_native.reload.agent import WAITS
+
+if TYPE_CHECKING:
+    from dataplaneapi.services import Sidecar
+
+PATHS = frozenset({"/livez", "/readyz", "/metrics"})
+PATIENCE = 2.0
+_OK = {"status": "ok"}
+_NOT_READY = ("failed", "waiting")
+
+
+async def answer(sidecar: "Sidecar", path: str) -> Answer:
+    """Of one of PATHS."""
+    if path == "/livez":
+        return Answer(200, b"ok\n", TEXT)
+    if path == "/metrics":
+        return Answer(200, await metrics.exposition(sidecar), metrics.CONTENT_TYPE)
+    parts = {"configuration": await _configuration(sidecar), "runtime": await _runtime(sidecar), "reload": _reload(sidecar)}
+    parts |= {name: _directory(name, trouble) for name, each in sidecar.directories.items() if (trouble := each.trouble())}
+    ready = all(part["status"] not in _NOT_READY for part in parts.values())
+    return json_answer(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
+
+
+async def _configuration(sidecar: "Sidecar") -> dict[str, Any]:
+    engine = sidecar.engine
+    file, state = engine.settings.file, engine.settings.storage
+    with suppress(Unreadable):
+        await engine.notice()
+    if not os.access(file, os.R_OK):
+        return _failed(f"{file} cannot be read")
+    if troubles := mounts.refused_writes(file.resolve(), state):
+        return _failed(troubles[0])
+    if trouble := await engine.soundness.trouble(PATIENCE):
+        return _failed(trouble)
+    return _OK | {"version": engine.version()}
+
+
+async def _runtime(sidecar: "Sidecar") -> dict[str, Any]:
+    """A HAProxy that is known to run here and does not is a failure; one that never answered is only named."""
+    engine = sidecar.engine
+    runtime, part = engine.runtime, _failed if engine.expects_haproxy() else _unknown
+    try:
+        async with asyncio.timeout(PATIENCE):
+            worker = await runtime.worker()
+    except TimeoutError:
+        return part(f"{runtime.address}: no answer within {PATIENCE:g} s")
+    except RuntimeFailure as error:
+        return part(str(error))
+    return _OK | {"pid": worker.pid, "socket": runtime.address}
+
+
+def _reload(sidecar: "Sidecar") -> dict[str, Any]:
+    identity = sidecar.engine.reloads.awaiting
+    return {"status": "waiting", "id": identity, "reason": WAITS} if identity else dict(_OK)
+
+
+def _directory(name: str, trouble: str) -> dict[str, Any]:
+    """Without transactions no change of several steps can be made; other directories disable only what is kept in them."""
+    return _failed(trouble) if name == "transaction_dir" else {"status": "disabled", "reason": trouble}
+
+
+def _failed(reason: str) -> dict[str, Any]:
+    return {"status": "failed", "reason": reason}
+
+
+def _unknown(reason: str) -> dict[str, Any]:
+    return {"status": "unknown", "reason": reason}

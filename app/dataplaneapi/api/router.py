@@ -1,0 +1,88 @@
+"""The index of the operations: walks the raw path of a request segment by segment, which costs the same for every path."""
+
+from collections.abc import Callable, Iterable
+from urllib.parse import unquote
+
+from starlette.types import Scope
+
+from dataplaneapi.api.responses import HeaderName
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.operations import METHODS, Operation
+
+BASE = "/v3"
+ALLOW = HeaderName(b"Allow")
+
+
+class Node:
+    """A place in the tree of paths: fixed next segments, the next segment that is a name, the operations that end here."""
+
+    __slots__ = ("fixed", "named", "operations")
+
+    def __init__(self) -> None:
+        self.fixed: dict[str, Node] = {}
+        self.named: Node | None = None
+        self.operations: dict[str, Operation] = {}
+
+
+class RouteIndex:
+    """`guide` writes the help behind a 404: from (path, query) to a sentence, or nothing."""
+
+    def __init__(self, operations: Iterable[Operation], guide: Callable[[str, bytes], str] | None = None) -> None:
+        self.root = Node()
+        self.operations = tuple(operations)
+        self._guide = guide
+        for operation in self.operations:
+            self._plant(operation)
+
+    def _plant(self, operation: Operation) -> None:
+        node = self.root
+        for segment in segments_of(operation.path):
+            if segment.startswith("{"):
+                node.named = node.named or Node()
+                node = node.named
+            else:
+                node = node.fixed.setdefault(segment, Node())
+        node.operations[operation.method] = operation
+
+    def walk(self, raw_path: str) -> tuple[Node, list[str]] | None:
+        """The node of a path below the base and the segments that are names, still encoded; one trailing slash is ignored."""
+        if not raw_path.startswith(BASE + "/"):
+            return (self.root, []) if raw_path == BASE else None
+        node, names = self.root, []
+        rest = raw_path[len(BASE) + 1 :]
+        for segment in (rest.removesuffix("/")).split("/") if rest else ():
+            following = node.fixed.get(segment)
+            if following is None:
+                if (following := node.named) is None or not segment:
+                    return None
+                names.append(segment)
+            node = following
+        return node, names
+
+    def find(self, scope: Scope) -> tuple[Operation, dict[str, str]]:
+        """The operation a request asks for and its path values; 404 and 405 say what would be right."""
+        found = self.walk(scope["raw_path"].decode("latin-1"))
+        if found is None or not found[0].operations:
+            raise self._not_found(scope)
+        node, names = found
+        operation = node.operations.get(scope["method"])
+        if operation is None:
+            allowed = ", ".join(method.upper() for method in METHODS if method.upper() in node.operations)
+            text = f"method {scope['method']} is not allowed for path {scope['path']}"
+            raise ApiError(405, text, headers=[(ALLOW, allowed.encode())])
+        return operation, {name: decoded(text) for name, text in zip(operation.names, names, strict=True)}
+
+    def _not_found(self, scope: Scope) -> ApiError:
+        path = scope["path"]
+        if path in (BASE, BASE + "/"):
+            return ApiError(404, "no matching operation was found")
+        advice = self._guide(path, scope["query_string"]) if self._guide else ""
+        return ApiError(404, f"path {path} was not found" + (f"; {advice}" if advice else ""))
+
+
+def segments_of(path: str) -> list[str]:
+    return [segment for segment in path.split("/") if segment]
+
+
+def decoded(segment: str) -> str:
+    return unquote(segment, errors="surrogateescape") if "%" in segment else segment

@@ -1,0 +1,66 @@
+"""How a handler asks the running HAProxy: in bounded time, and with what HAProxy refuses told in the words of the protocol.
+
+    async with asking(call, kinds=[("No such backend", RuntimeNotThere)]) as runtime:
+        await runtime.ask("...")
+
+A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; statuses are those of app/dataplaneapi/api/errors.py by the class, which is the
+first of `kinds` whose words are in HAProxy's. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+
+from dataplaneapi.api.call import Call
+from haproxy_native.errors import RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.runtime_exchange import Taker
+
+SECONDS = 1.8
+Kinds = Iterable[tuple[str, type[RuntimeRefused]]]
+# What all refusals of an operation are that only looks.
+ALL_NOT_THERE: Kinds = (("", RuntimeNotThere),)
+_CLASSES = {RuntimeNotThere: "not found", RuntimeTaken: "already exists"}
+
+
+@asynccontextmanager
+async def asking(
+    call: Call, where: str = "", *, kinds: Kinds = (), classed: bool = True, seconds: float | None = SECONDS
+) -> AsyncIterator[Runtime]:
+    """`where` stands before HAProxy's words, instead of the socket; `classed`: whether the class stands behind the command.
+
+    `seconds` bounds everything inside; None is for what may rightly take longer.
+    """
+    runtime = call.sidecar.engine.runtime
+    try:
+        async with asyncio.timeout(seconds):
+            yield runtime
+    except TimeoutError:
+        text = f"{runtime.address}: no answer within {seconds or SECONDS:g} s; a change may have been carried out"
+        raise RuntimeAbsent(text, sent=True) from None
+    except RuntimeRefused as error:
+        raise worded(error, where or runtime.address, kinds, classed=classed) from error
+
+
+async def read_long(runtime: Runtime, command: str, head: str, taker: Taker) -> None:
+    """A dump of any length, piece by piece: only its beginning has to come in time. Within `asking(..., seconds=None)`."""
+    async with asyncio.timeout(SECONDS) as limit:
+        await runtime.read(command, head, _Begun(taker, lambda: limit.reschedule(None)))
+
+
+class _Begun:
+    """A taker that tells when there is something to take."""
+
+    def __init__(self, taker: Taker, begun: Callable[[], None]) -> None:
+        self.start, self._taker, self._begun = taker.start, taker, begun
+
+    def take(self, data: bytes) -> None:
+        self._begun()
+        self._taker.take(data)
+
+
+def worded(error: RuntimeRefused, where: str, kinds: Kinds = (), *, classed: bool = True) -> RuntimeRefused:
+    """The refusal as its class, in the words of the protocol; 3 is the severity of an error."""
+    kind = next((kind for words, kind in kinds if words in error.answer), type(error))
+    end = f" {_CLASSES.get(kind, 'general error')}" if classed else ""
+    return kind(error.answer, error.command, f"{where} [3]  {error.answer} [{error.command}]{end}")

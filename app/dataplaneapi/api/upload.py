@@ -1,0 +1,216 @@
+"""Bodies that are files: handed on piece by piece as they arrive, within the limits of every body."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from python_multipart import MultipartParser
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import parse_options_header
+from starlette.types import Receive, Scope
+
+from dataplaneapi.api.bodies import FILE_BYTES, too_large
+from dataplaneapi.api.call import Call, header, reading, written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
+
+if TYPE_CHECKING:
+    from dataplaneapi.services import Sidecar
+
+PART = "file_upload"
+MULTIPART = "multipart/form-data"
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+class File:
+    """A body that is being received. `begin` before anything else. `name`: what the client calls it, empty for bare content.
+
+    Raises 400, 408 and 413 as any body does, from wherever it is read.
+    """
+
+    def __init__(self, receive: Receive, limit: int, seconds: float) -> None:
+        self.name = ""
+        self._receive, self._limit, self._size = receive, limit, 0
+        self._deadline = asyncio.get_running_loop().time() + seconds if seconds else None
+        self._seconds = seconds
+        self._more = True
+        self._first = b""
+
+    async def begin(self) -> None:
+        """Up to the first of it. Raises 400 where there is nothing."""
+        while self._more and not self._first:
+            self._first = await self._arrived()
+        if not self._first:
+            raise ApiError(400, "value is required but missing")
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The content."""
+        yield self._first
+        while self._more:
+            yield await self._arrived()
+
+    async def _arrived(self) -> bytes:
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            raise ApiError(408, f"request body did not arrive within {self._seconds:g} seconds") from None
+        if message["type"] == "http.disconnect":
+            raise ApiError(400, "the client went away before its request was complete")
+        piece: bytes = message.get("body", b"")
+        self._more = message.get("more_body", False)
+        self._size += len(piece)
+        if self._limit and self._size > self._limit:
+            raise too_large(self._limit)
+        return piece
+
+
+@dataclass(frozen=True)
+class Part:
+    """Of a form; `file` is the name that the client gives its file, None where it gives none."""
+
+    name: str
+    file: str | None
+
+
+class Parts(File):
+    """All parts of a form."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
+        super().__init__(receive, limit, seconds)
+        self._found: list[Part | bytes] = []
+        self._field = self._value = b""
+        self._part = Part("", None)
+        self._ended = False
+        callbacks = {
+            "on_header_field": self._header_field,
+            "on_header_value": self._header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_finished,
+            "on_part_data": self._part_data,
+            "on_end": self._end,
+        }
+        self._parser = MultipartParser(boundary, callbacks)  # type: ignore[arg-type]
+
+    async def parts(self) -> AsyncIterator[Part | bytes]:
+        """Each part, and after it the pieces of its content."""
+        while True:
+            found, self._found = self._found, []
+            for each in found:
+                yield each
+            if not self._more:
+                break
+            await self._parse()
+
+    def check_ended(self) -> None:
+        """Raises 400 for a form that is cut short, at the end of `parts`."""
+        if not self._ended:
+            raise ApiError(400, "the form ends before its closing boundary")
+
+    async def _parse(self) -> None:
+        try:
+            self._parser.write(await self._arrived())
+        except MultipartParseError as error:
+            raise ApiError(400, f"the form cannot be read: {error}") from None
+
+    def _header_field(self, data: bytes, start: int, end: int) -> None:
+        self._field += data[start:end]
+
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_end(self) -> None:
+        if self._field.lower() == b"content-disposition":
+            _, options = parse_options_header(self._value)
+            file = options[b"filename"].decode("utf-8", "surrogateescape") if b"filename" in options else None
+            self._part = Part(options.get(b"name", b"").decode("utf-8", "replace"), file)
+        self._field = self._value = b""
+
+    def _headers_finished(self) -> None:
+        self._found.append(self._part)
+        self._part = Part("", None)
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        self._found.append(data[start:end])
+
+    def _end(self) -> None:
+        self._ended = True
+
+
+class Form(Parts):
+    """The part `file_upload` of a form; its other fields are passed over."""
+
+    def __init__(self, receive: Receive, limit: int, seconds: float, boundary: bytes) -> None:
+        super().__init__(receive, limit, seconds, boundary)
+        self._rest = self.parts()
+
+    async def begin(self) -> None:
+        """Up to the file, whose name is then known. Raises 400 where the form has none."""
+        async for each in self._rest:
+            if isinstance(each, Part) and each.name == PART and each.file is not None:
+                self.name = each.file
+                return
+        raise ApiError(400, "http: no such file")
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The content; the form is read to its end, so that one that is cut short is not taken for whole."""
+        is_file = True
+        async for each in self._rest:
+            if isinstance(each, Part):
+                is_file = False
+            elif is_file:
+                yield each
+        self.check_ended()
+
+
+async def sent(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
+    """A call whose body is a File."""
+    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
+    declared = call.operation.body
+    assert declared is not None
+    limit, kind = _limit(call, scope), header(scope["headers"], b"content-type")
+    seconds = sidecar.settings.read_timeout
+    call.body = file = File(receive, limit, seconds)
+    if declared.required:
+        await file.begin()
+    check_content_encoding(header(scope["headers"], b"content-encoding"))
+    check_content_type(kind, declared.media_types)
+    if MULTIPART in declared.media_types:
+        call.body = Form(receive, limit, seconds, _boundary(kind))
+        await call.body.begin()
+    return call
+
+
+async def text_or_parts(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
+    """A call whose body is Parts where a form is sent, and else as `written` has it."""
+    kind = header(scope["headers"], b"content-type")
+    if kind.partition(";")[0].strip().lower() != MULTIPART:
+        return await written(sidecar, scope, receive)
+    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
+    check_content_encoding(header(scope["headers"], b"content-encoding"))
+    call.receive = receive
+    call.body = Parts(receive, _limit(call, scope), sidecar.settings.read_timeout, _boundary(kind))
+    return call
+
+
+def _limit(call: Call, scope: Scope) -> int:
+    """In bytes; 0 for none. Raises 413 for a body that announces more."""
+    limit = FILE_BYTES if call.sidecar.settings.max_body_size is None else call.sidecar.settings.max_body_size
+    length = header(scope["headers"], b"content-length")
+    if length.isdigit() and limit and int(length) > limit:
+        raise too_large(limit)
+    return limit
+
+
+def _boundary(kind: str) -> bytes:
+    _, options = parse_options_header(kind)
+    if boundary := options.get(b"boundary"):
+        return boundary
+    raise ApiError(400, "no multipart boundary param in Content-Type")
+
+
+# What a handler that stores a file takes.
+Sent = Annotated[Call, sent]
+# What a handler takes that reads a text or a form of several parts.
+TextOrParts = Annotated[Call, text_or_parts]

@@ -1,0 +1,184 @@
+"""Holds a shaped body against the generated model of its schema and says what is wrong in the API's own texts.
+
+All violations are told at once, one a line, members in alphabetical order; of a list or map only those of its first wrong element.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.did_you_mean import nearest
+from dataplaneapi.api.parameters import matches
+from dataplaneapi.api.normalize import Schemas, Shaped, schema_name
+
+# Violations that one answer tells of.
+MOST = 100
+# Elements that one call of a model validates.
+AT_ONCE = 32
+Location = tuple[Any, ...]
+# More than that stands on lines of its own: the first says what is wrong in 300 characters.
+LONG = 200
+_TEXTS: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "missing": lambda limits: "is required",
+    "string_pattern_mismatch": lambda limits: f"should match '{limits['pattern']}'",
+    "greater_than_equal": lambda limits: f"should be greater than or equal to {limits['ge']}",
+    "less_than_equal": lambda limits: f"should be less than or equal to {limits['le']}",
+    "string_too_short": lambda limits: f"should be at least {limits['min_length']} chars long",
+    "string_too_long": lambda limits: f"should be at most {limits['max_length']} chars long",
+    "too_short": lambda limits: f"should have at least {limits['min_length']} items",
+    "too_long": lambda limits: f"should have at most {limits['max_length']} items",
+}
+
+
+def validated(
+    value: Any,
+    schema: Mapping[str, Any],
+    schemas: Schemas,
+    *,
+    unwritable: int = 422,
+    unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
+) -> Any:
+    """The body as the operation takes it, plain data; 400 for wrong types, `unwritable` for what no line can hold, 422 for the rest.
+
+    `unknown`: what is wrong with members that are not known. An object that has no name of its own in the document is checked as a whole:
+    its types are a matter of 422, too.
+    """
+    shaped = schemas.shape(value, schema)
+    nameless = "properties" in schema
+    if shaped.mistyped:
+        mistyped = shaped.mistyped[:MOST]
+        apart = "; " if sum(map(len, mistyped)) <= LONG else "\n"
+        raise ApiError(422 if nameless else 400, "failed to decode request body: " + apart.join(mistyped))
+    if shaped.oversized:
+        raise ApiError(422, "\n".join(shaped.oversized[:MOST]))
+    violated = _of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)
+    texts = dict.fromkeys([*violated, *shaped.misnamed, *unknown(shaped)])
+    if texts or shaped.unwritable:
+        raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
+    return shaped.value
+
+
+def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> None:
+    """Before anything else is looked at: an object where an object is asked for, never null."""
+    kind = schemas.kind(schema)
+    if value is None:
+        raise ApiError(422, f"Value is not nullable; send {'an array' if kind == 'array' else 'an object'}")
+    if kind in ("array", "object") and not isinstance(value, list if kind == "array" else dict):
+        raise ApiError(422, f"value must be {'an array' if kind == 'array' else 'an object'}, not {str(value)[:80]!r}")
+
+
+def _of_nameless(shaped: Shaped, schema: Mapping[str, Any]) -> Iterable[str]:
+    for name, declared in schema["properties"].items():
+        value, pattern = shaped.value.get(name), declared.get("pattern")
+        if value is None and name in schema.get("required", ()):
+            yield f'Error at "/{name}": property "{name}" is missing'
+        elif value is not None and pattern and not matches(pattern, value):
+            yield f'Error at "/{name}": string doesn\'t match the regular expression "{pattern}"'
+
+
+def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas) -> Iterable[str]:
+    """One text for each violation of the model."""
+    whole = schemas.resolve(schema)
+    listed = schemas.kind(schema) == "array"
+    name = schema_name(whole.get("items", {}) if listed else schema)
+    if name is None:
+        return
+    for place, value in enumerate(shaped.value) if listed else [(None, shaped.value)]:
+        prefix = () if place is None else (place,)
+        texts = [
+            _text(prefix + tuple(each["loc"]), each, schema, schemas, shaped) for each in _errors(name, value, schema, schemas, prefix)
+        ]
+        yield from texts
+        if listed and texts:
+            return
+
+
+def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[Any, list[tuple[Location, str, Any]]]:
+    """The value without most elements of its large lists and maps, and those: (location, schema's name, element) each.
+
+    A model is one call of C code, for which the event loop waits, and the elements of a section may be thousands.
+    """
+    rest: list[tuple[Location, str, Any]] = []
+    own = dict(value) if isinstance(value, dict) else value
+    members = schemas.resolve(schema).get("properties", {}) if isinstance(value, dict) else {}
+    for member, inner in members.items():
+        held = value.get(member)
+        if not isinstance(held, dict | list) or len(held) <= AT_ONCE:
+            continue
+        declared = schemas.resolve(inner)
+        element = declared.get("items") or declared.get("additionalProperties")
+        if isinstance(element, Mapping) and (name := schema_name(element)):
+            pairs = list(held.items()) if isinstance(held, dict) else list(enumerate(held))
+            own[member] = dict(pairs[:AT_ONCE]) if isinstance(held, dict) else held[:AT_ONCE]
+            rest += [((member, key), name, each) for key, each in pairs[AT_ONCE:]]
+    return own, rest
+
+
+def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+    whole = schemas.resolve(schema)
+    own, rest = _parted(value, whole.get("items", {}) if prefix else schema, schemas)
+    errors = _model_errors(name, own)
+    for location, element, each in rest:
+        if len(errors) > MOST:
+            break
+        errors += [{**error, "loc": (*location, *error["loc"])} for error in _model_errors(element, each)]
+    return _first_of_each_collection(errors, schema, schemas, prefix) if errors else []
+
+
+def _model_errors(name: str, value: Any) -> list[Any]:
+    from pydantic import ValidationError
+
+    from haproxy_native.models import model
+
+    try:
+        model(name).model_validate(value, strict=True)
+    except ValidationError as error:
+        return list(error.errors(include_url=False, include_input=False))
+    return []
+
+
+def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
+    first: dict[Location, Any] = {}
+    kept = []
+    for each in errors:
+        path = prefix + tuple(each["loc"])
+        passed = list(schemas.at(schema, path))
+        collections = [(path[:place], path[place]) for place in range(len(prefix), len(path)) if "properties" not in passed[place]]
+        if all(first.setdefault(where, element) == element for where, element in collections):
+            kept.append(each)
+    return sorted(kept, key=lambda each: [str(step) for step in each["loc"]])
+
+
+def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: Schemas, shaped: Shaped) -> str:
+    declared = list(schemas.at(schema, path))[-1]
+    name = ".".join(map(str, path))
+    kind = error["type"]
+    if kind in ("literal_error", "enum"):
+        return _of_enum(name, [str(each) for each in declared.get("enum", ())], _at(shaped.value, path))
+    write = _TEXTS.get(kind)
+    said = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
+    return f"{name} in body {said}" + (_misnamed(path, shaped) if kind == "missing" else "")
+
+
+def _of_enum(name: str, words: list[str], sent: Any) -> str:
+    """With the word that was probably meant; of a long list that stands on a line of its own in front."""
+    text = f"{name} in body should be one of [{' '.join(words)}]"
+    likely = nearest(str(sent)[:64], words)
+    hint = f'; did you mean "{likely}"?' if likely else ""
+    if len(text) <= LONG:
+        return text + hint
+    return f'{name[-100:]} in body is "{str(sent)[:64]}", which is none of its {len(words)} words{hint}\n{text}'
+
+
+def _at(value: Any, path: Location) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def _misnamed(path: Location, shaped: Shaped) -> str:
+    """Names the unknown member that the missing one resembles."""
+    unknown = shaped.unknown.get(".".join(map(str, path[:-1])), set())
+    wanted = str(path[-1])
+    likely = next((each for each in sorted(unknown) if nearest(each, [wanted])), None)
+    return f' (there is "{likely}", which is not known; did you mean "{wanted}"?)' if likely else ""

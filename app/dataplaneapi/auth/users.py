@@ -1,0 +1,132 @@
+"""Who may use the API: users of the storage directory and the settings file, else of a userlist of HAProxy.
+
+A userlist in haproxy.cfg is looked at again whenever its section is another one, so own commits and outside edits count at once; the
+files are looked at with every new configuration, too.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dataplaneapi.host import credentials
+
+from dataplaneapi.auth import passwords
+from dataplaneapi.settings.table import Settings
+from haproxy_native.editing import userlist
+from haproxy_native.editing.userlist import User
+
+logger = logging.getLogger(__name__)
+
+
+class NoUsers(Exception):
+    """A source of users that cannot be read."""
+
+
+class Users:
+    """The users in force, by name. `document` answers the committed configuration."""
+
+    def __init__(self, settings: Settings, document: Callable[[], Any]) -> None:
+        self._settings, self._document = settings, document
+        self._follows = False
+        self._seen: Any = None
+        self._section: Any = None
+        self._by_name: dict[str, User] = {}
+        # One for each cost: what a check of any name is made of.
+        self.hashes: Mapping[str, str] = {}
+        self.generation = 0
+        self.read(settings)
+
+    def read(self, settings: Settings) -> None:
+        """All sources again; NoUsers leaves the users as they were."""
+        stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
+        stamps = {str(each): _stamp(each) for each in (stored, file) if each}
+        own = [*_stored(stored), *map(_user, settings.users)]
+        if not own and file:
+            own = _of_file(file, settings.userlist)
+        self._stamps = stamps
+        self._settings, self._follows, self._seen = settings, not own, None
+        if own:
+            self._accept(own)
+        else:
+            self._section = userlist.find(self._document(), settings.userlist)
+            self._accept(userlist.users(self._section))
+
+    def refresh(self) -> None:
+        """Takes over what a new configuration brings; costs next to nothing while it stays."""
+        if (document := self._document()) is self._seen:
+            return
+        if any(_stamp(file) != stamp for file, stamp in self._stamps.items()):
+            self._read_again()
+        self._seen = document
+        if not self._follows:
+            return
+        section = userlist.find(document, self._settings.userlist)
+        if section is not self._section:
+            self._section = section
+            self._accept(userlist.users(section))
+
+    def _read_again(self) -> None:
+        """What cannot be read leaves the users as they were, until it can."""
+        try:
+            self.read(self._settings)
+        except NoUsers as error:
+            logger.error("the users stay as they were: %s", error)
+
+    def _accept(self, found: Iterable[User]) -> None:
+        by_name: dict[str, User] = {}
+        for user in found:
+            by_name.setdefault(user.name, user)
+        self._by_name = by_name
+        self.hashes = {cost: user.password for user in by_name.values() if (cost := passwords.cost(user.password, clear=user.clear))}
+        if not by_name:
+            name = self._settings.userlist
+            logger.warning("no users are configured, so every request is answered 401: give dataplaneapi.user, or a userlist %s", name)
+        self.generation += 1
+
+    def find(self, name: str) -> User | None:
+        return self._by_name.get(name)
+
+    def __iter__(self) -> Iterator[User]:
+        return iter(self._by_name.values())
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+
+def _stamp(path: str | Path) -> tuple[int, ...]:
+    """What tells a file that was changed; empty for none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
+
+
+def _user(entry: dict[str, Any]) -> User:
+    return User(str(entry.get("name", "")), str(entry.get("password", "")), bool(entry.get("insecure", False)))
+
+
+def _stored(path: Path) -> list[User]:
+    try:
+        text = path.read_text()
+    except OSError:
+        return []
+    try:
+        entries = json.loads(text).get("users") or [] if text.strip() else []
+        return [_user(entry) for entry in entries]
+    except (ValueError, AttributeError) as error:
+        raise NoUsers(f"{path} is not valid: {error}") from None
+
+
+def _of_file(path: str, name: str) -> list[User]:
+    try:
+        section = userlist.find_in_file(path, name)
+    except OSError as error:
+        reason = "file does not exist" if isinstance(error, FileNotFoundError) else error.strerror
+        raise NoUsers(f"cannot read {path}, {reason}") from None
+    if section is None:
+        raise NoUsers(f"no users configured in {path}, error: it has no userlist {name}")
+    return userlist.users(section)

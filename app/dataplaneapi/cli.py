@@ -1,0 +1,235 @@
+"""The command `dataplaneapi`: from arguments, variables and the settings file to settings, then to the running server.
+
+Only what `--help` and `--version` need is imported at the top; the server is imported when it is to run.
+"""
+
+import argparse
+import gc
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+from dataplaneapi.settings.table import Settings, SettingsError, combine, parse, table
+from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
+
+SETTINGS_FILE = "/etc/haproxy/dataplaneapi.yaml"
+# Flags that older documentation names; they are accepted and mean nothing.
+FORMER = tuple(
+    f"--{name}"
+    for name in (
+        "log-to log-file log-level log-format apache-common-log-format fid cluster-tls-dir api-address api-port "
+        "syslog-address syslog-protocol syslog-tag syslog-level syslog-facility"
+    ).split()
+)
+# What may be asked instead of serving, with its help.
+COMMANDS = {
+    "check": "Says whether settings and configuration can be used. Changes nothing.",
+    "doctor": "Says what would keep this installation from working, each finding with its remedy. Changes nothing.",
+}
+CLOSED_PIPE = 128 + signal.SIGPIPE
+FORMER_HELP = "accepted for old unit files, without effect"
+
+
+class Parser(argparse.ArgumentParser):
+    """A message on standard error, exit status 1."""
+
+    def error(self, message: str) -> NoReturn:
+        refuse(message)
+
+
+class Unusable(str):
+    """Why the text of a flag is no value of its kind."""
+
+
+def refuse(message: str) -> NoReturn:
+    print(message, file=sys.stderr)
+    sys.exit(1)
+
+
+def parser() -> Parser:
+    made = Parser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description="A REST sidecar for HAProxy.")
+    made.add_argument("-h", "--help", action="help", help="show this and exit")
+    made.add_argument("-v", "--version", action="store_true", help="show the version and exit")
+    text = "check: can settings and configuration be used? doctor: that, and all around them, each finding with its remedy"
+    made.add_argument("command", nargs="?", metavar="check | doctor", help=text)
+    _add_report(made)
+    made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"own settings file; empty for none (default {SETTINGS_FILE})")
+    for name, source, default in table():
+        text = source.help + (f" (default {default})" if default not in ("", 0, None, False, []) and "default" not in source.help else "")
+        if source.kind == "switch":
+            made.add_argument(*source.flags, dest=name, action="store_true", default=argparse.SUPPRESS, help=text)
+        else:
+            action = "append" if source.kind == "texts" else "store"
+            kind = "text" if source.kind == "texts" else source.kind
+            made.add_argument(
+                *source.flags, dest=name, metavar=kind.upper(), action=action, default=argparse.SUPPRESS, type=_reader(kind), help=text
+            )
+    for flag in FORMER:
+        made.add_argument(flag, dest="former", action="append", nargs="?", help=argparse.SUPPRESS)
+    return made
+
+
+def _add_report(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--json", dest="as_json", action="store_true", default=argparse.SUPPRESS, help="findings of check and doctor as JSON")
+    text = "doctor: write corrected settings beside the settings file, as FILE.fixed, and show the difference"
+    made.add_argument("--fix", action="store_true", default=argparse.SUPPRESS, help=text)
+
+
+def command_help(command: str) -> str:
+    """The help of one command; the flags of the server, which it takes as well, are named as such."""
+    made = argparse.ArgumentParser(prog=f"dataplaneapi {command}", description=COMMANDS[command], add_help=False)
+    made.add_argument("-h", "--help", action="store_true", help="show this and exit")
+    made.add_argument("-f", metavar="FILE", help=f"settings file; empty for none (default {SETTINGS_FILE})")
+    _add_report(made)
+    made.epilog = (
+        "The flags of the server (dataplaneapi --help) count as they do for it. Exit status: 0, or 1 with an error among the findings."
+    )
+    return made.format_help()
+
+
+def _reader(kind: str) -> Any:
+    def read(text: str) -> Any:
+        try:
+            return parse(kind, text)
+        except ValueError as error:
+            return Unusable(error)
+
+    return read
+
+
+def arguments(argv: Sequence[str]) -> dict[str, Any]:
+    """The flags that were given. What cannot be used is refused, all of it at once."""
+    asked = next((word for word in argv if word in COMMANDS), "")
+    if asked and {"-h", "--help"} & set(argv):
+        print(command_help(asked), end="")
+        sys.exit(0)
+    made = parser()
+    given, rest = made.parse_known_args(argv)
+    found = {name: value for name, value in vars(given).items() if value is not None}
+    wrong = [*_unusable_values(made, found), *_unknown_words(made, found.get("command"), rest)]
+    if "fix" in found and found.get("command") != "doctor":
+        wrong.append("--fix belongs to doctor: dataplaneapi doctor --fix")
+    if wrong:
+        refuse("\n".join(wrong))
+    return found
+
+
+def _unusable_values(made: Parser, found: Mapping[str, Any]) -> Iterator[str]:
+    for action in made._actions:
+        values = found.get(action.dest)
+        for value in values if isinstance(values, list) else [values]:
+            if isinstance(value, Unusable):
+                yield f"argument {'/'.join(action.option_strings)}: {value}"
+
+
+def _unknown_words(made: Parser, command: str | None, rest: Sequence[str]) -> Iterator[str]:
+    """Unknown flags; where there are none, since one may have a value, also words that are no commands."""
+    known = [flag for flag in made._option_string_actions if flag not in FORMER]
+    flags = [word for word in rest if word.startswith("-") and word not in ("-", "--")]
+    for word in flags:
+        yield f"unknown flag `{word.lstrip('-').partition('=')[0]}'" + _meant(word.partition("=")[0], known)
+    for word in () if flags else rest if command is None or command in COMMANDS else [command, *rest]:
+        yield f"unknown command `{word}'" + (_meant(word, COMMANDS) or f"; there are {' and '.join(COMMANDS)}")
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, known, 1)
+    return f"; did you mean {close[0]}?" if close else ""
+
+
+def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
+    """The effective settings; what the operator should know on the way is printed."""
+    from dataplaneapi.host import mworker
+    from dataplaneapi.settings import yaml_file as settings_file
+
+    flags = arguments(argv)
+    file, warnings = flags.pop("settings_file", None), []
+    command, _, _ = flags.pop("command", ""), flags.pop("as_json", None), flags.pop("fix", None)
+    if "config_file" in flags and settings_file.is_settings_file(flags["config_file"]):
+        path = flags.pop("config_file")
+        if file not in (None, path):
+            raise SettingsError(f"{path} is a settings file of this server, not a configuration of HAProxy, and -f names {file}")
+        warnings.append(f"{path} is a settings file of this server, not a configuration of HAProxy: it is used as -f {path}")
+        file = path
+    file = SETTINGS_FILE if file is None else file
+    data = settings_file.read(file) if file else {}
+    if data is None:
+        if not command:
+            print(f"configuration file {file} does not exists, creating one")
+        data = {}
+    warnings += settings_file.unknown_keys(data)
+    warnings += [f"flag {FORMER_HELP}: {', '.join(former)}" for former in [flags.pop("former", [])] if former]
+    found = combine(flags, environ, data, file=file)
+    if settings_file.is_settings_file(found.config_file):
+        raise SettingsError(f"haproxy.config_file: {found.config_file} is a settings file of this server, not a configuration of HAProxy")
+    return _with_warnings(mworker.adapted(found, environ), warnings)
+
+
+def _with_warnings(found: Settings, warnings: list[str]) -> Settings:
+    import dataclasses
+
+    return dataclasses.replace(found, warnings=(*warnings, *found.warnings))
+
+
+def load_environment(path: str = ".env") -> None:
+    """Variables of a file in the working directory; those already set win."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            lines = [line.strip().removeprefix("export ") for line in file]
+    except (OSError, UnicodeDecodeError):
+        return
+    for line in lines:
+        name, sign, value = line.partition("=")
+        if sign and name.strip().isidentifier():
+            os.environ.setdefault(name.strip(), _unquoted(value.strip()))
+
+
+def _unquoted(value: str) -> str:
+    return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'" else value.partition(" #")[0].rstrip()
+
+
+def version_text() -> str:
+    return f"HAProxy Data Plane API {VERSION} {COMMIT}\n\nBuild from: {REPOSITORY}\nBuild date: {BUILD_DATE}\n"
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Ends with the status of the command; with that of a program ended by SIGPIPE where its reader has gone, as in `| head`."""
+    try:
+        try:
+            _main(argv)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Python writes what is left at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(CLOSED_PIPE)
+
+
+def _main(argv: Sequence[str] | None) -> None:
+    argv = sys.argv[1:] if argv is None else argv
+    asked = arguments(argv)
+    if asked.get("version"):
+        print(version_text())
+        return
+    load_environment()
+    try:
+        found = settings(argv, os.environ)
+    except SettingsError as error:
+        refuse("\n".join(f"configuration error: {line}" for line in str(error).splitlines()))
+    if "command" in asked:
+        from dataplaneapi.doctor import checks as doctor
+
+        sys.exit(doctor.report(found, asked["command"], as_json="as_json" in asked, fix="fix" in asked))
+    # Nothing that is made during start-up is garbage; the program switches collection on again.
+    gc.disable()
+    from dataplaneapi.program import serve
+
+    sys.exit(serve(found, lambda: settings(argv, os.environ)))
+
+
+if __name__ == "__main__":
+    main()

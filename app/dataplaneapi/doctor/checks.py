@@ -1,0 +1,340 @@
+"""`dataplaneapi check` and `dataplaneapi doctor`: what would keep this installation from working, each finding with its remedy.
+
+Nothing is changed, and no running server is needed. `check` asks only whether settings and configuration can be used.
+"""
+
+import asyncio
+import importlib.util
+import json
+import os
+import pwd
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from dataplaneapi.host import credentials, mounts
+
+from dataplaneapi.auth import passwords
+
+from dataplaneapi.doctor import repair as settings_repair, units
+from dataplaneapi.settings.directories import directories, unusable
+from dataplaneapi.server.endpoint import endpoints
+from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
+from dataplaneapi.programs import programs
+from dataplaneapi.settings.table import Settings, SettingsError
+from dataplaneapi.auth.users import NoUsers, Users
+from dataplaneapi.version import VERSION
+from haproxy_native import sandbox
+from haproxy_native import stats_sockets
+from haproxy_native.check.check import CheckSettings, check
+from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
+from haproxy_native.runtime.capabilities import ADMIN
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.quirks import OLDEST, lacking
+from haproxy_native.text.document import Document
+
+OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
+UNIT_USER = "dataplaneapi"
+EXTRAS = {"metrics": "prometheus_client", "aws": "botocore", "acme": "dns"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    level: str
+    part: str
+    what: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.level:8}{self.part}: {self.what}" + (f"\n{'':8}{self.remedy}" if self.remedy else "")
+
+
+def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
+    """Prints the findings; the exit status, 1 with an error among them. `fix` writes corrected settings beside the file."""
+    found = list(findings(settings) if command == "doctor" else essentials(settings))
+    if fix:
+        found.append(_fixed(settings))
+    if as_json:
+        print(json.dumps([asdict(each) for each in found], indent=2))
+    else:
+        print(*found, sep="\n")
+    return int(any(each.level == ERROR for each in found))
+
+
+def _fixed(settings: Settings) -> Finding:
+    try:
+        written = settings_repair.write_beside(Path(settings.file))
+    except OSError as error:
+        return Finding(ERROR, "fix", f"{error.filename or settings.file}: {error.strerror}")
+    if written is None:
+        return Finding(OK, "fix", f"nothing in {settings.file} can be corrected without you")
+    beside, difference = written
+    return Finding(NOTE, "fix", f"corrected settings are in {beside}:\n{difference}", f"mv {beside} {settings.file}")
+
+
+def essentials(settings: Settings) -> Iterator[Finding]:
+    yield from _of_settings(settings)
+    yield from _of_configuration(settings)
+
+
+def findings(settings: Settings) -> Iterator[Finding]:
+    yield Finding(OK, "server", f"dataplaneapi {VERSION}")
+    yield from _of_rights()
+    yield from _of_settings(settings)
+    yield from _of_programs(settings)
+    yield from _of_binary(settings)
+    yield from _of_configuration(settings)
+    yield from _of_file(Path(settings.config_file))
+    yield from _of_users(settings)
+    yield from _of_listeners(settings)
+    yield from _of_units(settings)
+    yield from _of_directories(settings)
+    yield from _of_sockets(settings)
+    yield from _of_reloads(settings)
+    yield from _of_extras()
+
+
+def _of_rights() -> Iterator[Finding]:
+    """Root may use what the service may not."""
+    with suppress(KeyError):
+        if os.geteuid() == 0 and pwd.getpwnam(UNIT_USER):
+            what = f"run by root; {UNIT_USER}, as whom the unit runs, may be refused what is found in order here"
+            yield Finding(NOTE, "server", what, f"runuser -u {UNIT_USER} -- dataplaneapi doctor")
+
+
+def _of_settings(settings: Settings) -> Iterator[Finding]:
+    for warning in settings.warnings:
+        yield Finding(WARNING, "settings", warning)
+    file = Path(settings.file) if settings.file else None
+    if file is None or not file.exists():
+        yield Finding(NOTE, "settings", f"there is no settings file{f' {file}' if file else ''}; flags and defaults are used")
+    elif settings.users and stat.S_IMODE(file.stat().st_mode) & 0o077:
+        yield Finding(WARNING, "settings", f"{file} holds passwords, and others may read it", f"chmod 600 {file}")
+    else:
+        yield Finding(OK, "settings", f"{file}")
+
+
+def _of_programs(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+    for each in programs(settings, places):
+        if each.path:
+            yield Finding(OK, "programs", f"{each.path} {each.use}")
+        else:
+            yield Finding(ERROR, "programs", f"{each.name} is no command that can be run: it {each.use}", each.remedy)
+
+
+def _of_binary(settings: Settings) -> Iterator[Finding]:
+    binary = shutil.which(settings.haproxy_bin)
+    if binary is None:
+        return
+    version = _version(binary)
+    if version < OLDEST:
+        yield Finding(ERROR, "haproxy", f"{binary} is too old or tells no version", "HAProxy 2.6 or later is supported")
+        return
+    yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")
+    yield _of_sandbox(settings)
+    for lack in lacking(version):
+        yield Finding(NOTE, "haproxy", f"only since {lack.since[0]}.{lack.since[1]}: {lack.what}. Here: {lack.instead}")
+
+
+def _of_sandbox(settings: Settings) -> Finding:
+    """What a text may do while it is checked."""
+    if settings.validate_cmd or not sandbox.programs_of(shutil.which(settings.haproxy_bin) or ""):
+        command = "validate_cmd" if settings.validate_cmd else f"the script {settings.haproxy_bin}"
+        return Finding(NOTE, "sandbox", f"{command} runs with all rights of this user, and so does HAProxy when it checks a text")
+    if not sandbox.version():
+        return Finding(WARNING, "sandbox", NO_LANDLOCK, "Linux 5.13 or later with landlock in `lsm=`, and a service that may call it")
+    return Finding(OK, "sandbox", f"haproxy -c is confined by Landlock, version {sandbox.version()}")
+
+
+def _version(binary: str) -> tuple[int, int]:
+    try:
+        told = subprocess.run([binary, "-v"], capture_output=True, text=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return (0, 0)
+    found = re.search(r"version (\d+)\.(\d+)", told)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _of_configuration(settings: Settings) -> Iterator[Finding]:
+    file, files = settings.config_file, config_files(settings)
+    try:
+        document = Document.parse(files.read())
+    except Unreadable as error:
+        remedy = "name the right file in haproxy.config_file, or give this user the right to read it"
+        yield Finding(ERROR, "configuration", error.detail, remedy)
+        return
+    asked = CheckSettings(
+        settings.haproxy_bin, settings.validate_cmd, tuple(settings.validate_files_before), tuple(settings.validate_files_after)
+    )
+    try:
+        said = asyncio.run(check(files.checked(document), asked))
+    except NativeError as error:
+        yield Finding(ERROR, "configuration", f"{file}: {error}", "until this is mended every change is refused")
+        return
+    yield Finding(OK, "configuration", f"{file} is valid")
+    for message in said:
+        yield Finding(NOTE, "configuration", f"HAProxy: {message.text}")
+
+
+def _of_file(file: Path) -> Iterator[Finding]:
+    """How a change will reach the disk."""
+    if not file.exists():
+        return
+    if file.is_symlink():
+        yield Finding(OK, "file", f"{file} is a link; what it points to is replaced: {file.resolve()}")
+    mount = mounts.of(file.resolve())
+    if mount.point == file.resolve():
+        remedy = "nothing is lost by it; mounting the directory instead lets a change be one rename"
+        yield Finding(NOTE, "file", f"{file} is mounted by itself: it is written in place, with a journal", remedy)
+    if mount.kind in mounts.VOLATILE:
+        yield Finding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost with the machine's next start")
+    for trouble in mounts.refused_writes(file.resolve()):
+        yield Finding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
+
+
+def _of_users(settings: Settings) -> Iterator[Finding]:
+    def document() -> Document:
+        return Document.parse(Path(settings.config_file).read_bytes())
+
+    try:
+        users = list(Users(_as_the_unit(settings), document))
+    except (NoUsers, OSError) as error:
+        yield Finding(ERROR, "users", str(error), "add a user below dataplaneapi.user, or a userlist to the configuration")
+        return
+    if not users and credentials.UNIT_USERS.is_file() and not os.access(credentials.UNIT_USERS, os.R_OK):
+        yield Finding(NOTE, "users", f"the unit hands over {credentials.UNIT_USERS}, which is not for this user to read")
+        return
+    if not users:
+        remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
+        yield Finding(ERROR, "users", "there is nobody who could use the API", remedy)
+        return
+    useless = [user.name for user in users if not user.clear and not passwords.is_usable(user.password)]
+    if useless:
+        what = f"nobody can log in as {', '.join(useless)}: the password is taken for a hash, and is none that libcrypt knows"
+        remedy = (
+            "hash it (openssl passwd -5), or say that it is clear text: insecure-password in a userlist, insecure: true in the settings"
+        )
+        yield Finding(ERROR if len(useless) == len(users) else WARNING, "users", what, remedy)
+    if len(useless) < len(users):
+        yield Finding(OK, "users", f"{len(users) - len(useless)}")
+    if plain := sorted(str(user.get("name")) for user in settings.users if user.get("insecure")):
+        remedy = "openssl passwd -5 makes one that can be kept instead, without insecure: true"
+        yield Finding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
+
+
+def _of_listeners(settings: Settings) -> Iterator[Finding]:
+    try:
+        wanted = endpoints(settings)
+    except SettingsError as error:
+        yield Finding(ERROR, "listeners", str(error))
+        return
+    for each in wanted if not units.is_wanted(units.OUR_SOCKETS) else ():
+        if each.scheme != "unix" and not each.port:
+            key = "dataplaneapi.tls.tls_port" if each.scheme == "https" else "dataplaneapi.port"
+            yield Finding(
+                WARNING, "listeners", f"{each.scheme} gets another port at each start", f"name one: {key}: {settings_repair.PORT}"
+            )
+
+
+def _of_units(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+    """Servers that were there before, and what a service with a /tmp of its own cannot see."""
+    for former in units.other_servers(places):
+        if units.is_wanted(former.name, places) or units.is_trying(former.name):
+            what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
+            yield Finding(WARNING, "units", what, f"systemctl disable --now {former.name}")
+    for name in (units.OURS, units.HAPROXY):
+        found = units.unit(name, places)
+        for place in _needed_below_tmp(settings) if found and found.has_own_tmp else ():
+            remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
+            yield Finding(ERROR, "units", f"{name} has a /tmp of its own (PrivateTmp=), so {place} is not there for it", remedy)
+
+
+def _needed_below_tmp(settings: Settings) -> list[str]:
+    named = [settings.config_file, settings.haproxy_bin, settings.master_runtime, *stats_sockets.addresses_in(config_files(settings))]
+    named += [
+        settings.maps_dir,
+        settings.acl_dir,
+        settings.ssl_certs_dir,
+        settings.general_storage_dir,
+        settings.spoe_dir,
+        settings.backups_dir,
+    ]
+    named += [*settings.reload_cmd.split(), *settings.validate_cmd.split()]
+    return sorted({each for each in named if each and each.startswith(("/tmp/", "/var/tmp/"))})
+
+
+def _as_the_unit(settings: Settings) -> Settings:
+    """With the users that it hands over, where they can be seen from here."""
+    there = credentials.UNIT_USERS.is_file() and os.access(credentials.UNIT_USERS, os.R_OK) and credentials.UNIT_USERS.stat().st_size
+    return replace(settings, userlist_file=str(credentials.UNIT_USERS)) if there and not settings.userlist_file else settings
+
+
+def _is_the_unit_s(path: Path) -> bool:
+    """Root would refuse to use what belongs to another user; here it only looks, for the service whose directory it is."""
+    with suppress(KeyError, OSError):
+        return os.geteuid() == 0 and path.stat().st_uid == pwd.getpwnam(UNIT_USER).pw_uid
+    return False
+
+
+def _of_directories(settings: Settings) -> Iterator[Finding]:
+    named = [each for each in directories(settings).values() if not _is_the_unit_s(each.path)]
+    troubles = unusable(named)
+    for trouble in troubles:
+        what, _, remedy = trouble.rpartition("; ")
+        yield Finding(ERROR, "directories", what, remedy)
+    if not troubles:
+        yield Finding(OK, "directories", "all can be used")
+    if Path(settings.transaction_dir).is_relative_to("/tmp"):
+        remedy = "set dataplaneapi.transaction.transaction_dir to one below /var/lib"
+        yield Finding(NOTE, "directories", f"{settings.transaction_dir} is below /tmp: open transactions do not outlive a restart", remedy)
+
+
+def _of_sockets(settings: Settings) -> Iterator[Finding]:
+    stats = stats_sockets.addresses_in(config_files(settings))
+    if not settings.master_runtime and not stats:
+        remedy = "start haproxy with -S, name that socket in haproxy.master_runtime, and add a stats socket with level admin"
+        yield Finding(ERROR, "sockets", "no socket of HAProxy's is known: every change will be a reload", remedy)
+        return
+    if settings.master_runtime:
+        yield asyncio.run(_of_socket("master's socket", settings.master_runtime, ()))
+    else:
+        remedy = "start haproxy with -S PATH and name it in haproxy.master_runtime: it survives reloads and tells how they went"
+        yield Finding(NOTE, "sockets", "no master socket is named", remedy)
+    for each in stats:
+        yield asyncio.run(_of_socket("worker's socket", None, (each,)))
+
+
+async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Finding:
+    runtime = Runtime(timeout=5)
+    runtime.use(master, stats)
+    try:
+        told = await runtime.refresh()
+    except RuntimeFailure as error:
+        remedy = "start haproxy, and let this user's group reach the socket: mode 660, group haproxy"
+        return Finding(ERROR, "sockets", f"{kind}: {error}", remedy)
+    if told.level != ADMIN:
+        return Finding(ERROR, "sockets", f"{kind} {runtime.address} is of level {told.level}", "give the stats socket `level admin`")
+    version = ".".join(map(str, told.version))
+    return Finding(OK, "sockets", f"{kind} {runtime.address}, HAProxy {version}")
+
+
+def _of_reloads(settings: Settings) -> Iterator[Finding]:
+    try:
+        command = reload_command(settings)
+    except SettingsError as error:
+        yield Finding(ERROR, "reloads", str(error))
+        return
+    way = "the master socket" if settings.master_worker_mode and settings.master_runtime else " ".join(command)
+    yield Finding(OK, "reloads", f"by {way}")
+
+
+def _of_extras() -> Iterator[Finding]:
+    missing = [name for name, package in EXTRAS.items() if importlib.util.find_spec(package) is None]
+    if missing:
+        remedy = f"pip install 'dataplane-sidecar[{','.join(missing)}]'"
+        yield Finding(NOTE, "extras", f"not installed: {', '.join(missing)}", remedy)

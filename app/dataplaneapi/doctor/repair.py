@@ -1,0 +1,105 @@
+"""Corrected settings, written beside the settings file by `dataplaneapi doctor --fix`: the file itself is the operator's.
+
+Keys go to the places where they are read, passwords in clear text become hashes, and a port of chance a fixed one.
+"""
+
+import difflib
+import os
+import re
+from collections.abc import Iterator, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from dataplaneapi.auth import passwords
+
+from dataplaneapi.settings import yaml_file as settings_file
+from dataplaneapi.settings.table import at
+
+ENDING, PORT = ".fixed", 5555
+_PASSWORD = re.compile(r"""(password['"]?\s*:\s*)("[^"\n]*"|'[^'\n]*'|\S.*?)(?=\s*[,}]|\s+#|\s*$)""", re.MULTILINE)
+_ROUNDS = 10
+
+
+def repaired(text: str) -> str:
+    """The text of a settings file with all that can be corrected without asking; the same where that is nothing."""
+    data = settings_file.loaded(text)
+    if not isinstance(data, MutableMapping):
+        return text
+    changes = [*_moved(data), *_hashed(data), *_fixed_port(data)]
+    return settings_file.dumped(data, like=text) if changes else text
+
+
+def write_beside(file: Path) -> tuple[Path, str] | None:
+    """Where the corrected settings are now, and the difference with passwords left out; None where nothing was to be corrected.
+
+    Raises OSError.
+    """
+    old = file.read_text()
+    new = repaired(old)
+    if new == old:
+        return None
+    beside = file.with_name(file.name + ENDING)
+    beside.unlink(missing_ok=True)
+    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(new)
+    before, after = (_masked(text).splitlines(keepends=True) for text in (old, new))
+    return beside, "".join(difflib.unified_diff(before, after, str(file), str(beside), n=1))
+
+
+def _masked(text: str) -> str:
+    """Hashes stay: they show that a password has become one."""
+    return _PASSWORD.sub(lambda match: match[0] if passwords.is_usable(match[2].strip("'\"")) else f"{match[1]}***", text)
+
+
+def _moved(data: MutableMapping[str, Any]) -> Iterator[str]:
+    """What is nested wrongly may itself hold such keys."""
+    for _ in range(_ROUNDS):
+        moved = [path for path, place in list(settings_file.unknown(data)) if place and _move(data, path, place)]
+        if not moved:
+            return
+        yield from moved
+
+
+def _move(data: MutableMapping[str, Any], path: str, place: str) -> bool:
+    """Whether it could be moved; what stands at the place already is left alone."""
+    value, there = at(data, path), at(data, place)
+    if isinstance(value, Mapping) and isinstance(there, MutableMapping):
+        free = [key for key in value if key not in there]
+        for key in free:
+            there[key] = value[key]
+        return bool(free) and _remove(data, path, free)
+    if there is not None:
+        return False
+    _remove(data, path, None)
+    settings_file.put(data, place.split("."), value)
+    return True
+
+
+def _remove(data: MutableMapping[str, Any], path: str, keys: list[Any] | None) -> bool:
+    above, _, key = path.rpartition(".")
+    holder = at(data, above) if above else data
+    for each in keys or ():
+        del holder[key][each]
+    if keys is None or not holder[key]:
+        del holder[key]
+    return True
+
+
+def _hashed(data: Mapping[str, Any]) -> Iterator[str]:
+    users = at(data, "dataplaneapi.user")
+    for user in users if isinstance(users, list) else ():
+        if not isinstance(user, MutableMapping) or passwords.is_variable(str(user.get("password", ""))):
+            continue
+        if user.get("insecure") or not passwords.is_usable(str(user.get("password", ""))):
+            made = passwords.new_hash(str(user.get("password", "")))
+            if made:
+                user["password"] = made
+                user.pop("insecure", None)
+                yield str(user.get("name"))
+
+
+def _fixed_port(data: MutableMapping[str, Any]) -> Iterator[str]:
+    schemes = at(data, "dataplaneapi.scheme") or ["http"]
+    if "http" in schemes and not at(data, "dataplaneapi.port") and not at(data, "dataplaneapi.listeners"):
+        settings_file.put(data, ["dataplaneapi", "port"], PORT)
+        yield "dataplaneapi.port"

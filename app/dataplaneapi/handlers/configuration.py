@@ -1,0 +1,214 @@
+"""What the four kinds of configuration resources share: whom a call means, how a read is answered, how a change is made and answered."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.did_you_mean import nearest
+from dataplaneapi.api.unchanged import has_zero, sent_back
+from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.editing.response_body import as_it_stands, with_defaults, without_aliases
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.resources import Resource
+from haproxy_native.editing.sites import Sites
+from haproxy_native.errors import NoParent, NotThere, OtherName
+
+Parent = tuple[Resource, str] | None
+# What the engine reads and the editor edits; a handler never looks inside.
+Document = Any
+# Query parameters of lists that name a member of their objects.
+FILTERS = ("acl_name",)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The collection or the object that a call means; `key` is None for a whole collection."""
+
+    editor: Editor | Sites
+    resource: Resource
+    parent: Parent
+    key: Any
+    full: bool
+
+    def objects(self, document: Document) -> list[dict[str, Any]]:
+        return self.editor.list_objects(document, self.resource, self.parent, full=self.full)
+
+    def object(self, document: Document) -> dict[str, Any]:
+        return self.editor.get_object(document, self.resource, self.parent, self.key, full=self.full)
+
+    def check_there(self, document: Document, situation: str) -> None:
+        self.editor.check_there(document, self.resource, self.parent, self.key, situation)
+
+    def named(self, key: Any) -> "Target":
+        return dataclasses.replace(self, key=key)
+
+    def create(self, document: Document, body: Any) -> Document:
+        return self.editor.create(document, self.resource, self.parent, body, index=self.key, full=self.full)
+
+    def replace_all(self, document: Document, bodies: Any) -> Document:
+        assert self.parent is not None
+        assert isinstance(self.editor, Editor)
+        return self.editor.replace_all(document, self.resource, self.parent, bodies)
+
+    def replace(self, document: Document, body: Any) -> Document:
+        return self.editor.replace(document, self.resource, self.parent, self.key, body, full=self.full)
+
+    def delete(self, document: Document) -> Document:
+        return self.editor.delete(document, self.resource, self.parent, self.key)
+
+
+def target(call: Call, *, one: bool) -> Target:
+    """`one`: the last name in the path is the object's key."""
+    operation, editor = call.operation, call.sidecar.editor
+    assert operation.resource is not None
+    resource = editor.resources[operation.resource]
+    names = list(operation.names)
+    key = call.values[names.pop()] if one and names else None
+    parent: Parent = None
+    if operation.parent is not None:
+        parameter = call.sidecar.bundle["x-resources"][operation.resource].get("parent_parameter")
+        name = call.values[names[0]] if names else call.get(parameter, "") if parameter else ""
+        parent = (editor.resources[operation.parent], name)
+    return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
+
+
+async def read_all(call: Call) -> Answer:
+    """A collection, filtered by the members that are also query parameters."""
+    asked = target(call, one=False)
+    document = call.sidecar.engine.read(call.get("transaction_id"))
+    return await beside_if(document.size > LARGE, _listed, call, asked, document)
+
+
+def _listed(call: Call, asked: Target, document: Document) -> Answer:
+    wanted = {name: call.values[name] for name in FILTERS if name in call.values}
+    objects = [each for each in asked.objects(document) if all(each.get(name) == value for name, value in wanted.items())]
+    unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
+    told: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
+    return json_answer(200, objects, told, lasting=not call.get("transaction_id"))
+
+
+async def read_one(call: Call) -> Answer:
+    asked = target(call, one=True)
+    transaction_id = call.get("transaction_id")
+    document = call.sidecar.engine.read(transaction_id)
+    return await beside_if(document.size > LARGE, lambda: json_answer(200, asked.object(document), lasting=not transaction_id))
+
+
+async def replace_one(call: Written) -> Answer:
+    asked = target(call, one=True)
+    if "replace" in asked.resource.existence_first:
+        await _check_there(call, asked, "absent_replace")
+    shaped = call.body
+    named = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
+
+    def replace(document: Document) -> Document:
+        call.body = _sent_back(shaped, call.sent, lambda: asked.object(document))
+        return asked.replace(document, call.body)
+
+    with telling_how_to_rename(call):
+        return await change(call, replace, 200, named.object, silent=asked.resource.silent)
+
+
+async def _check_there(call: Call, asked: Target, situation: str) -> None:
+    document = call.sidecar.engine.read(call.get("transaction_id"))
+    await beside_if(document.size > LARGE, asked.check_there, document, situation)
+
+
+async def replace_all(call: Written) -> Answer:
+    asked, shaped = target(call, one=False), call.body
+
+    def replace(document: Document) -> Document:
+        call.body = _sent_back(shaped, call.sent, lambda: asked.objects(document))
+        return asked.replace_all(document, call.body)
+
+    return await change(call, replace, 200, asked.objects)
+
+
+def _sent_back(shaped: Any, sent: Any, now: Callable[[], Any]) -> Any:
+    """The body with what stands as 0 and is sent back so."""
+    try:
+        return sent_back(shaped, sent, now()) if has_zero(sent) else shaped
+    except (NotThere, NoParent):
+        return shaped
+
+
+@contextmanager
+def telling_how_to_rename(call: Call) -> Iterator[None]:
+    """Adds the two calls that rename to the refusal of another name."""
+    try:
+        yield
+    except OtherName as error:
+        path = call.operation.path.format(**{name: quote(str(call.values[name]), safe="") for name in call.operation.names})
+        collection, member = path.rpartition("/")[0], error.place.member if error.place else None
+        raise ApiError(400, f"{error}; POST {collection} with the new name, then DELETE {path}", place={"member": member}) from None
+
+
+async def delete_one(call: Written) -> Answer:
+    asked = target(call, one=True)
+    if "delete" in asked.resource.existence_first:
+        await _check_there(call, asked, "absent_delete")
+    return await change(call, asked.delete, 204)
+
+
+async def change(
+    call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None, *, silent: bool = False
+) -> Answer:
+    """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
+
+    The body of the answer is the request's, with what was quoted for the client as it is `stored` in the edited document. What is
+    `silent` answers 202 without a body, and inside a transaction `done`.
+    """
+    transaction_id, version = call.get("transaction_id"), call.get("version", 0)
+    check_version_or_transaction(call, transaction_id, version)
+    edited: list[Document] = []
+
+    def remembering(document: Document) -> Document:
+        edited[:] = [edit(document)]
+        return edited[0]
+
+    outcome = await call.sidecar.engine.write(
+        remembering, version=version or None, transaction_id=transaction_id, force_reload=bool(call.get("force_reload", False))
+    )
+    scheduled = "" if outcome.live else outcome.reload_id
+    told: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
+    status = 202 if scheduled or (transaction_id and not silent) else done
+    if stored is None or (silent and scheduled):
+        return empty(status, told)
+    document = edited[0]
+    return await beside_if(document.size > LARGE, lambda: json_answer(status, _echo(call, stored(document)), told))
+
+
+def _echo(call: Call, now: Any) -> Any:
+    body, editor = as_it_stands(call.body, now), call.sidecar.editor
+    resource = editor.resources.by_name.get(call.operation.resource or "")
+    if resource is None or not resource.section:
+        return body
+    return without_aliases(with_defaults(body, now, editor.defaults(resource)), now, editor.aliases(resource))
+
+
+def check_version_or_transaction(
+    call: Call,
+    transaction_id: str | None,
+    version: int,
+    current: int | None = None,
+    asked: str = "/v3/services/haproxy/configuration/version",
+) -> None:
+    """Exactly one of the two; the message says how to send it. `current` is the version of the file, where it is not the configuration, and
+    `asked` the path that answers it.
+    """
+    if transaction_id and version:
+        raise ApiError(400, "both version and transaction specified, specify only one")
+    if transaction_id or version:
+        return
+    meant = [
+        f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name
+    ]
+    current = call.sidecar.engine.version(None) if current is None else current
+    remedy = f"add ?version={current}, which GET {asked} answers, or ?transaction_id= of an open transaction"
+    raise ApiError(400, "version or transaction not specified: " + "; ".join([*meant, remedy]))

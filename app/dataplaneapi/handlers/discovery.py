@@ -1,0 +1,15 @@
+"""What lies below a path: the readable paths one segment further down."""
+
+from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+
+
+async def children(call: Call) -> Answer:
+    base = call.operation.path.rstrip("/")
+    if not base:
+        # The document has the root, and the reference answers as if it had not.
+        raise ApiError(404, "no matching operation was found")
+    below = [each for each in call.sidecar.index.operations if each.method == "GET" and each.path.rpartition("/")[0] == base]
+    rows = [{"description": each.declared.get("description"), "title": each.declared.get("summary"), "url": each.path} for each in below]
+    return json_answer(200, [{name: text for name, text in row.items() if text} for row in rows])

@@ -1,0 +1,33 @@
+"""Pages that need no credentials: the documentation, served from files of the package, and the document it shows."""
+
+from pathlib import Path
+
+from starlette.types import Scope
+
+from dataplaneapi.api.responses import Answer, HeaderName
+from dataplaneapi.handlers.information import swagger_document
+
+STATIC = Path(__file__).resolve().parent.parent / "static"
+TYPES = {
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".png": b"image/png",
+}
+# Nothing is fetched from elsewhere; Swagger UI styles elements in place and embeds its icons.
+_POLICY = (HeaderName(b"Content-Security-Policy"), b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:")
+
+
+def page(scope: Scope) -> Answer | None:
+    """The page at a public path; None for every other path."""
+    path = scope["path"]
+    if path == "/swagger.json":
+        return Answer(200, swagger_document(scope["scheme"]))
+    if path in ("/v3/docs", "/v3/docs/"):
+        return _file("index.html")
+    return _file(path[len("/v3/docs/") :]) if path.startswith("/v3/docs/") else None
+
+
+def _file(name: str) -> Answer | None:
+    file = next((each for each in STATIC.iterdir() if each.name == name and each.suffix in TYPES), None)
+    return Answer(200, file.read_bytes(), TYPES[file.suffix], [_POLICY]) if file else None

@@ -1,0 +1,34 @@
+"""Children with a position inside a section: rules, ACLs, log targets and their like."""
+
+from typing import Any
+
+from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.handlers.configuration import Document, Target, change, delete_one, read_all, read_one, replace_all, replace_one, target
+
+
+async def create(call: Written) -> Answer:
+    """Before the element at the index of the path; a negative one appends."""
+    return await _added(call, target(call, one=True))
+
+
+async def append(call: Written) -> Answer:
+    return await _added(call, target(call, one=False))
+
+
+async def _added(call: Call, asked: Target) -> Answer:
+    def stored(document: Document) -> Any:
+        return asked.objects(document)[-1] if asked.key is None or asked.key < 0 else asked.object(document)
+
+    return await change(call, lambda document: asked.create(document, call.body), 201, stored)
+
+
+ACTIONS = {
+    "list": read_all,
+    "get": read_one,
+    "create": create,
+    "append": append,
+    "replace": replace_one,
+    "replace_all": replace_all,
+    "delete": delete_one,
+}

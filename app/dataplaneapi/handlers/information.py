@@ -1,0 +1,101 @@
+"""About the server itself: its version, the machine, whether HAProxy runs, and the document of its API."""
+
+import asyncio
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.call import Call
+from dataplaneapi.open_engine import status_command
+from dataplaneapi.api.runtime_call import SECONDS
+from dataplaneapi.version import BUILD_DATE, COMMIT
+from haproxy_native.child import PIPE, Child, read
+from haproxy_native.engine import Engine
+from haproxy_native.errors import RuntimeFailure
+from haproxy_native.grammar.load import BUNDLE
+
+SWAGGER = BUNDLE.with_name("swagger.json")
+STATUS_SECONDS = 10
+
+
+async def info(call: Call) -> Answer:
+    settings = call.sidecar.settings
+    system = machine() if settings.show_system_info else {}
+    return json_answer(200, {"api": {"build_date": BUILD_DATE, "version": f"{settings.api_version} {COMMIT}"}, "system": system})
+
+
+async def health(call: Call) -> Answer:
+    """What the operator's command says; without one up where a worker answers, and down where one should."""
+    settings, engine = call.sidecar.settings, call.sidecar.engine
+    if not settings.status_cmd and await _answers(engine):
+        return json_answer(200, {"haproxy": "up"})
+    command = status_command(settings)
+    state = await _state(command) if command else "down" if engine.expects_haproxy() else "unknown"
+    return json_answer(200, {"haproxy": state})
+
+
+async def swagger(call: Call) -> Answer:
+    return Answer(200, await asyncio.to_thread(swagger_document, call.scheme))
+
+
+def swagger_document(scheme: str) -> bytes:
+    """For a client that has come by `scheme` and is to go on by it: Swagger UI and generated clients take it from the document."""
+    return SWAGGER.read_bytes().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
+
+
+async def openapi(call: Call) -> Answer:
+    return Answer(200, await asyncio.to_thread(BUNDLE.read_bytes))
+
+
+async def _answers(engine: Engine) -> bool:
+    try:
+        async with asyncio.timeout(SECONDS):
+            await engine.runtime.worker()
+    except (RuntimeFailure, TimeoutError):
+        return False
+    return True
+
+
+async def _state(command: list[str]) -> str:
+    """By its exit status."""
+    try:
+        child = Child(command, stdout=PIPE)
+    except OSError:
+        return "down"
+    assert child.stdout
+    try:
+        async with asyncio.timeout(STATUS_SECONDS):
+            said, code = await asyncio.gather(read(child.stdout, 100), child.wait())
+    except TimeoutError:
+        await child.kill()
+        return "down"
+    finally:
+        child.close()
+    # s6-svstat says it in a word, and ends well either way.
+    return "up" if code == 0 and said.strip() != "false" else "down"
+
+
+def machine() -> dict[str, Any]:
+    """Facts about the machine; memory in bytes."""
+    memory = {name: int(kilobytes) * 1024 for name, kilobytes in re.findall(r"^(\w+):\s+(\d+) kB", _proc("meminfo"), re.MULTILINE)}
+    resident = int((_proc("self/statm").split() or ["0", "0"])[1]) * os.sysconf("SC_PAGE_SIZE")
+    model = re.search(r"^model name\s*:\s*(.*)$", _proc("cpuinfo"), re.MULTILINE)
+    name = os.uname()
+    return {
+        "cpu_info": {"model": model[1] if model else "", "num_cpus": os.cpu_count() or 1},
+        "hostname": name.nodename,
+        "mem_info": {"dataplaneapi_memory": resident, "free_memory": memory.get("MemFree", 0), "total_memory": memory.get("MemTotal", 0)},
+        "os_string": f"{name.sysname} {name.release} {name.version}",
+        "time": int(time.time()),
+        "uptime": int(float((_proc("uptime").split() or ["0"])[0])),
+    }
+
+
+def _proc(name: str) -> str:
+    try:
+        return Path("/proc", name).read_text()
+    except OSError:
+        return ""

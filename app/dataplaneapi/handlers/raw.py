@@ -1,0 +1,53 @@
+"""The configuration as text, and its version."""
+
+import re
+
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Answer, Header, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.handlers.configuration import check_version_or_transaction
+from haproxy_native.beside import beside
+
+_CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
+
+
+async def version(call: Call) -> Answer:
+    engine, transaction_id = call.sidecar.engine, call.get("transaction_id")
+    engine.read(transaction_id)
+    return json_answer(200, engine.version(transaction_id))
+
+
+async def read(call: Call) -> Answer:
+    return _text(200, await beside(call.sidecar.engine.raw, call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
+
+
+async def replace(call: Written) -> Answer:
+    """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
+    engine, body, file = call.sidecar.engine, call.body, call.get("file", "")
+    if b"\n" not in body:
+        raise ApiError(400, "invalid configuration: no newline character found")
+    if call.get("only_validate"):
+        await while_there(call.receive, engine.validate(body, file=file))
+        return _text(202, await beside(engine.raw, file=file))
+    if not call.get("skip_version"):
+        check_version_or_transaction(call, None, call.get("version", 0))
+    outcome = await engine.push_raw(
+        body,
+        version=call.get("version"),
+        skip_version=bool(call.get("skip_version")),
+        skip_reload=bool(call.get("skip_reload")),
+        force_reload=bool(call.get("force_reload")),
+        actions=call.get("X-Runtime-Actions", ""),
+        file=file,
+    )
+    if outcome.live or call.get("skip_reload"):
+        return _text(201, await beside(engine.raw, file=file))
+    return _text(202, await beside(engine.raw, file=file), outcome.reload_id)
+
+
+def _text(status: int, data: bytes, reload_id: str | None = None) -> Answer:
+    headers: list[Header] = [(RELOAD_ID, reload_id.encode())] if reload_id else []
+    if checksum := _CHECKSUM.match(data):
+        headers.append((CONFIGURATION_CHECKSUM, checksum[1]))
+    return Answer(status, data, TEXT, headers)

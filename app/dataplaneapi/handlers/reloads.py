@@ -1,0 +1,17 @@
+"""What became of the scheduled reloads."""
+
+from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+from haproxy_native.errors import NotThere
+
+
+async def list_all(call: Call) -> Answer:
+    return json_answer(200, call.sidecar.records.api_list())
+
+
+async def read(call: Call) -> Answer:
+    try:
+        return json_answer(200, call.sidecar.records.api(call.get("id")))
+    except NotThere as error:
+        raise ApiError(404, error.detail) from None

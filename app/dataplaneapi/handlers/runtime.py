@@ -1,0 +1,58 @@
+"""The running HAProxy as a whole: facts about its process, and its counters.
+
+Clients of these two look for a member `error`, beside the socket that was asked: facts come with 200 even then.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.runtime_call import asking, read_long
+from haproxy_native.errors import RuntimeFailure, RuntimeUnconfigured
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.process_info import process_info
+from haproxy_native.runtime.statistics import HEAD, Counters
+
+
+async def info(call: Call) -> Answer:
+    known = frozenset(_properties(call, "process_info_item"))
+    try:
+        async with asking(call) as runtime:
+            told = answers.info(await runtime.read("show info", "Name: "))
+    except RuntimeUnconfigured:
+        raise
+    except RuntimeFailure as error:
+        return json_answer(200, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.place})
+    return json_answer(200, {"info": process_info(told, known), "runtimeAPI": runtime.place})
+
+
+async def stats(call: Call) -> Answer:
+    kind, name, parent = call.get("type"), call.get("name"), call.get("parent")
+    if name and not kind:
+        raise ApiError(400, "Type required when filtering by name")
+    if name and kind == "server" and not parent:
+        raise ApiError(400, "Parent backend required when filtering by server")
+
+    def wanted(row: str, row_name: str, proxy: str) -> bool:
+        if kind and row != kind:
+            return False
+        return (not name or row_name == name) and (kind != "server" or not parent or proxy == parent)
+
+    counters = Counters(
+        {name: each["type"] == "integer" for name, each in _properties(call, "native_stat_stats").items()}, wanted if kind else None
+    )
+    try:
+        async with asking(call, seconds=None) as runtime:
+            await read_long(runtime, "show stat", HEAD, counters)
+    except RuntimeUnconfigured:
+        raise
+    except RuntimeFailure as error:
+        return json_answer(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.worker_place})
+    return Answer(200, counters.answer(runtime.worker_place))
+
+
+def _properties(call: Call, schema: str) -> Mapping[str, Any]:
+    properties: Mapping[str, Any] = call.sidecar.schemas.resolve({"$ref": f"#/components/schemas/{schema}"})["properties"]
+    return properties

@@ -1,0 +1,120 @@
+"""ACLs of the running HAProxy and their patterns; with `force_sync` their files follow, else a change lasts until a reload."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking
+from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
+from haproxy_native.runtime import acls
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.storage.live_acls import LiveAcl, found
+
+# What refusals of a whole list are: mistakes of the request, unless another worker, or another client, came in between.
+OF_A_LIST = (("Version number", RuntimeUnseen), ("", RuntimeMisused))
+
+
+async def read_list(call: Call) -> Answer:
+    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+        return json_answer(200, [_as_dict(acl) for acl in await acls.loaded(runtime)])
+
+
+async def read(call: Call) -> Answer:
+    id_ = call.get("id")
+    where = f"cannot retrieve ACL file for {id_}:"
+    async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
+        acl = await found(runtime, call.sidecar.engine.stores, id_)
+    if acl is None:
+        raise NotFound(f"{where} #{id_} not found")
+    return json_answer(200, _as_dict(acl))
+
+
+async def read_entries(call: Call) -> Answer:
+    parent = call.get("parent_name")
+    where = f"cannot retrieve ACL files entries for {parent}:"
+    async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
+        there = [{"id": reference, "value": pattern} for reference, pattern in await acls.entries(runtime, await _name(call, runtime))]
+    if not there:
+        # Clients tell an empty ACL by this answer.
+        raise NotFound(f"{where} not found")
+    return json_answer(200, there)
+
+
+async def read_entry(call: Call) -> Answer:
+    """By its reference or by the pattern itself, never by what else would match it."""
+    parent, entry = call.get("parent_name"), call.get("id")
+    where = f"cannot retrieve ACL file entry for {parent}:"
+    async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
+        there = await acls.entries(runtime, await _name(call, runtime))
+    if (value := next((pattern for each in there if entry in each for pattern in each[1:]), None)) is None:
+        raise NotFound(f"{where} {entry} not found")
+    return json_answer(200, {"value": value})
+
+
+async def create_entry(call: Written) -> Answer:
+    parent, value = call.get("parent_name"), _value(call.body, "")
+    where = f"cannot add ACL files entry for {parent}:"
+    async with _changing(call, where) as acl:
+        try:
+            await acl.add(value, sync=_sync(call))
+        except AlreadyThere:
+            raise ApiError(409, f"{where} already exists") from None
+    return json_answer(201, {"value": value})
+
+
+async def delete_entry(call: Written) -> Answer:
+    """By its reference."""
+    parent = call.get("parent_name")
+    async with _changing(call, f"cannot delete ACL files entry for {parent}:", ALL_NOT_THERE) as acl:
+        await acl.delete(call.get("id"), sync=_sync(call))
+    return empty(204)
+
+
+async def replace_entries(call: Written) -> Answer:
+    """All at once: the new patterns are gathered in a version of their own, which replaces the old one as a whole or not at all."""
+    values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
+    async with _changing(call, "", OF_A_LIST, seconds=None) as acl:
+        await acl.replace(values, sync=_sync(call))
+    return json_answer(201, call.body)
+
+
+@asynccontextmanager
+async def _changing(call: Call, where: str, kinds: Kinds = (), *, seconds: float | None = SECONDS) -> AsyncIterator[LiveAcl]:
+    """One ACL; a commit takes the time it needs."""
+    async with asking(call, where, kinds=kinds, seconds=None if _sync(call) else seconds) as runtime:
+        try:
+            name = await _name(call, runtime)
+            yield LiveAcl(call.sidecar.engine.site, call.sidecar.engine.stores, name)
+        except NotTaken as error:
+            if isinstance(error.__cause__, RuntimeRefused):
+                raise error.__cause__ from None
+            raise
+
+
+async def _name(call: Call, runtime: Runtime) -> str:
+    """How HAProxy knows the ACL of the path. One that is not loaded keeps its name: HAProxy's own words tell that."""
+    parent: str = call.get("parent_name")
+    if parent.isdecimal():
+        return f"#{parent}"
+    acl = await found(runtime, call.sidecar.engine.stores, parent)
+    if acl is None:
+        return parent if "/" in parent else f"#{parent}"
+    return acl.file
+
+
+def _sync(call: Call) -> bool:
+    return bool(call.get("force_sync"))
+
+
+def _value(entry: Mapping[str, Any], place: str) -> str:
+    value: str | None = entry.get("value")
+    if not value:
+        raise ApiError(422, f"{place}value in body is required")
+    return value
+
+
+def _as_dict(acl: acls.Acl) -> dict[str, str]:
+    return {"id": acl.id, "storage_name": acl.name, "description": acl.description}

@@ -1,0 +1,36 @@
+"""Certificate lists in the memory of HAProxy, and their entries; nothing here reaches a disk."""
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking
+from haproxy_native.runtime import crt_lists
+from haproxy_native.storage import crt_list
+
+
+async def read_all(call: Call) -> Answer:
+    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+        return json_answer(200, [{"file": name} for name in await crt_lists.names(runtime)])
+
+
+async def entries(call: Call) -> Answer:
+    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+        found = await crt_lists.entries(runtime, call.get("name"))
+    if not found:
+        raise ApiError(404, f"{runtime.address} not found")
+    return json_answer(200, [entry.as_object() for entry in found])
+
+
+async def add_entry(call: Written) -> Answer:
+    entry = crt_list.entry_of(call.body)
+    if not entry.file:
+        raise ApiError(400, "missing certificate file name")
+    async with asking(call) as runtime:
+        await crt_lists.add(runtime, call.get("name"), entry.file, entry.options, entry.filters)
+    return empty(201)
+
+
+async def delete_entry(call: Written) -> Answer:
+    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+        await crt_lists.delete(runtime, call.get("name"), call.get("cert_file"), call.get("line_number"))
+    return empty(204)

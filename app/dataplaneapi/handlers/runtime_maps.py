@@ -1,0 +1,128 @@
+"""Maps as the running HAProxy has them; with `force_sync` their files follow."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from dataplaneapi.api.responses import MEMBERS, Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
+from haproxy_native.beside import beside_if
+from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeNotThere, RuntimeRefused
+from haproxy_native.runtime import maps
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.map_dump import MapDump
+from haproxy_native.runtime.maps import Entry, Map
+from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.map_store import MapStore
+
+ALL_MISUSED: Kinds = (("", RuntimeMisused),)
+OF_AN_ENTRY: Kinds = (("not found", RuntimeNotThere), ("Unknown map", RuntimeNotThere), *ALL_MISUSED)
+
+
+async def read_list(call: Call) -> Answer:
+    store = _store(call)
+    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+        found = await maps.loaded(runtime)
+    managed = [_described(each) | {"storage_name": each.name.rpartition("/")[2]} for each in found if store.manages(each)]
+    others = [_described(each) for each in found if not store.manages(each)] if call.get("include_unmanaged") else []
+    order = {each.name: place for place, each in enumerate(found)}
+    return json_answer(200, sorted(managed + others, key=lambda each: order[each["file"]]))
+
+
+async def read(call: Call) -> Answer:
+    path = _store(call).path_of(call.get("name"))
+    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+        found = await _store(call).loaded(runtime, path)
+    if found is None:
+        raise NotFound(f"{runtime.address} {path} not found")
+    return json_answer(200, _described(found))
+
+
+async def fill(call: Written) -> Answer:
+    """The list that is sent is the map."""
+    large = len(call.body) > MEMBERS
+    entries = await beside_if(large, lambda: [Entry(each.get("key", ""), each.get("value", "")) for each in call.body])
+    async with _changing(call, "name", ALL_MISUSED, seconds=None) as live:
+        await live.fill(entries, sync=_sync(call))
+    return await beside_if(large, json_answer, 201, call.body)
+
+
+async def clear(call: Written) -> Answer:
+    """Empties the map; with `forceDelete` its file goes as well."""
+    async with _changing(call, "name", ALL_NOT_THERE) as live:
+        await (live.remove() if call.get("forceDelete") else live.clear(sync=_sync(call)))
+    return empty(204)
+
+
+async def read_entries(call: Call) -> Answer:
+    path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
+    async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
+        await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
+    return Answer(200, dump.body)
+
+
+async def read_entry(call: Call) -> Answer:
+    async with _changing(call, "parent_name", ALL_NOT_THERE) as live:
+        return json_answer(200, _entry(await _existing(call, live)))
+
+
+async def create_entry(call: Written) -> Answer:
+    key, value = call.body.get("key", ""), call.body.get("value", "")
+    async with _changing(call, "parent_name", ALL_MISUSED) as live:
+        await live.add(key, value, sync=_sync(call))
+    return json_answer(201, call.body)
+
+
+async def replace_entry(call: Written) -> Answer:
+    async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
+        await live.set(call.get("id"), call.body["value"], sync=_sync(call))
+    return json_answer(200, {"key": call.get("id"), "value": call.body["value"]})
+
+
+async def delete_entry(call: Written) -> Answer:
+    async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
+        await live.delete(call.get("id"), sync=_sync(call))
+    return empty(204)
+
+
+@asynccontextmanager
+async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveMap]:
+    """The map that the path names; the commit takes the time it needs."""
+    store = _store(call)
+    path = store.path_of(call.get(named))
+    async with asking(call, kinds=kinds, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
+        try:
+            yield LiveMap(call.sidecar.engine.site, store, path)
+        except NotTaken as error:
+            if isinstance(error.__cause__, RuntimeRefused):
+                raise error.__cause__ from None
+            raise
+        except AlreadyThere:
+            raise ApiError(409, f"{runtime.address} already exists") from None
+
+
+async def _existing(call: Call, live: LiveMap) -> Entry:
+    found = await live.entry(call.get("id"))
+    if found is None:
+        raise NotFound(f"{call.sidecar.engine.runtime.address} {call.get('id')} not found")
+    return found
+
+
+def _store(call: Call) -> MapStore:
+    store = call.sidecar.engine.stores["maps"]
+    assert isinstance(store, MapStore)
+    return store
+
+
+def _sync(call: Call) -> bool:
+    return bool(call.get("force_sync"))
+
+
+def _described(loaded: Map) -> dict[str, Any]:
+    return {"description": loaded.description, "file": loaded.name, "id": loaded.id}
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {"key": entry.key, "value": entry.value}

@@ -1,0 +1,129 @@
+"""The servers of a backend as the worker in service has them, whatever the file says."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.runtime_call import asking
+from haproxy_native.planning.added_server import added
+from haproxy_native.planning.live import Unsayable
+from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.verification import Shows, holds
+from haproxy_native.runtime.server_state import ServerState
+
+REFUSALS = (("No such backend", RuntimeNotThere), ("Already exists", RuntimeTaken))
+# How long a server that is to be deleted may take to finish what it has begun; seconds.
+PATIENCE = 1.0
+UP = "up"
+
+
+async def read_list(call: Call) -> Answer:
+    async with asking(call) as runtime:
+        return json_answer(200, [as_dict(call, server) for server in await _servers(runtime, call.get("parent_name"))])
+
+
+async def read(call: Call) -> Answer:
+    async with asking(call) as runtime:
+        return json_answer(200, as_dict(call, await _server(runtime, call.get("parent_name"), call.get("name"))))
+
+
+async def create(call: Written) -> Answer:
+    backend, name = call.get("parent_name"), call.body.get("name")
+    if not name:
+        raise ApiError(400, "the new server must have a name")
+    async with asking(call, kinds=REFUSALS, classed=False) as runtime:
+        try:
+            made = added(backend, call.body, runtime.capabilities)
+        except Unsayable as word:
+            raise BadRequest(f"only HAProxy knows the value of {word}") from None
+        await commands.apply(runtime, made)
+        _drifts(call, backend, name, None, await _server(runtime, backend, name))
+    return json_answer(201, call.body)
+
+
+async def replace(call: Written) -> Answer:
+    """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
+    backend, name = call.get("parent_name"), call.get("name")
+    async with asking(call, classed=False) as runtime:
+        before = await _server(runtime, backend, name)
+        try:
+            changes = list(_changes(before, call.body))
+        except BadValue as error:
+            raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+        await commands.apply(runtime, changes)
+        after = await _server(runtime, backend, name)
+        _drifts(call, backend, name, before, after)
+        if any(isinstance(each.check, Shows) and not holds(after, each.check) for each in _changes(after, call.body)):
+            raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one knows nothing of the change")
+    return json_answer(200, as_dict(call, after))
+
+
+async def delete(call: Written) -> Answer:
+    backend, name = call.get("parent_name"), call.get("name")
+    async with asking(call, classed=False) as runtime:
+        before = await _server(runtime, backend, name)
+        await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
+        _drifts(call, backend, name, before, None)
+    return empty(204)
+
+
+def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
+    def changed(member: str) -> Any:
+        value = wanted.get(member)
+        return None if value == getattr(now, member) else value
+
+    backend, name = now.backend_name, now.name
+    if value := changed("operational_state"):
+        yield _undone_by(commands.health(backend, name, value), commands.health(backend, name, now.operational_state or UP))
+    # What is forced differs from what is shown where a server is in maintenance for another reason as well.
+    if (value := wanted.get("admin_state")) and {value} != {now.admin_state, now.forced_state}:
+        yield _undone_by(commands.state(backend, name, value), commands.state(backend, name, now.forced_state))
+    # The member is called as the command.
+    if (value := changed(commands.weight.__name__)) is not None:
+        yield _undone_by(commands.weight(backend, name, value), commands.weight(backend, name, now.uweight))
+    if changed("address") is not None or changed("port") is not None:
+        there = commands.address(backend, name, wanted.get("address", now.address), wanted.get("port", now.port) or None)
+        with suppress(BadValue):
+            there = _undone_by(there, commands.address(backend, name, now.address, now.port or None))
+        yield there
+
+
+def _undone_by(command: Command, undo: Command) -> Command:
+    return dataclasses.replace(command, undo=undo.text)
+
+
+def _drifts(call: Call, backend: str, name: str, before: ServerState | None, after: ServerState | None) -> None:
+    """So that no later commit claims that the process does what its text says."""
+    call.sidecar.engine.site.running.drifts(f"server {backend}/{name}", _told(before), _told(after))
+
+
+def _told(server: ServerState | None) -> str:
+    return f"{server.address} {server.port} {server.uweight} {server.forced_state}" if server else ""
+
+
+async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:
+    try:
+        return await runtime.servers(backend)
+    except RuntimeRefused:
+        raise NotFound(f"no data for {backend}: not found") from None
+
+
+async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
+    try:
+        return next(server for server in await runtime.servers(backend) if server.name == name)
+    except (RuntimeRefused, StopIteration):
+        raise NotFound(f"no data for {backend}/{name}: not found") from None
+
+
+def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
+    """A `runtime_server`, whose members are named as ours; what HAProxy does not know of it is `-`, as it says itself."""
+    members = call.sidecar.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
+    shown = {name: getattr(server, name) for name in members}
+    return {name: value for name, value in shown.items() if value is not None} | {"id": str(server.id)}

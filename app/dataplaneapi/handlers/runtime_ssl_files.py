@@ -1,0 +1,147 @@
+"""Certificates, CA files and CRL files in the memory of HAProxy; nothing here reaches a disk."""
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.upload import Sent
+from dataplaneapi.api.runtime_call import ALL_NOT_THERE, Kinds, asking
+from haproxy_native.errors import RuntimeMisused, RuntimeNotThere, RuntimeTaken
+from haproxy_native.runtime import ssl_answers, ssl_files
+from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
+
+# Of what is uploaded for the memory of HAProxy, which takes much less at once.
+MOST_BYTES = 1 << 20
+# What HAProxy's words mean where something is to change.
+CHANGES: Kinds = (
+    ("already exists!", RuntimeTaken),
+    ("in use, can't be deleted", RuntimeTaken),
+    ("doesn't exist!", RuntimeNotThere),
+    ("not referenced by the configuration", RuntimeNotThere),
+    ("Can't load the payload", RuntimeMisused),
+    ("Invalid payload", RuntimeMisused),
+)
+
+
+async def certificates(call: Call) -> Answer:
+    return json_answer(200, _named(ssl_answers.names(await _shown(call, CERTIFICATES))))
+
+
+async def certificate(call: Call) -> Answer:
+    """By the name it was asked for; the file behind an alias is told by the configuration."""
+    told = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
+    return json_answer(200, {name: value for name, value in told.items() if name != "file"})
+
+
+async def create_certificate(call: Sent) -> Answer:
+    return await _created(call, CERTIFICATES)
+
+
+async def replace_certificate(call: Sent) -> Answer:
+    return await _replaced(call, CERTIFICATES, 200)
+
+
+async def delete_certificate(call: Written) -> Answer:
+    return await _deleted(call, CERTIFICATES)
+
+
+async def ca_files(call: Call) -> Answer:
+    return json_answer(200, ssl_answers.ca_files(await _shown(call, CA_FILES)))
+
+
+async def ca_file(call: Call) -> Answer:
+    name = call.get("name")
+    found = next((row for row in ssl_answers.ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
+    if found is None:
+        raise ApiError(404, f"{call.sidecar.engine.runtime.address} {name} not found")
+    return json_answer(200, found)
+
+
+async def ca_entry(call: Call) -> Answer:
+    found = ssl_answers.certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
+    if not found:
+        raise ApiError(404, f"{call.sidecar.engine.runtime.address} not found")
+    return json_answer(200, found)
+
+
+async def create_ca_file(call: Sent) -> Answer:
+    return await _created(call, CA_FILES)
+
+
+async def replace_ca_file(call: Sent) -> Answer:
+    return await _replaced(call, CA_FILES, 201)
+
+
+async def add_ca_entries(call: Sent) -> Answer:
+    pem = await _pem(call)
+    async with asking(call, kinds=CHANGES) as runtime:
+        await ssl_files.extend(runtime, call.get("name"), pem)
+    return empty(201)
+
+
+async def delete_ca_file(call: Written) -> Answer:
+    return await _deleted(call, CA_FILES)
+
+
+async def crl_files(call: Call) -> Answer:
+    return json_answer(200, _named(ssl_answers.names(await _shown(call, CRL_FILES))))
+
+
+async def crl_file(call: Call) -> Answer:
+    return json_answer(200, ssl_answers.revocation_lists(await _shown(call, CRL_FILES, call.get("name"), call.get("index"))))
+
+
+async def create_crl_file(call: Sent) -> Answer:
+    return await _created(call, CRL_FILES)
+
+
+async def replace_crl_file(call: Sent) -> Answer:
+    return await _replaced(call, CRL_FILES, 200)
+
+
+async def delete_crl_file(call: Written) -> Answer:
+    return await _deleted(call, CRL_FILES)
+
+
+async def _shown(call: Call, kind: Kind, name: str = "", index: int | None = None) -> str:
+    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
+        return await ssl_files.show(runtime, kind, name, index)
+
+
+async def _created(call: Call, kind: Kind) -> Answer:
+    """Under the upload's own name, which an entry of a crt-list may then refer to."""
+    name, pem = call.body.name.rpartition("/")[2], await _pem(call)
+    if not name:
+        raise ApiError(400, "no file name: the part file_upload needs one")
+    async with asking(call, kinds=CHANGES) as runtime:
+        await ssl_files.create(runtime, kind, name, pem)
+    return empty(201)
+
+
+async def _replaced(call: Call, kind: Kind, done: int) -> Answer:
+    pem = await _pem(call)
+    async with asking(call, kinds=CHANGES) as runtime:
+        await ssl_files.replace(runtime, kind, call.get("name"), pem)
+    return empty(done)
+
+
+async def _pem(call: Call) -> str:
+    data = bytearray()
+    async for piece in call.body.pieces():
+        data += piece
+        if len(data) > MOST_BYTES:
+            raise ApiError(413, f"an upload to the memory of HAProxy may have {MOST_BYTES} bytes")
+    if not data.strip():
+        raise ApiError(400, "the uploaded file is empty")
+    if b"\0" in data:
+        raise ApiError(400, "the uploaded file is no text")
+    return data.decode("utf-8", "surrogateescape")
+
+
+async def _deleted(call: Call, kind: Kind) -> Answer:
+    async with asking(call, kinds=CHANGES) as runtime:
+        await ssl_files.delete(runtime, kind, call.get("name"))
+    return empty(204)
+
+
+def _named(names: list[str]) -> list[dict[str, str]]:
+    return [{"description": name.rpartition("/")[2], "storage_name": name} for name in names]

@@ -1,0 +1,14 @@
+"""Named sections: backends, frontends, defaults and their like."""
+
+from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.call import Written
+from dataplaneapi.handlers.configuration import change, delete_one, read_all, read_one, replace_one, target
+
+
+async def create(call: Written) -> Answer:
+    asked = target(call, one=False)
+    made = asked.named(call.body.get(asked.resource.key))
+    return await change(call, lambda document: asked.create(document, call.body), 201, made.object)
+
+
+ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "delete": delete_one}

@@ -1,0 +1,30 @@
+"""The definitions of service discovery; which kind is meant stands in the path."""
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from haproxy_native.discovery.discovery import Definitions
+
+
+def _meant(call: Call) -> Definitions:
+    return call.sidecar.discovery.kinds[call.operation.path.split("/")[2]]
+
+
+async def list_all(call: Call) -> Answer:
+    return json_answer(200, _meant(call).list_all())
+
+
+async def create(call: Written) -> Answer:
+    return json_answer(201, _meant(call).create(call.body))
+
+
+async def read(call: Call) -> Answer:
+    return json_answer(200, _meant(call).get(call.get("id")))
+
+
+async def replace(call: Written) -> Answer:
+    return json_answer(200, await _meant(call).replace(call.get("id"), call.body))
+
+
+async def delete(call: Written) -> Answer:
+    await _meant(call).delete(call.get("id"))
+    return empty(204)

@@ -1,0 +1,94 @@
+"""What only this server offers: a look at what a change would do, and the whole record of a reload."""
+
+from typing import Any
+
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.upload import Parts, Sent, TextOrParts
+from dataplaneapi.api.set_body import received
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.planning.plan import Reason
+from haproxy_native.commit.preview import Preview
+from haproxy_native.check.messages import Message
+from haproxy_native.errors import NotThere
+from haproxy_native.storage.coming import FilePreview
+
+
+async def plan(call: TextOrParts) -> Answer:
+    """Of a text, of a transaction, or of a form with stored files, too; nothing changes."""
+    if isinstance(call.body, Parts):
+        return json_answer(200, await _of_parts(call))
+    transaction_id = call.get("transaction_id")
+    if (call.body is None) == (transaction_id is None):
+        raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
+    work = call.sidecar.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
+    return json_answer(200, as_dict(await while_there(call.receive, work)))
+
+
+async def _of_parts(call: Call) -> dict[str, Any]:
+    transaction_id = call.get("transaction_id")
+    async with received(call) as (texts, files):
+        if texts and transaction_id is not None:
+            raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
+        work = call.sidecar.engine.plan_set(texts, files, transaction_id=transaction_id)
+        preview, plans = await while_there(call.receive, work)
+    told = as_dict(preview) | {"files": [_file(each) for each in plans]}
+    return told | {"reload": told["reload"] or any(each.plan.reasons for each in plans)}
+
+
+def _file(preview: FilePreview) -> dict[str, Any]:
+    told = {"store": preview.store, "name": preview.name, **_file_plan(preview.plan)}
+    return told if preview.diff is None else told | {"diff": preview.diff}
+
+
+async def plan_file(call: Sent) -> Answer:
+    """Of other content for a stored file; it is not stored."""
+    stores, name = call.sidecar.engine.stores, call.get("name")
+    if (store := stores.get(call.get("store"))) is None:
+        raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
+    try:
+        upload = store.other(name)
+    except NotThere:
+        upload = store.new(name)
+    try:
+        async for piece in call.body.pieces():
+            await upload.append(piece)
+        plan = await upload.plan(call.sidecar.engine.site)
+    finally:
+        upload.discard()
+    return json_answer(200, _file_plan(plan))
+
+
+async def reload_record(call: Call) -> Answer:
+    try:
+        return json_answer(200, call.sidecar.records.full(call.get("id")))
+    except NotThere as error:
+        raise ApiError(404, error.detail) from None
+
+
+def as_dict(preview: Preview) -> dict[str, Any]:
+    return {
+        "diff": preview.diff,
+        "commands": list(preview.commands),
+        "reload": bool(preview.reasons),
+        "reasons": [_reason(each) for each in preview.reasons],
+        "valid": preview.valid,
+        "messages": [_message(each) for each in preview.messages],
+    }
+
+
+def _file_plan(plan: FilePlan) -> dict[str, Any]:
+    commands = [command for step in plan.steps for command in step.said]
+    return {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(each) for each in plan.reasons]}
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
+    return {name: value for name, value in told.items() if value}
+
+
+def _message(message: Message) -> dict[str, Any]:
+    told = message.as_dict()
+    return {"severity": told.pop("level"), **told}

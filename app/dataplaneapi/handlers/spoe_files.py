@@ -1,0 +1,34 @@
+"""SPOE files as a whole: listed, uploaded, shown, deleted; and the version of one."""
+
+from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.upload import Sent
+from haproxy_native.commit.commit import Outcome
+
+
+async def list_all(call: Call) -> Answer:
+    return json_answer(200, [str(path) for path in call.sidecar.spoe.list()])
+
+
+async def create(call: Sent) -> Answer:
+    data = b"".join([piece async for piece in call.body.pieces()])
+    path, outcome = await call.sidecar.spoe.create(call.body.name, data)
+    return json_answer(201, str(path), scheduled(outcome))
+
+
+async def read(call: Call) -> Answer:
+    return json_answer(200, {"data": call.sidecar.spoe.text(call.get("name"))})
+
+
+async def delete(call: Written) -> Answer:
+    await call.sidecar.spoe.delete(call.get("name"))
+    return empty(204)
+
+
+async def version(call: Call) -> Answer:
+    return json_answer(200, call.sidecar.spoe.file(call.get("parent_name")).version(call.get("transaction_id")))
+
+
+def scheduled(outcome: Outcome) -> list[Header]:
+    """The reload that will make it live; the status of these paths does not tell."""
+    return [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []

@@ -1,0 +1,76 @@
+"""Agents, groups and messages in a scope of a SPOE file. Their status never tells of a reload; a header does."""
+
+from collections.abc import Callable
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.handlers.configuration import Document, check_version_or_transaction, telling_how_to_rename
+from dataplaneapi.handlers.spoe_files import scheduled
+from haproxy_native.editing.response_body import as_it_stands
+from haproxy_native.editing.resources import Resource
+
+
+def read(call: Call) -> Document:
+    return call.sidecar.spoe.file(call.get("parent_name")).read(call.get("transaction_id"))
+
+
+def resource(call: Call) -> Resource:
+    assert call.operation.resource
+    return call.sidecar.scope_editor.resources[call.operation.resource]
+
+
+async def list_all(call: Call) -> Answer:
+    return json_answer(200, call.sidecar.scope_editor.list_objects(read(call), call.get("scope_name"), resource(call)))
+
+
+async def read_one(call: Call) -> Answer:
+    editor = call.sidecar.scope_editor
+    return json_answer(200, editor.get_object(read(call), call.get("scope_name"), resource(call), call.get("name")))
+
+
+async def create(call: Written) -> Answer:
+    editor, scope, kind = call.sidecar.scope_editor, call.get("scope_name"), resource(call)
+    return await change(
+        call,
+        lambda document: editor.create(document, scope, kind, call.body),
+        201,
+        lambda document: editor.get_object(document, scope, kind, call.body["name"]),
+    )
+
+
+async def replace(call: Written) -> Answer:
+    editor, scope, kind, name = call.sidecar.scope_editor, call.get("scope_name"), resource(call), call.get("name")
+    with telling_how_to_rename(call):
+        return await change(
+            call,
+            lambda document: editor.replace(document, scope, kind, name, call.body),
+            200,
+            None if kind.silent else lambda document: editor.get_object(document, scope, kind, name),
+        )
+
+
+async def delete(call: Written) -> Answer:
+    editor, kind = call.sidecar.scope_editor, resource(call)
+    return await change(call, lambda document: editor.delete(document, call.get("scope_name"), kind, call.get("name")), 204)
+
+
+async def change(call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None) -> Answer:
+    """Makes an edit and answers `done`; the body is the request's, with what was quoted for the client as it is `stored`."""
+    file = call.sidecar.spoe.file(call.get("parent_name"))
+    transaction_id, version = call.get("transaction_id"), call.get("version", 0)
+    asked = f"/v3/services/haproxy/spoe/{call.get('parent_name')}/version"
+    check_version_or_transaction(call, transaction_id, version, file.version(), asked)
+    edited: list[Document] = []
+
+    def remembering(document: Document) -> Document:
+        edited[:] = [edit(document)]
+        return edited[0]
+
+    outcome = await file.write(remembering, version=version or None, transaction_id=transaction_id)
+    if stored is None:
+        return empty(done, scheduled(outcome))
+    return json_answer(done, as_it_stands(call.body, stored(edited[0])), scheduled(outcome))
+
+
+ACTIONS = {"list": list_all, "get": read_one, "create": create, "replace": replace, "delete": delete}

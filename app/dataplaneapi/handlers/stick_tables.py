@@ -1,0 +1,144 @@
+"""Stick tables of the running HAProxy and their entries; what a table stores is told by the configuration."""
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.runtime_call import asking
+from haproxy_native.errors import BadRequest, BadValue, NotFound, NotThere, RuntimeMisused, RuntimeNotThere
+from haproxy_native.grammar.values import Duration, Unknowable
+from haproxy_native.runtime import stick_tables
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.stick_tables import HEAD, Table
+
+BACKENDS, STORED_IN = "backends", ("stick_table", "store")
+NO_TABLE = ("No such table", RuntimeNotThere)
+_STORED = re.compile(r"(?P<field>[a-z_0-9]+)(?:\((?P<inside>[^)]*)\))?")
+# Members of an entry that are not data.
+_ABOUT = frozenset(["id", "key", "use"])
+
+
+async def read_list(call: Call) -> Answer:
+    async with asking(call, classed=False) as runtime:
+        return json_answer(200, [_as_dict(call, table) for table in await _tables(runtime)])
+
+
+async def read(call: Call) -> Answer:
+    name = call.get("name")
+    async with asking(call, classed=False) as runtime:
+        found = next((table for table in await _tables(runtime) if table.name == name), None)
+    if found is None:
+        raise NotFound(f"Stick table {name} not found")
+    return json_answer(200, _as_dict(call, found))
+
+
+async def read_entries(call: Call) -> Answer:
+    key, known = call.get("key"), call.sidecar.schemas.resolve({"$ref": "#/components/schemas/stick_table_entry"})["properties"]
+    filters = list(_filters(call.get("filter") or ""))
+    ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
+    async with asking(call, kinds=[NO_TABLE, ("", RuntimeMisused)], classed=False) as runtime:
+        shown = await runtime.read(f"show table {argument(call.get('parent_name'))} {ask}".rstrip(), HEAD)
+    found = list(stick_tables.entries(shown, frozenset(known)))
+    if key and filters:
+        found = [entry for entry in found if entry["key"] == key]
+    return json_answer(200, _page(found, call.get("offset") or 0, call.get("count")))
+
+
+async def create_entry(call: Written) -> Answer:
+    """One command for all data; the key is made when it is not there."""
+    name, key, data = call.get("parent_name"), *_given(call.body)
+    async with asking(call, classed=False) as runtime:
+        table = next((table for table in await _tables(runtime) if table.name == name), None)
+        try:
+            if table:
+                stick_tables.check_key(table.type, key)
+            for member, value in data.items():
+                stick_tables.check_datum(member, value)
+        except BadValue as error:
+            raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+        path = f"{argument(name)} key {argument(key)}"
+        if table and table.type == "string":
+            await _check_length(runtime, path, key)
+        await runtime.ask(" ".join([f"set table {path}", *(f"data.{member} {argument(value)}" for member, value in data.items())]))
+        if table and table.type == "string":
+            await _check_length(runtime, path, key, made=True)
+    return empty(204)
+
+
+async def _check_length(runtime: Runtime, path: str, key: str, *, made: bool = False) -> None:
+    """A table cuts keys to its length, and would answer for another key; nothing is left of what was made so."""
+    for entry in stick_tables.entries(await runtime.read(f"show table {path}", HEAD), frozenset()):
+        if entry["key"] != key:
+            if made:
+                await runtime.ask(f"clear table {path}")
+            raise BadRequest(f"{runtime.address} bad request: the table would keep the key {key!r} as {entry['key']!r}")
+
+
+async def _tables(runtime: Runtime) -> list[Table]:
+    return list(stick_tables.tables(await runtime.read("show table", HEAD)))
+
+
+def _given(body: dict[str, Any] | None) -> tuple[str, dict[str, Any]]:
+    """The key, and each datum as HAProxy calls it; one of an array of counters by its place, of which the first needs none."""
+    if body is None:
+        raise ApiError(400, "value is required but missing")
+    given = {member: value for member, value in body["data_type"].items() if member not in _ABOUT}
+    return body["key"], dict(_datum(member, value) for member, value in given.items())
+
+
+def _datum(member: str, value: Any) -> tuple[str, Any]:
+    if not isinstance(value, dict):
+        return member, value
+    if "value" not in value:
+        raise ApiError(422, f'Error at "/data_type/{member}": property "value" is missing')
+    place = value.get("idx", 0)
+    return f"{member}[{place}]" if place else member, value["value"]
+
+
+def _filters(text: str) -> Iterator[str]:
+    """`conn_cnt gt 0,data.gpc0 eq 1` as HAProxy wants them."""
+    for part in text.split(","):
+        words = part.split()
+        if words:
+            yield " ".join(argument(word) for word in [f"data.{words[0].removeprefix('data.')}", *words[1:]])
+
+
+def _page(found: list[dict[str, Any]], offset: int, count: int | None) -> list[dict[str, Any]]:
+    if offset < 0 or (count is not None and count < 0):
+        raise BadRequest("offset and count are not negative")
+    if found and offset >= len(found):
+        raise BadRequest(f"Offset {offset} is larger than the slice size {len(found)}")
+    return found[offset : offset + count if count else None]
+
+
+def _as_dict(call: Call, table: Table) -> dict[str, Any]:
+    shown = {"name": table.name, "type": table.type, "size": table.size, "used": table.used}
+    fields = [_field(match["field"], match["inside"]) for match in _STORED.finditer(_store(call, table.name))]
+    return {"fields": fields, **shown} if fields else shown
+
+
+def _store(call: Call, name: str) -> str:
+    """What the backend of that name lets its table store."""
+    editor, document = call.sidecar.editor, call.sidecar.engine.document
+    try:
+        backend = editor.get_object(document, editor.resources[BACKENDS], None, name)
+    except NotThere:
+        return ""
+    table, member = STORED_IN
+    return str((backend.get(table) or {}).get(member) or "")
+
+
+def _field(name: str, inside: str | None) -> dict[str, Any]:
+    """`conn_cnt`, `conn_rate(10s)`, and arrays: `gpt(3)`, `gpc_rate(2,10s)`."""
+    parts = [part.strip() for part in (inside or "").split(",") if part.strip()]
+    is_rate = name.endswith("_rate")
+    field: dict[str, Any] = {"field": name, "type": "rate" if is_rate else "counter"}
+    if is_rate and parts:
+        with suppress(ValueError, Unknowable):
+            field["period"] = Duration().read(parts.pop())
+    return field | ({"idx": int(parts[0])} if parts and parts[0].isdecimal() else {})

@@ -1,0 +1,89 @@
+"""Stored files: listed, sent, received, deleted. Which store is meant stands with the operation, as `store`."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from dataplaneapi.api.responses import RELOAD_ID, Answer, FileAnswer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.open_engine import STORES
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.upload import File, Sent
+from haproxy_native.commit.commit import Outcome
+from haproxy_native.storage.store import Store
+from haproxy_native.storage.upload import Upload
+
+
+def store_of(call: Call) -> Store:
+    """Raises ApiError where no directory is set for it."""
+    stores: dict[str, Store] = call.sidecar.engine.stores
+    name = call.operation.store or ""
+    if name not in stores:
+        raise ApiError(404, f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
+    return stores[name]
+
+
+async def list_all(call: Call) -> Answer:
+    store = store_of(call)
+    return json_answer(200, [described(path, store.description) for path in store.files()])
+
+
+async def read(call: Call) -> Answer:
+    """The file itself."""
+    store = store_of(call)
+    try:
+        return FileAnswer(await asyncio.to_thread(store.sent, call.sidecar.engine.site, call.get("name")))
+    except OSError as error:
+        raise ApiError(500, f"cannot read {call.get('name')}: {error.strerror}") from None
+
+
+async def create(call: Sent) -> Answer:
+    store = store_of(call)
+    upload = store.new(call.body.name)
+    await received(call, upload, may_reload=False)
+    return json_answer(201, described(upload.path, store.created, upload.size))
+
+
+async def replace(call: Sent) -> Answer:
+    upload = store_of(call).other(call.get("name"))
+    outcome = await received(call, upload, **reloading(call))
+    return told(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
+
+
+async def delete(call: Written) -> Answer:
+    return told(await store_of(call).delete(call.sidecar.engine.site, call.get("name")), 204)
+
+
+async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
+    """The body becomes the file; `how` is that of `Upload.commit`."""
+    body: File = call.body
+    try:
+        async for piece in body.pieces():
+            await upload.append(piece)
+        return await upload.commit(call.sidecar.engine.site, **how)
+    finally:
+        upload.discard()
+
+
+def told(outcome: Outcome, done: int) -> Answer:
+    """`done` where the change is in effect, 202 where a reload will make it so."""
+    return answered(outcome, empty(done), empty(202))
+
+
+def described(path: Path, description: str, size: int | None = None) -> dict[str, Any]:
+    about = {"description": description, "file": str(path), "storage_name": path.name}
+    return about if size is None else about | {"size": size}
+
+
+def reloading(call: Call) -> dict[str, bool]:
+    """The parameters of a FileChange; skipping wins over forcing."""
+    skip, force = bool(call.get("skip_reload")), bool(call.get("force_reload"))
+    return {"force_reload": force and not skip, "may_reload": not skip, "live": not skip}
+
+
+def answered(outcome: Outcome, done: Answer, scheduled: Answer) -> Answer:
+    """`scheduled`, with the id of the reload, where one will make the change take effect."""
+    if outcome.live or not outcome.reload_id:
+        return done
+    scheduled.raw_headers.append((RELOAD_ID, outcome.reload_id.encode()))
+    return scheduled

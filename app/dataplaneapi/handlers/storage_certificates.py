@@ -1,0 +1,74 @@
+"""Stored certificates: what they say is told, their text never."""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Any
+
+from dataplaneapi.api.responses import Answer, Header, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.upload import Sent
+from dataplaneapi.handlers.storage import answered, described, received, reloading, store_of, told
+from haproxy_native.errors import NotThere
+from haproxy_native.storage.certificate import CertificateFile
+from haproxy_native.storage.certificate_store import CertificateStore
+from haproxy_native.storage.upload import Upload
+
+logger = logging.getLogger(__name__)
+WARNING = b"Warning"
+
+
+def certificates_of(call: Call) -> CertificateStore:
+    store = store_of(call)
+    assert isinstance(store, CertificateStore)
+    return store
+
+
+async def read(call: Call) -> Answer:
+    store = certificates_of(call)
+    return json_answer(200, _described(store, *await _content(store, store.find(call.get("name")))))
+
+
+async def create(call: Sent) -> Answer:
+    return await _stored(call, certificates_of(call).new(call.body.name), 201)
+
+
+async def replace(call: Sent) -> Answer:
+    return await _stored(call, certificates_of(call).other(call.get("name")), 200)
+
+
+async def delete(call: Written) -> Answer:
+    """Of a certificate or of a list."""
+    store, site = store_of(call), call.sidecar.engine.site
+    path = store.find(call.get("name"))
+    outcome = await store.delete(site, call.get("name"), **reloading(call))
+    if isinstance(store, CertificateStore) and outcome.live and not call.get("skip_reload"):
+        await store.offer(site, path)
+    return told(outcome, 204)
+
+
+async def _stored(call: Call, upload: Upload, done: int) -> Answer:
+    store = certificates_of(call)
+    outcome = await received(call, upload, **reloading(call))
+    if outcome.live and not call.get("skip_reload"):
+        await store.offer(call.sidecar.engine.site, upload.path)
+    content, path, size = await _content(store, upload.path)
+    headers: list[Header] = []
+    if content.warning:
+        logger.warning("%s: %s", path, content.warning)
+        headers.append((WARNING, f'299 - "{content.warning}"'.encode("ascii", "replace")))
+    about = _described(store, content, path, size)
+    return answered(outcome, json_answer(done, about, headers), json_answer(202, about, headers))
+
+
+async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:
+    """What a file says, the file and its size. Raises NotThere, also where the file went away meanwhile."""
+    try:
+        content, size = await asyncio.to_thread(store.read, path)
+    except OSError:
+        raise NotThere(f"file {path.name} doesn't exist in dir: {path.parent}") from None
+    return content, path, size
+
+
+def _described(store: CertificateStore, content: CertificateFile, path: Path, size: int) -> dict[str, Any]:
+    return described(path, store.description, size) | content.described()

@@ -1,0 +1,59 @@
+"""Stored certificate lists and their entries."""
+
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.upload import Sent
+from dataplaneapi.handlers.storage import answered, described, received, reloading, store_of, told
+from haproxy_native.storage import crt_list
+from haproxy_native.storage.crt_list_store import CrtListStore
+from haproxy_native.storage.upload import Upload
+
+
+def lists_of(call: Call) -> CrtListStore:
+    store = store_of(call)
+    assert isinstance(store, CrtListStore)
+    return store
+
+
+async def create(call: Sent) -> Answer:
+    return await _stored(call, lists_of(call).new(call.body.name), 201)
+
+
+async def replace(call: Sent) -> Answer:
+    return await _stored(call, lists_of(call).other(call.get("name")), 200)
+
+
+async def entries(call: Call) -> Answer:
+    store = lists_of(call)
+    path = store.readable(call.sidecar.engine.site, call.get("name"))
+    found = crt_list.entries(store.text(path))
+    if not found:
+        raise ApiError(404, f"missing object: file {path.name} has no entries")
+    return json_answer(200, [entry.as_object() for entry in found])
+
+
+async def add_entry(call: Written) -> Answer:
+    entry = crt_list.entry_of(call.body)
+    if not entry.file:
+        raise ApiError(400, "missing certificate file name")
+    outcome = await lists_of(call).add_entry(call.sidecar.engine.site, call.get("name"), entry, force_reload=bool(call.get("force_reload")))
+    return answered(outcome, json_answer(201, entry.as_object()), empty(202))
+
+
+async def delete_entry(call: Written) -> Answer:
+    outcome = await lists_of(call).delete_entry(
+        call.sidecar.engine.site,
+        call.get("name"),
+        call.get("certificate"),
+        call.get("line_number"),
+        force_reload=bool(call.get("force_reload")),
+    )
+    return told(outcome, 204)
+
+
+async def _stored(call: Call, upload: Upload, done: int) -> Answer:
+    """`size` is that of what was sent; a last line that has no end gets one."""
+    outcome = await received(call, upload, **reloading(call))
+    told = described(upload.path, lists_of(call).description, upload.size)
+    return answered(outcome, json_answer(done, told), json_answer(202, told))

@@ -1,0 +1,50 @@
+"""Transactions: started, listed, committed, dropped. On these paths one that does not exist is 404."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from haproxy_native.errors import NoTransaction, Unreadable
+
+
+@contextmanager
+def missing_is_404() -> Iterator[None]:
+    try:
+        yield
+    except NoTransaction as error:
+        raise ApiError(404, str(error)) from None
+
+
+async def list_all(call: Call) -> Answer:
+    return json_answer(200, [each.as_dict() for each in call.sidecar.engine.transactions(call.get("status"))])
+
+
+async def start(call: Written) -> Answer:
+    engine = call.sidecar.engine
+    # A file that was edited is read in a thread here; `start_transaction` finds it known.
+    with suppress(Unreadable):
+        await engine.notice()
+    return json_answer(201, engine.start_transaction(call.get("version")).as_dict())
+
+
+async def read(call: Call) -> Answer:
+    with missing_is_404():
+        return json_answer(200, call.sidecar.engine.transaction(call.get("id")).as_dict())
+
+
+async def commit(call: Written) -> Answer:
+    """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
+    with missing_is_404():
+        transaction, outcome = await call.sidecar.engine.commit_transaction(call.get("id"), force_reload=bool(call.get("force_reload")))
+    if outcome.live or outcome.reload_id is None:
+        return json_answer(200, transaction.as_dict())
+    told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
+    return json_answer(202, transaction.as_dict(), told)
+
+
+async def delete(call: Written) -> Answer:
+    with missing_is_404():
+        call.sidecar.engine.delete_transaction(call.get("id"))
+    return empty(204)

@@ -1,0 +1,38 @@
+"""Sockets that the service manager opened and keeps: while this process is being replaced, clients wait in them and none is refused.
+
+The protocol of sd_listen_fds(3): descriptors from 3 on, their number and names in variables.
+"""
+
+import os
+import socket
+from collections.abc import MutableMapping
+
+from dataplaneapi.settings.table import SettingsError
+
+FIRST = 3
+
+
+def sockets(environ: MutableMapping[str, str]) -> list[tuple[str, socket.socket]]:
+    """(scheme, listening socket) of each; a socket unit's `FileDescriptorName=https` makes it one for TLS. Raises SettingsError.
+
+    The variables are taken out of the environment and the descriptors are closed in children.
+    """
+    process, number, names = (environ.pop(name, "") for name in ("LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"))
+    if process != str(os.getpid()) or not number.isdigit():
+        return []
+    named = dict(enumerate(names.split(":"), FIRST))
+    return [_listening(descriptor, named.get(descriptor, "")) for descriptor in range(FIRST, FIRST + int(number))]
+
+
+def _listening(descriptor: int, name: str) -> tuple[str, socket.socket]:
+    try:
+        os.set_inheritable(descriptor, False)
+        opened = socket.socket(fileno=descriptor)
+    except OSError as error:
+        raise SettingsError(f"descriptor {descriptor} of the service manager: {error.strerror}") from None
+    if opened.type != socket.SOCK_STREAM or not opened.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        opened.close()
+        raise SettingsError(f"descriptor {descriptor} of the service manager does not listen for streams; use ListenStream=")
+    if opened.family == socket.AF_UNIX:
+        return "unix", opened
+    return "https" if name == "https" else "http", opened

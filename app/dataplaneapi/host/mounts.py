@@ -1,0 +1,61 @@
+"""Where a file lives: its mount, as /proc/self/mountinfo tells (proc_pid_mountinfo(5)), and whether it can be replaced there."""
+
+import errno
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from haproxy_native.disk import ownership
+
+from haproxy_native.config import room
+
+MOUNTS = Path("/proc/self/mountinfo")
+VOLATILE = frozenset({"tmpfs", "ramfs"})
+_ESCAPED = re.compile(r"\\([0-7]{3})")
+
+
+class Mount(NamedTuple):
+    point: Path
+    kind: str
+
+
+def of(file: Path, table: Path = MOUNTS) -> Mount:
+    """The innermost mount that holds an absolute path; the last of those at one place lies on top."""
+    found = Mount(Path("/"), "")
+    for line in _lines(table):
+        head, _, tail = line.partition(" - ")
+        point = Path(_ESCAPED.sub(lambda match: chr(int(match[1], 8)), head.split(" ")[4]))
+        if file.is_relative_to(point) and len(point.parts) >= len(found.point.parts):
+            found = Mount(point, tail.split(" ")[0])
+    return found
+
+
+def refused_writes(file: Path, state: Path | None = None) -> list[str]:
+    """What this process may not do that a change needs, where neither way is open. `state`: where drafts go that cannot stand beside it."""
+    if os.access(file.parent, os.W_OK):
+        return _no_room(file, file.parent)
+    if os.access(file, os.W_OK):
+        drafts_go = state is None or os.access(state, os.W_OK)
+        troubles = [] if drafts_go else [f"neither {file.parent} nor {state} can be written to, so that no new text can be tried"]
+        return troubles or _no_room(file, file, *filter(None, [state]))
+    return _no_room(file, file.parent, only=errno.EROFS) or [f"neither {file} nor its directory can be written to"]
+
+
+def _no_room(file: Path, *places: Path, only: int | None = None) -> list[str]:
+    """Where there is none for another text of the file's size."""
+    troubles = []
+    for place in places:
+        try:
+            room.check(place, max(1, file.stat().st_size))
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EROFS) and only in (None, error.errno):
+                troubles.append(ownership.failed(f"{file} cannot be changed, nothing can be written to {place}", error, place))
+    return troubles
+
+
+def _lines(table: Path) -> list[str]:
+    try:
+        return table.read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return []

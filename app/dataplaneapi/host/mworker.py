@@ -1,0 +1,40 @@
+"""What HAProxy's master tells a program that it started (`program` sections, up to HAProxy 3.2): its socket and its files."""
+
+import dataclasses
+import os
+from collections.abc import Mapping
+
+from dataplaneapi.settings.table import Settings, SettingsError
+
+
+def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    """The settings of such a program, or as they were; SettingsError when HAProxy loads other files than the settings name."""
+    if environ.get("HAPROXY_MWORKER") != "1":
+        return settings
+    warnings = _compare(settings, [each for each in environ.get("HAPROXY_CFGFILES", "").split(";") if each])
+    socket = next((path for path in map(_path, environ.get("HAPROXY_MASTER_CLI", "").split(";")) if path), settings.master_runtime)
+    return dataclasses.replace(settings, master_runtime=socket, warnings=(*settings.warnings, *warnings))
+
+
+def _path(address: str) -> str:
+    """Of a unix socket; empty for any other address."""
+    path = address.removeprefix("unix@")
+    return path if path.startswith("/") else ""
+
+
+def _compare(settings: Settings, loaded: list[str]) -> list[str]:
+    """A warning for each file that HAProxy loads and the settings do not name."""
+    if not loaded:
+        return []
+    there = {os.path.realpath(each) for each in loaded}
+    for name, file in (("configuration", settings.config_file), ("userlist", settings.userlist_file)):
+        if file and os.path.realpath(file) not in there:
+            raise SettingsError(f"The {name} file is not declared in the HAPROXY_CFGFILES environment variable, cannot start.")
+    named = [settings.config_file, settings.userlist_file, *settings.config_files_before, *settings.config_files_after]
+    places = [os.path.realpath(each) for each in named if each]
+    unknown = [each for each in loaded if not any(os.path.realpath(each) == place or _is_in(each, place) for place in places)]
+    return [f"HAProxy also loads {each}, which config_files_before and config_files_after do not name" for each in unknown]
+
+
+def _is_in(file: str, place: str) -> bool:
+    return os.path.dirname(os.path.realpath(file)) == place

@@ -1,0 +1,156 @@
+"""From settings to a running engine, with its runtime client and its way to reload."""
+
+import logging
+import os
+import shlex
+import stat
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from dataplaneapi.settings.directories import directories, tell_unusable
+from dataplaneapi.settings.table import Settings, SettingsError
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.disk.directories import Directory
+from haproxy_native.disk.files import ConfigFiles
+from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.errors import BadRequest, Unusable
+from haproxy_native.open_engine import Process, opened, use_sockets
+from haproxy_native.reload.strategies import split_command
+from haproxy_native.runtime.client import Runtime
+
+logger = logging.getLogger(__name__)
+NO_LANDLOCK = "this process may not use Landlock, so what a configuration makes HAProxy write while it is checked is written"
+# What a strategy runs when no command is configured.
+COMMANDS = {"systemd": ("sudo -n systemctl reload", "haproxy.service"), "s6": ("s6-svc -2", "/var/run/service/haproxy")}
+DELAY_SECONDS = 5.0
+# Which setting names the directory of which store.
+STORES = {
+    "maps": "maps_dir",
+    "acls": "acl_dir",
+    "general": "general_storage_dir",
+    "ssl_certificates": "ssl_certs_dir",
+    "ssl_crt_lists": "ssl_certs_dir",
+}
+STORED = ("cluster.json", "service_discovery/consul.json", "service_discovery/aws.json")
+
+
+def engine_settings(settings: Settings) -> EngineSettings:
+    named = directories(settings)
+    return EngineSettings(
+        file=Path(settings.config_file),
+        before=tuple(settings.config_files_before),
+        after=tuple(settings.config_files_after),
+        storage=own_directory(settings),
+        transactions=Path(settings.transaction_dir),
+        max_open_transactions=settings.max_open_transactions,
+        backups=Path(settings.backups_dir) if settings.backups_dir else None,
+        backups_number=settings.backups_number,
+        short_header=settings.short_header,
+        check=CheckSettings(
+            binary=settings.haproxy_bin,
+            command=settings.validate_cmd,
+            before=tuple(settings.validate_files_before),
+            after=tuple(settings.validate_files_after),
+        ),
+        watch=not settings.disable_inotify,
+        map_sync=float(settings.update_map_files_period) if settings.update_map_files else 0.0,
+        directories={store: named[setting] for store, setting in STORES.items() if setting in named},
+    )
+
+
+def own_directory(settings: Settings) -> Path:
+    """What the engine remembers, apart from the files that the reference keeps in the same place."""
+    return Path(settings.dataplane_storage_dir) / "engine"
+
+
+def prepare_storage(storage: Directory) -> None:
+    """The directory with the files that every server finds in it; an empty one means no data. Raises Unusable."""
+    with storage.used() as directory:
+        (directory / "service_discovery").mkdir(mode=0o750, exist_ok=True)
+        for name in STORED:
+            _make_private(directory / name)
+
+
+def _make_private(file: Path) -> None:
+    """Users, tokens and keys stand in it: for the user of this process alone, also where a file of other rights is found."""
+    file.touch(mode=0o600)
+    found = file.stat()
+    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+        file.chmod(0o600)
+
+
+def reload_command(settings: Settings) -> list[str]:
+    """The words of the reload command; none where only the master's socket is left. Raises SettingsError."""
+    text = settings.reload_cmd
+    if settings.reload_strategy not in ("custom", *COMMANDS):
+        raise SettingsError(f"invalid reload strategy: '{settings.reload_strategy}'")
+    if not text and settings.reload_strategy in COMMANDS:
+        words, service = COMMANDS[settings.reload_strategy]
+        text = f"{words} {settings.service_name or service}"
+    if text:
+        try:
+            return split_command(text)
+        except BadRequest as error:
+            raise SettingsError(f"reload_cmd: {error}") from None
+    if not (settings.master_worker_mode and settings.master_runtime):
+        text = "the custom reload strategy requires these options to be set: ReloadCmd"
+        raise SettingsError(f"{text}; or master_runtime with master_worker_mode, to reload through the master's socket")
+    return []
+
+
+def status_command(settings: Settings) -> list[str]:
+    """The words of the command whose exit status says whether HAProxy runs; none without one. Raises ValueError for an open quote."""
+    if settings.status_cmd:
+        return shlex.split(settings.status_cmd)
+    service = settings.service_name
+    return {
+        "systemd": ["systemctl", "--quiet", "is-active", service or "haproxy.service"],
+        "s6": ["s6-svstat", "-u", service or "/var/run/service/haproxy"],
+    }.get(settings.reload_strategy, [])
+
+
+def reload_delay(settings: Settings, override: str | None) -> float:
+    """Seconds; the override is in milliseconds, for tests of whole installations."""
+    if override is None:
+        return float(settings.reload_delay) or DELAY_SECONDS
+    return int(override) / 1000 if override.isdigit() and int(override) else DELAY_SECONDS
+
+
+def tell_unconfined(settings: Settings) -> None:
+    """A warning where HAProxy ought to be confined while it checks, and cannot be."""
+    if engine_settings(settings).check.escapes:
+        logger.warning("%s -c is not confined: %s", settings.haproxy_bin, NO_LANDLOCK)
+
+
+def config_files(settings: Settings) -> ConfigFiles:
+    before, after = settings.config_files_before, settings.config_files_after
+    return ConfigFiles(settings.config_file, own_directory(settings), before, after)
+
+
+def look_for_sockets(runtime: Runtime, settings: Settings) -> None:
+    """From now on the runtime client chooses among the sockets that the file opens."""
+    use_sockets(runtime, settings.master_runtime or None, config_files(settings))
+
+
+def process(settings: Settings) -> Process:
+    """Raises SettingsError."""
+    return Process(
+        master=settings.master_runtime or None,
+        master_reloads=settings.master_worker_mode,
+        command=reload_command(settings),
+        delay=reload_delay(settings, os.environ.get("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE")),
+        remembered_days=settings.reload_retention,
+    )
+
+
+@asynccontextmanager
+async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
+    """A started engine; at the end what is pending is carried out. Raises SettingsError and Unreadable."""
+    how, named = process(settings), directories(settings)
+    tell_unconfined(settings)
+    with suppress(Unusable):
+        prepare_storage(named["dataplane_storage_dir"])
+    tell_unusable(named.values())
+    async with opened(engine_settings(settings), how) as engine:
+        yield engine

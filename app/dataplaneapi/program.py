@@ -1,0 +1,264 @@
+"""The process: starts, serves until it is told to stop, and does what signals ask for."""
+
+import asyncio
+import contextlib
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any
+
+import uvloop
+
+from dataplaneapi.server import debug_socket, listeners
+
+from dataplaneapi.telemetry import log
+
+from dataplaneapi.host import notify
+
+from dataplaneapi.settings import yaml_file as settings_file
+from dataplaneapi.server.hot_swap import Doorway
+from dataplaneapi.server.endpoint import OF_LISTENERS, endpoints
+from dataplaneapi.open_engine import look_for_sockets, open_engine
+from dataplaneapi.assembly import create_app
+from dataplaneapi.settings.migration import migrate
+from dataplaneapi.api.pipeline import Pipeline
+from dataplaneapi.host.process import drop_privileges, write_pid_file
+from dataplaneapi.server.serving import Serving
+from dataplaneapi.settings.table import Settings, SettingsError, table
+from dataplaneapi.auth.users import NoUsers
+from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
+from haproxy_native.beside import hand_on_often
+from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.scratch import remove_leftovers
+
+logger = logging.getLogger(__name__)
+SECONDS_FOR_FIRST_ANSWERS = 1.0
+Reread = Callable[[], Settings]
+# What SIGHUP changes in a running application beside its listeners; all else takes another application and its engine.
+TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file", "cors_origins"))
+# What only a new process can be.
+IDENTITY = frozenset(name for name, source, _ in table() if source.yaml in ("dataplaneapi.uid", "dataplaneapi.gid"))
+FATAL = (SettingsError, NoUsers, NativeError, OSError)
+
+
+def serve(settings: Settings, reread: Reread) -> int:
+    """Runs until SIGTERM or SIGINT; the exit status."""
+    try:
+        drop_privileges(settings.uid, settings.gid)
+        if settings.pid_file:
+            write_pid_file(settings.pid_file)
+        log.setup(settings.log_targets)
+        greet(settings)
+        hand_on_often()
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            return runner.run(Program(settings, reread).run())
+    except FATAL as error:
+        text = f"Error initiating users: {error}" if isinstance(error, NoUsers) else str(error)
+        logger.error("%s", text)
+        # A fatal error is printed even where no log target accepts it.
+        if not log.is_on_standard_output():
+            print(f"dataplaneapi: {text}", file=sys.stderr)
+        return 1
+
+
+def greet(settings: Settings) -> None:
+    logger.info("HAProxy Data Plane API %s %s", VERSION, COMMIT)
+    logger.info("Build from: %s", REPOSITORY)
+    logger.info("Build date: %s", BUILD_DATE)
+    logger.info("Reload strategy: %s", settings.reload_strategy)
+    for warning in settings.warnings:
+        logger.warning("%s", warning)
+    if settings.file:
+        try:
+            settings_file.write_back(settings)
+        except OSError as error:
+            logger.warning("%s cannot be written, and stays as it is: %s", settings.file, error.strerror)
+
+
+def _changed(before: Settings, after: Settings) -> set[str]:
+    return {name for name, _, _ in table() if getattr(before, name) != getattr(after, name)}
+
+
+async def _tidy() -> None:
+    """Removes what a process that was killed has left."""
+    if removed := await asyncio.to_thread(remove_leftovers):
+        logger.info("removed what a former process has left: %s", ", ".join(map(str, removed)))
+
+
+class Program:
+    """The running server and what signals do to it."""
+
+    def __init__(self, settings: Settings, reread: Reread) -> None:
+        self.settings, self._reread = settings, reread
+        self._manager = notify.manager(os.environ)
+        self._stopping, self._changing = asyncio.Event(), asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._doorway, self._parts = Doorway(), contextlib.AsyncExitStack()
+        self._failure: Exception | None = None
+
+    async def run(self) -> int:
+        opened = self._listeners()
+        try:
+            await self._assemble(self.settings)
+            self._take_signals()
+            gc.freeze()
+            gc.enable()
+            await self._serve(opened)
+        finally:
+            async with self._changing:
+                await self._parts.aclose()
+            for each in opened:
+                each.close()
+        if self._failure:
+            raise self._failure
+        return 0
+
+    async def _assemble(self, settings: Settings) -> None:
+        """The engine and the application of these settings, with what works beside them; raises what FATAL lists."""
+        async with contextlib.AsyncExitStack() as parts:
+            end_traces = parts.enter_context(contextlib.ExitStack())
+            engine = await parts.enter_async_context(open_engine(settings))
+            app = create_app(settings, engine)
+            if app.sidecar.traces:
+                end_traces.callback(app.sidecar.traces.close)
+            migrate(settings, app.sidecar.discovery)
+            await parts.enter_async_context(app.sidecar.discovery)
+            await parts.enter_async_context(app.sidecar.acme)
+            commands = debug_socket.Commands(engine, lambda: self.settings)
+            await parts.enter_async_context(debug_socket.opened(settings.debug_socket_path, commands))
+            self._parts = parts.pop_all()
+        self.settings, self.engine, self.app = settings, engine, app
+        self._start(self._tell_refusal())
+        self._start(self._complete(app))
+        self._start(_tidy())
+        self._doorway.open(app)
+
+    def _listeners(self) -> list[listeners.Listener]:
+        self._handed_over = listeners.handed_over(self.settings, os.environ)
+        if not self._handed_over:
+            return listeners.open_all(endpoints(self.settings))
+        for address in listeners.passed_over(endpoints(self.settings), self._handed_over):
+            logger.warning(
+                "%s is not listened on: the service manager hands over other sockets; change its socket unit or disable it", address
+            )
+        return self._handed_over
+
+    async def _serve(self, opened: list[listeners.Listener]) -> None:
+        self._serving = Serving(self._doorway, self.settings, opened, kept=bool(self._handed_over))
+        self._manager.ready(self._status())
+        self._start(self._manager.keep_watch())
+        await self._stopping.wait()
+        self._manager.stopping()
+        logger.info("HAProxy Data Plane API shutting down")
+        await self._serving.stop()
+
+    def _status(self) -> str:
+        return f"Serving at {', '.join(self._serving.addresses)}"
+
+    def _take_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stopping.set)
+        actions: dict[signal.Signals, Callable[[], Awaitable[None]]] = {
+            signal.SIGHUP: self.restart,
+            signal.SIGUSR1: self.renew_runtime,
+            signal.SIGUSR2: self.reread_configuration,
+        }
+        for number, action in actions.items():
+            loop.add_signal_handler(number, partial(self._obey, action))
+
+    def _obey(self, action: Callable[[], Awaitable[None]]) -> None:
+        self._start(self._survive(action))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _complete(self, app: Pipeline) -> None:
+        await asyncio.sleep(SECONDS_FOR_FIRST_ANSWERS)
+        await asyncio.to_thread(app.complete)
+        gc.freeze()
+
+    async def _tell_refusal(self) -> None:
+        """The server starts on any file; what keeps HAProxy from taking it keeps every change from being made, so it is said at once."""
+        try:
+            await self.engine.validate(self.engine.raw())
+        except NativeError as error:
+            logger.warning("until this is mended changes are refused, for HAProxy does not take %s: %s", self.settings.config_file, error)
+
+    async def _survive(self, action: Callable[[], Awaitable[None]]) -> None:
+        """What a signal asks for may fail, and the server goes on as it was."""
+        try:
+            async with self._changing:
+                await action()
+        except (*FATAL, SystemExit) as error:
+            logger.error("%s", error)
+
+    async def restart(self) -> None:
+        """SIGHUP: settings, users, log targets, listeners and the configuration anew; another engine where its settings differ."""
+        self._manager.reloading()
+        try:
+            await self._restart()
+        finally:
+            self._manager.ready(self._status())
+
+    async def _restart(self) -> None:
+        settings = self._reread()
+        changed = _changed(self.settings, settings)
+        if "pid_file" in changed and settings.pid_file:
+            write_pid_file(settings.pid_file)
+        await self._serving.change(settings)
+        log.setup(settings.log_targets)
+        greet(settings)
+        if changed & IDENTITY:
+            logger.warning("to take effect these settings need a new process: %s", ", ".join(sorted(changed & IDENTITY)))
+        if changed - TAKEN_OVER - OF_LISTENERS - IDENTITY:
+            await self._exchange(settings)
+        else:
+            await self._take_over(settings)
+        logger.info("Reread %s", settings.file or "the settings")
+
+    async def _take_over(self, settings: Settings) -> None:
+        self.app.sidecar.users.read(settings)
+        migrate(settings, self.app.sidecar.discovery)
+        self.settings = self.app.sidecar.settings = settings
+        await self.engine.reread()
+
+    async def _exchange(self, settings: Settings) -> None:
+        """Another engine and application while requests wait; the former ones where these settings cannot be used."""
+        former = self.settings
+        await self._doorway.close(settings.graceful_timeout)
+        await self._parts.aclose()
+        gc.unfreeze()
+        try:
+            await self._assemble(settings)
+        except FATAL:
+            await self._go_back(former)
+            raise
+
+    async def _go_back(self, former: Settings) -> None:
+        """Ends the process when that cannot be done either."""
+        try:
+            await self._assemble(former)
+            await self._serving.change(former)
+        except FATAL as error:
+            self._failure = error
+            self._stopping.set()
+
+    async def renew_runtime(self) -> None:
+        """SIGUSR1."""
+        look_for_sockets(self.engine.runtime, self.settings)
+        with contextlib.suppress(RuntimeFailure):
+            await self.engine.runtime.refresh()
+        logger.info("Reloaded Data Plane API")
+
+    async def reread_configuration(self) -> None:
+        """SIGUSR2."""
+        await self.engine.reread()
+        self.app.sidecar.users.read(self.settings)
+        logger.info("Rereading Configuration Files")

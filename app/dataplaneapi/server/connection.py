@@ -1,0 +1,54 @@
+"""Who is at the other end of a connection, by its client certificate: worked out once, used by every request."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import Scope
+
+from dataplaneapi.server.endpoint import URI, Endpoint
+
+# In a certificate without a common name, what an allow list and the log go by; a SPIFFE id is a URI.
+_ORDER = (URI, "DNS", "email", "IP Address")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """`name` is that of the client's certificate, empty without one; `refused` tells why nothing may be asked."""
+
+    endpoint: Endpoint
+    name: str = ""
+    refused: str = ""
+
+
+UNKNOWN = Connection(Endpoint())
+
+
+def connection(endpoint: Endpoint, certificate: Mapping[str, Any] | None) -> Connection:
+    """`certificate` as ssl.SSLSocket.getpeercert() tells it."""
+    if not certificate:
+        return Connection(endpoint)
+    known = names(certificate)
+    name = known[0][1] if known else str(certificate.get("serialNumber", ""))
+    refused = "" if endpoint.allows(known) else f"client certificate {name!r} is not among tls_client_names"
+    return Connection(endpoint, name, refused)
+
+
+def names(certificate: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Kind and value of the alternative names, URIs first, then of the common name."""
+    others = certificate.get("subjectAltName", ())
+    known = [(kind, value) for wanted in _ORDER for kind, value in others if kind == wanted]
+    known += [(kind, value) for part in certificate.get("subject", ()) for kind, value in part if kind == "commonName"]
+    return tuple(dict.fromkeys(known))
+
+
+def of(scope: Scope) -> Connection:
+    """The one a request came over."""
+    found: Connection = scope.get("connection", UNKNOWN)
+    return found
+
+
+def address(scope: Scope) -> str:
+    """That of the client; a word for one of a unix socket, which has none."""
+    client = scope.get("client")
+    return str(client[0]) if client else "unix"

@@ -1,0 +1,91 @@
+"""A unix socket for diagnosis, open to its owner alone: one command of words for each connection, answered in text."""
+
+import asyncio
+import contextlib
+import dataclasses
+import os
+import socket
+import stat
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from dataplaneapi.server.listeners import bind_unix
+from dataplaneapi.settings.table import Settings, table
+from dataplaneapi.version import COMMIT, VERSION
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NativeError
+
+LONGEST, PATIENCE = 512, 10.0
+HELP = """\
+help                               this list
+conf [raw [version [transaction]]] the HAProxy configuration, a backup of it, or that of a transaction
+version                            version of this server
+dapiconf                           its settings, without users
+"""
+
+
+class Commands:
+    """Each method without an underscore is a command."""
+
+    def __init__(self, engine: Engine, settings: Callable[[], Settings]) -> None:
+        self._engine, self._settings = engine, settings
+
+    def answer(self, line: str) -> str:
+        """What a command says; the help for what is none."""
+        name, *words = line.split() or ["help"]
+        command = getattr(self, name, None) if not name.startswith("_") and name != "answer" else None
+        try:
+            return str(command(*words)) if command else HELP
+        except TypeError:
+            return HELP
+        except NativeError as error:
+            return str(error)
+
+    def help(self, *_: str) -> str:
+        return HELP
+
+    def conf(self, kind: str = "raw", version: str = "0", transaction: str = "") -> str:
+        if kind == "structured":
+            return "structured not implemented in community edition"
+        if not version.isdigit():
+            return HELP
+        return self._engine.raw(0 if transaction else int(version), transaction).decode("utf-8", "replace")
+
+    def version(self) -> str:
+        return f"{VERSION} {COMMIT}"
+
+    def dapiconf(self) -> str:
+        given = dataclasses.asdict(self._settings())
+        return "".join(f"{source.yaml}: {given[name]}\n" for name, source, _ in table())
+
+
+@asynccontextmanager
+async def opened(path: str, commands: Commands) -> AsyncIterator[None]:
+    """Answers at `path`, empty for nowhere; what a former process left there is removed, anything but a socket is not."""
+    if not path:
+        yield
+        return
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError, TimeoutError, ValueError):
+            line = await asyncio.wait_for(reader.readline(), PATIENCE)
+            writer.write(commands.answer(line.decode("utf-8", "replace")).rstrip("\n").encode() + b"\n")
+            await asyncio.wait_for(writer.drain(), PATIENCE)
+        writer.close()
+
+    with contextlib.suppress(FileNotFoundError):
+        if stat.S_ISSOCK(os.stat(path).st_mode):
+            os.unlink(path)
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        bind_unix(own, path, 0o600)
+        server = await asyncio.start_unix_server(talk, sock=own, limit=LONGEST)
+    except OSError:
+        own.close()
+        raise
+    try:
+        yield
+    finally:
+        server.close()
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)

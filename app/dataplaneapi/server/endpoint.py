@@ -1,0 +1,177 @@
+"""What each listener is to be, worked out of the settings: the ones that `scheme` names, and those of the list `listeners`.
+
+An entry of the list holds what differs from the settings of its scheme.
+"""
+
+import dataclasses
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dataplaneapi.host import credentials
+from dataplaneapi.settings.table import Settings, SettingsError, source, yaml_value
+
+# What an entry may say, and the setting that it stands in for; with https some have a setting of their own.
+KEYS = (
+    "scheme host port socket_path socket_mode listen_limit keep_alive cleanup_timeout read_timeout write_timeout max_header_size "
+    "tls_certificate tls_key tls_ca tls_crl tls_client_names basic_auth"
+).split()
+TLS_OWN = ("host", "port", "listen_limit", "keep_alive", "read_timeout", "write_timeout")
+# The kind of a name in a certificate, as the module ssl calls it, and how SPIFFE ids begin.
+URI, SPIFFE = "URI", "spiffe:"
+_SPIFFE_ID = re.compile(r"spiffe://[a-z0-9._-]+(?:/[A-Za-z0-9._-]+)*")
+# The settings that all this is made of, and with which it is made anew in a running process.
+OF_LISTENERS = frozenset({*KEYS, *(f"tls_{key}" for key in TLS_OWN), "graceful_timeout"})
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Times in seconds, sizes in bytes; 0 and an empty text mean none."""
+
+    scheme: str = "http"
+    host: str = ""
+    port: int = 0
+    path: str = ""
+    mode: int | None = None
+    limit: int = 0
+    keep_alive: bool = True
+    cleanup_timeout: float = 10.0
+    read_timeout: float = 30.0
+    write_timeout: float = 30.0
+    max_header_size: int = 0
+    certificate: str = ""
+    key: str = ""
+    authority: str = ""
+    revoked: str = ""
+    client_names: tuple[str, ...] = ()
+    basic_auth: bool = True
+
+    @property
+    def place(self) -> tuple[str, str, int, str]:
+        """What a socket is bound to; all else may change while it is open."""
+        return self.scheme, self.host, self.port, self.path
+
+    def allows(self, names: Sequence[tuple[str, str]]) -> bool:
+        """Whether a client may come whose certificate has these names, each with its kind; `*` ends a pattern for all that begin so.
+
+        A SPIFFE pattern is met by the only URI of a certificate, and only if that is a SPIFFE id.
+        """
+        ids = [value for kind, value in names if kind == URI]
+        if len(ids) != 1 or not _is_spiffe_id(ids[0]):
+            ids = []
+        others = [value for _, value in names]
+        by_pattern = ((wanted, ids if wanted.lower().startswith(SPIFFE) else others) for wanted in self.client_names)
+        return not self.client_names or any(_meets(wanted, candidates) for wanted, candidates in by_pattern)
+
+
+def _meets(wanted: str, names: Iterable[str]) -> bool:
+    return any(name.startswith(wanted[:-1]) if wanted.endswith("*") else name == wanted for name in names)
+
+
+def _is_spiffe_id(uri: str) -> bool:
+    """As the SPIFFE-ID specification has it: no empty segments, none of dots alone that a reader might resolve, nothing encoded."""
+    return _SPIFFE_ID.fullmatch(uri) is not None and not {".", ".."} & set(uri.split("/"))
+
+
+def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
+    """All of them; SettingsError when one cannot be, or two are at the same place."""
+    found = [_endpoint(scheme, settings) for scheme in dict.fromkeys(settings.scheme)]
+    found += [_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
+    for number, each in enumerate(found):
+        if each.place in [other.place for other in found[:number]] and (each.port or each.path):
+            raise SettingsError(f"two listeners at {each.path or f'{each.host}:{each.port}'}")
+    return tuple(found)
+
+
+def one_of(scheme: str, settings: Settings) -> Endpoint:
+    """Of a socket that was opened by another: the first endpoint of its scheme, else what the settings say for it."""
+    return next((each for each in endpoints(settings) if each.scheme == scheme), None) or _endpoint(scheme, settings)
+
+
+def _endpoint(scheme: str, settings: Settings) -> Endpoint:
+    plain = Endpoint(
+        scheme=scheme,
+        host=settings.host,
+        port=settings.port,
+        limit=settings.listen_limit,
+        keep_alive=settings.keep_alive > 0,
+        cleanup_timeout=settings.cleanup_timeout,
+        read_timeout=settings.read_timeout,
+        write_timeout=settings.write_timeout,
+        max_header_size=settings.max_header_size,
+    )
+    if scheme == "unix":
+        return dataclasses.replace(plain, host="", port=0, path=settings.socket_path, mode=_mode(settings.socket_mode))
+    return _secured(plain, settings) if scheme == "https" else plain
+
+
+def _secured(plain: Endpoint, settings: Settings) -> Endpoint:
+    """With TLS. A client certificate stands for a password, unless the port is left to chance (the reference's rule)."""
+    certificate = settings.tls_certificate or credentials.path(credentials.CERTIFICATE)
+    key = settings.tls_key or credentials.path(credentials.KEY)
+    missing = [flag for flag, value in (("certificate", certificate), ("key", key)) if not value]
+    if missing:
+        flags = " and ".join(f"`--tls-{each}`" for each in missing)
+        raise SettingsError(
+            f"the required flag{'s' if len(missing) > 1 else ''} {flags} {'were' if len(missing) > 1 else 'was'} not specified"
+        )
+    if settings.tls_client_names and not settings.tls_ca:
+        raise SettingsError("tls_client_names without tls_ca: there are no client certificates whose names could be looked at")
+    if settings.tls_crl and not settings.tls_ca:
+        raise SettingsError("tls_crl without tls_ca: there are no client certificates that could be revoked")
+    own: dict[str, Any] = {
+        "limit": settings.tls_listen_limit,
+        "keep_alive": None if settings.tls_keep_alive is None else settings.tls_keep_alive > 0,
+        "read_timeout": settings.tls_read_timeout,
+        "write_timeout": settings.tls_write_timeout,
+        "host": settings.tls_host or None,
+    }
+    return dataclasses.replace(
+        plain,
+        **{name: value for name, value in own.items() if value is not None},
+        port=settings.tls_port,
+        certificate=certificate,
+        key=key,
+        authority=settings.tls_ca,
+        revoked=settings.tls_crl,
+        client_names=tuple(settings.tls_client_names),
+        basic_auth=not (settings.tls_ca and settings.tls_port),
+    )
+
+
+def _entry(place: str, entry: Mapping[str, Any], settings: Settings) -> Endpoint:
+    if wrong := [key for key in entry if key not in KEYS]:
+        raise SettingsError(f"{place} has the unknown key {wrong[0]}; known are {', '.join(KEYS)}")
+    scheme = entry.get("scheme", "http")
+    if scheme not in ("http", "https", "unix"):
+        raise SettingsError(f"{place}.scheme {scheme!r} is not one of http, https, unix")
+    try:
+        made = _endpoint(scheme, dataclasses.replace(settings, **dict(_values(place, scheme, entry))))
+    except SettingsError as error:
+        raise SettingsError(f"{place}: {error}") from None
+    return dataclasses.replace(made, basic_auth=_basic_auth(place, made, entry.get("basic_auth")))
+
+
+def _values(place: str, scheme: str, entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in entry.items():
+        if key not in ("scheme", "basic_auth"):
+            name = f"tls_{key}" if scheme == "https" and key in TLS_OWN else key
+            yield name, yaml_value(source(name).kind, f"{place}.{key}", value)
+
+
+def _basic_auth(place: str, made: Endpoint, wanted: Any) -> bool:
+    if not isinstance(wanted, bool | None):
+        raise SettingsError(f"{place}.basic_auth must be true or false, not {wanted!r}")
+    if wanted is False and made.scheme != "unix" and not made.authority:
+        raise SettingsError(f"{place}.basic_auth: false needs tls_ca or a unix socket, else anybody could change everything")
+    return made.basic_auth if wanted is None else wanted
+
+
+def _mode(text: str) -> int | None:
+    if not text:
+        return None
+    try:
+        return int(text, 8)
+    except ValueError:
+        raise SettingsError(f"socket_mode {text!r} is not an octal mode such as 0660") from None

@@ -1,0 +1,141 @@
+"""Sockets, each bound to an endpoint here: uvicorn would loosen the mode of a unix socket and leave its file behind."""
+
+import contextlib
+import os
+import socket
+import ssl
+import stat
+from collections.abc import Iterable, MutableMapping
+from dataclasses import dataclass, field
+
+from dataplaneapi.host import activation
+from dataplaneapi.server.endpoint import Endpoint, one_of
+from dataplaneapi.settings.table import Settings, SettingsError
+from dataplaneapi.server.tls import Identity
+
+
+@dataclass
+class Listener:
+    """An open socket and what it is to be; `path` is the file that goes with it at the end. `kept`: another process has it, too."""
+
+    endpoint: Endpoint
+    socket: socket.socket
+    path: str = ""
+    kept: bool = False
+    _identity: Identity | None = field(init=False)
+    _inode: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._identity = self.identity(self.endpoint)
+        self._inode = os.stat(self.path).st_ino if self.path else 0
+
+    def identity(self, endpoint: Endpoint) -> Identity | None:
+        """What it shows in handshakes when it is that endpoint; SettingsError when its files cannot be used."""
+        if endpoint.scheme != "https":
+            return None
+        return Identity(endpoint.certificate, endpoint.key, endpoint.authority, endpoint.revoked)
+
+    def become(self, endpoint: Endpoint, identity: Identity | None) -> None:
+        """Takes over all but the place, for the connections that come."""
+        self.endpoint, self._identity = endpoint, identity
+        if self.path and endpoint.mode is not None:
+            os.chmod(self.path, endpoint.mode)
+
+    def context(self) -> ssl.SSLContext | None:
+        """For the next connection; None without TLS."""
+        return self._identity.context() if self._identity else None
+
+    @property
+    def address(self) -> str:
+        scheme = self.endpoint.scheme
+        if scheme == "unix":
+            return f"unix://{self.socket.getsockname()}"
+        host, port = self.socket.getsockname()[:2]
+        return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
+
+    def close(self) -> None:
+        """Another server may be at the path already: its file stays."""
+        self.socket.close()
+        with contextlib.suppress(FileNotFoundError):
+            if self.path and os.stat(self.path).st_ino == self._inode:
+                os.unlink(self.path)
+
+
+def handed_over(settings: Settings, environ: MutableMapping[str, str]) -> list[Listener]:
+    """The sockets of the service manager, which stay open in its hands; each gets the options that the settings have for its scheme."""
+    return [Listener(one_of(scheme, settings), opened, kept=True) for scheme, opened in activation.sockets(environ)]
+
+
+def passed_over(wanted: Iterable[Endpoint], served: list[Listener]) -> list[str]:
+    """The addresses that the settings name and that none of the sockets handed over listens on."""
+    ports = {each.socket.getsockname()[1] for each in served if each.endpoint.scheme != "unix"}
+    return [f"{each.scheme}://{each.host}:{each.port}" for each in wanted if each.port and each.port not in ports]
+
+
+def open_all(wanted: Iterable[Endpoint]) -> list[Listener]:
+    """All listeners, or SettingsError and none."""
+    opened: list[Listener] = []
+    try:
+        for each in wanted:
+            opened.append(_open(each))
+    except BaseException:
+        for listener in opened:
+            listener.close()
+        raise
+    return opened
+
+
+def _open(endpoint: Endpoint) -> Listener:
+    if endpoint.scheme == "unix":
+        return Listener(endpoint, _bind_unix(endpoint.path, endpoint.mode), endpoint.path)
+    opened = _bind(endpoint.host, endpoint.port)
+    try:
+        return Listener(endpoint, opened)
+    except SettingsError:
+        opened.close()
+        raise
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    """IPv4 first, as `localhost` means to most clients."""
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
+        opened = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+    except OSError as error:
+        opened.close()
+        raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
+    return opened
+
+
+def _bind_unix(path: str, mode: int | None) -> socket.socket:
+    """A file left by a server that is gone is removed; one that answers is in use."""
+    opened = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode) and not _answers(path):
+            os.unlink(path)
+        bind_unix(opened, path, mode)
+    except OSError as error:
+        opened.close()
+        raise SettingsError(f"cannot listen on {path}: {error.strerror or error}") from None
+    return opened
+
+
+def bind_unix(opened: socket.socket, path: str, mode: int | None) -> None:
+    """Binds with a mode, by default that of the umask. At no time the file allows more. Raises OSError."""
+    if mode is not None:
+        # Linux makes the file with the mode of the socket, less the umask.
+        os.fchmod(opened.fileno(), mode)
+    opened.bind(path)
+    if mode is not None and stat.S_IMODE(os.stat(path).st_mode) != mode:
+        os.chmod(path, mode)
+
+
+def _answers(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        return probe.connect_ex(path) == 0

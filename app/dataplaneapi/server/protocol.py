@@ -1,0 +1,394 @@
+"""uvicorn's HTTP protocol with what it lacks: limits on what a request's head and a chunked body's framing may hold, a deadline for
+every state of a connection, and who is at the other end.
+
+| state | ends after | with |
+|---|---|---|
+| a first request, or one that has begun, is arriving | `read_timeout` | 408 |
+| between requests | `cleanup_timeout` | a close |
+| an answer is worked out, its body being read before | `read_timeout` for the body (dataplaneapi.api.bodies), then ANSWER_SECONDS | 503 |
+| a part of an answer has been sent, more follows | ANSWER_SECONDS from the last part | a reset |
+| an answer waits to be taken | `write_timeout` | a reset |
+| the last answer is sent, the client still sends | LINGER_SECONDS | a close |
+
+A handler that needs more time says so with `scope["answer_within"](seconds)`, which holds from then on and anew from each part.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import httptools
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.server import ServerState
+
+from dataplaneapi.api import probes
+from dataplaneapi.server.acceptor import Place
+from dataplaneapi.server.connection import connection
+from dataplaneapi.server.deadline import Deadline
+from dataplaneapi.server.endpoint import Endpoint
+from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, Refused, check, too_large, too_many
+from dataplaneapi.telemetry.log_rate import RateLimit
+from dataplaneapi.server.outlet import Outlet, RecordingOutlet
+from dataplaneapi.server.replies import is_whole
+
+logger = logging.getLogger(__name__)
+logger.addFilter(RateLimit())
+ANSWER_SECONDS, LINGER_SECONDS, CLOSING_SECONDS = 300.0, 2.0, 30.0
+# Seconds that a connection without a request stays open when the server is told to stop: one that is new, and one that has had an answer.
+FIRST_CALL, LAST_CALL = 5.0, 0.5
+# Requests that may wait on one connection for the answer to the one before.
+PIPELINED = 32
+# What a chunked body may hold beside its content: so many bytes, and so many for each byte of content.
+FRAMING, FRAMING_EACH = 1 << 16, 16
+_REASONS = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    414: "URI Too Long",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
+
+
+class Enough(Exception):
+    """No more requests are read from this connection, for so many wait."""
+
+
+class State(ServerState):
+    """What the connections of one listener share."""
+
+    def __init__(self, half_heads: HalfHeads) -> None:
+        super().__init__()
+        self.half_heads, self.stopping = half_heads, False
+
+
+class Protocol(HttpToolsProtocol):
+    """One connection to an endpoint."""
+
+    server_state: State
+
+    def __init__(self, endpoint: Endpoint, place: Place, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._endpoint, self._place = endpoint, place
+        self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
+        self._deadline = Deadline(self.loop)
+        self._patience = ANSWER_SECONDS
+        self._active: RequestResponseCycle | None = None
+        self._held: Callable[[], None] | None = None
+        self._in_head = self._in_body = False
+        self._head_bytes = self._arrived_bytes = 0
+        self._deaf = self._stopping = False
+        self._is_new = True
+        # The packet that is being parsed, if it may be one request as a whole.
+        self._whole: bytes | None = None
+        self._kept: Callable[..., bytes | None] = getattr(self.config.app, "reply", _nothing_kept)
+        self._reader: asyncio.TimerHandle | None = None
+
+    # The connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._outlet = Outlet(transport, self._hang_up)
+        self._connection = connection(self._endpoint, transport.get_extra_info("peercert"))
+        self._peer = f"{self.client[0]}:{self.client[1]}" if self.client else "the unix socket"
+        if self._connection.refused:
+            logger.warning("%s, from %s", self._connection.refused, self._peer)
+        self._place.given, self._place.evicted = self._take_place, self._evict
+        self._deadline.within(self._endpoint.read_timeout, self._give_up)
+        if self.server_state.stopping:
+            self.shutdown()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._deadline.end()
+        self._taken()
+        self._unset_keepalive_if_required()
+        self._count_head(0)
+        self._held = None
+        super().connection_lost(exc)
+        self._place.leave()
+
+    def shutdown(self) -> None:
+        """Closes the connection after the answers under way, or when no request comes: one may be on its way already."""
+        self._stopping = True
+        if self._active is not None:
+            self.cycle.keep_alive = False
+        elif not self._in_head:
+            patience = FIRST_CALL if self._is_new else LAST_CALL
+            self.loop.call_later(patience, self._end_call)
+
+    def _end_call(self) -> None:
+        if self._active is None and not self._in_head:
+            self._hang_up()
+
+    # What arrives
+
+    def data_received(self, data: bytes) -> None:
+        if self._deaf:
+            return
+        between = not (self._in_head or self._in_body)
+        self._whole = data if between and is_whole(data) else None
+        if self._whole and self._sends_kept(data):
+            return
+        self._arrived_bytes += len(data)
+        try:
+            self._feed(data)
+            if self._in_head:
+                if between and self._active is None:
+                    self._deadline.within(self._endpoint.read_timeout, self._give_up)
+                self._count_head(self._head_bytes + len(data) if between or self._head_bytes else 1)
+            elif self._in_body and self._arrived_bytes > FRAMING:
+                raise Refused(400, "the chunks of the body are too small, or their extensions and trailers too large")
+        except (Refused, httptools.HttpParserError) as error:
+            self._misunderstand(error)
+
+    def _sends_kept(self, request: bytes) -> bool:
+        """Whether the request was answered with a reply that is kept; everything about the connection is then as after an answer."""
+        if self._active or self._stopping or not self._place.taken or self.flow.write_paused or self._connection.refused:
+            return False
+        date = next(value for name, value in self.server_state.default_headers if name == b"date")
+        reply = self._kept(request, self._connection, {"client": self.client, "server": self.server}, date)
+        if reply is None:
+            return False
+        self.server_state.total_requests += 1
+        self._is_new = False
+        self._unset_keepalive_if_required()
+        self._deadline.within(self._endpoint.cleanup_timeout, self.timeout_keep_alive_handler)
+        self.transport.write(reply)
+        return True
+
+    def _feed(self, data: bytes) -> None:
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as offered:
+            self._pass_over_offer(data[offered.args[0] :])
+
+    def _pass_over_offer(self, rest: bytes) -> None:
+        """Reads the head anew without its offer to speak another protocol: Java offers HTTP/2 so, and the parser drops the body then."""
+        kept = [b"%s: %s\r\n" % each for each in self.headers if each[0] != b"upgrade"]
+        method, version = self.parser.get_method(), self.parser.get_http_version().encode()
+        head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(kept))
+        self.parser = httptools.HttpRequestParser(self)
+        self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
+        self._in_head = False
+        self._feed(head + rest)
+
+    def _misunderstand(self, error: Exception) -> None:
+        cause = error.__context__ if isinstance(error, httptools.HttpParserCallbackError) else error
+        if isinstance(cause, Enough):
+            self._stop_listening()
+        elif isinstance(cause, Refused):
+            self._refuse(cause.status, cause.message)
+        else:
+            self._refuse(400, f"invalid HTTP request: {cause}")
+
+    def _count_head(self, size: int) -> None:
+        """Takes note of how much of a head has arrived that is not complete; raises Refused when it is too much."""
+        more, self._head_bytes = size - self._head_bytes, size
+        self.server_state.half_heads.hold(more)
+        if size and self._endpoint.max_header_size and size > self._endpoint.max_header_size:
+            raise too_large(self._endpoint)
+
+    # What the parser reports
+
+    def on_message_begin(self) -> None:
+        if len(self.pipeline) >= PIPELINED:
+            raise Enough
+        super().on_message_begin()
+        self._unset_keepalive_if_required()
+        self.scope["connection"] = self._connection  # type: ignore[typeddict-unknown-key]
+        self.scope["answer_within"] = self._answer_within  # type: ignore[typeddict-unknown-key]
+        self._in_head, self._is_new = True, False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_body:
+            return  # A trailer: whatever it says comes too late.
+        if len(self.headers) >= MOST_FIELDS:
+            raise too_many()
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        method, version = self.parser.get_method(), self.parser.get_http_version()
+        if self.parser.should_upgrade() and method != b"CONNECT":
+            return
+        check(self._endpoint, version, method, self.url, self.headers, self._arrived_bytes)
+        self._in_head, self._in_body, self._arrived_bytes = False, True, 0
+        if self._head_bytes:
+            self._count_head(0)
+        super().on_headers_complete()
+        self.cycle.transport = self._outlet  # type: ignore[assignment]
+        if self._whole and self.cycle.keep_alive:
+            recording = self.cycle.scope["recording"] = RecordingOutlet(self._outlet, self._whole)  # type: ignore[typeddict-unknown-key]
+            self.cycle.transport = recording  # type: ignore[assignment]
+        if self._stopping:
+            self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        self._arrived_bytes -= len(body) * (1 + FRAMING_EACH)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        if self.parser.should_upgrade():
+            return
+        self._in_body = False
+        if self._active is self.cycle:
+            self._deadline.within(self._patience, self._give_up_answer)
+        super().on_message_complete()
+
+    # Answers
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._active, self._patience = cycle, ANSWER_SECONDS
+        if not self._place.ask(is_probe=cycle.scope["path"] in probes.PATHS):
+            self._held = lambda: self._start(cycle, app)
+            self._deadline.within(self._endpoint.read_timeout or ANSWER_SECONDS, self._evict)
+            self.flow.pause_reading()
+            return
+        if not self._place.taken:
+            cycle.keep_alive = False
+        self._start(cycle, app)
+
+    def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """The body has its own deadline (dataplaneapi.api.bodies); this one is for the case that nobody reads it."""
+        seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
+        self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._give_up_answer)
+
+        async def serve(scope: Any, receive: Any, send: Any) -> None:
+            async def sending(message: Any) -> None:
+                if cycle.more_body and message["type"] == "http.response.start":
+                    # What is left of the body is not read, so that no further request can be found behind it.
+                    cycle.keep_alive = False
+                await send(message)
+                if message.get("more_body"):
+                    self._deadline.within(self._patience, self._give_up_answer)
+
+            await app(scope, receive, sending)
+
+        super()._start_asgi_task(cycle, serve)
+
+    def _answer_within(self, seconds: float) -> None:
+        self._patience = seconds
+        self._deadline.within(seconds, self._give_up_answer)
+
+    def on_response_complete(self) -> None:
+        self._active = None
+        if self._deaf and not self.pipeline:
+            self.server_state.total_requests += 1
+            return
+        self._deadline.clear()
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
+        elif self._in_head and self._active is None:
+            self._unset_keepalive_if_required()
+            self._deadline.within(self._endpoint.read_timeout, self._give_up)
+
+    def _take_place(self) -> None:
+        held, self._held = self._held, None
+        if held:
+            self.flow.resume_reading()
+            held()
+
+    def _evict(self) -> None:
+        if self._held:
+            self._held = None
+            self._say(503, f"all {self._endpoint.limit} places of this listener are taken (listen_limit)")
+        else:
+            self.transport.abort()
+
+    def _give_up_answer(self) -> None:
+        active = self._active
+        if active is None:
+            return
+        logger.warning("no answer to a request from %s within %g s: its connection is closed", self._peer, self._patience)
+        if active.response_started:
+            self.transport.abort()
+        else:
+            self._cut_off(active)
+            self._say(503, f"no answer within {self._patience:g} seconds; what was begun goes on")
+
+    # Ends
+
+    def pause_writing(self) -> None:
+        """The client does not take what it asked for; it gets `write_timeout` to go on."""
+        super().pause_writing()
+        if self._endpoint.write_timeout and self._reader is None:
+            self._reader = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """An answer that nobody takes must not keep its connection open."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        super().timeout_keep_alive_handler()
+
+    def _taken(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
+    def _give_up(self) -> None:
+        if not self.transport.is_closing():
+            self._refuse(408, f"request did not arrive within {self._endpoint.read_timeout:g} seconds")
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Says so and hangs up, unless answers to earlier requests are under way: then the connection ends with the last of them."""
+        level = logging.INFO if status == 408 else logging.WARNING
+        logger.log(level, "bad request from %s: %d %s", self._peer, status, message)
+        broken = self.cycle if self._in_body else None
+        if broken is not None and self.pipeline and self.pipeline[0][0] is broken:
+            self.pipeline.popleft()
+            broken = None
+        if broken is None and self._active is None:
+            self._say(status, message)
+        elif broken is not None and broken is self._active and not broken.response_started:
+            self._cut_off(broken)
+            self._say(status, message)
+        else:
+            self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        """The answers under way are the last."""
+        self._deaf = True
+        last = self.pipeline[0][0] if self.pipeline else self._active
+        if last is not None:
+            last.keep_alive = False
+
+    def _cut_off(self, cycle: RequestResponseCycle) -> None:
+        """For the application the client is gone: nothing it sends is written any more."""
+        cycle.disconnected = True
+        cycle.message_event.set()
+
+    def _say(self, status: int, message: str) -> None:
+        """The last answer, in the usual shape."""
+        body = json.dumps({"code": status, "message": message}).encode() + b"\n"
+        about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        if not self.transport.is_closing():
+            self.transport.write(f"HTTP/1.1 {status} {_REASONS[status]}\r\n{about}".encode() + body)
+            self._deaf = True
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Closes the connection; one whose client is still sending lingers, as it would be reset before the answer is read."""
+        if self.transport.is_closing():
+            return
+        if not (self._deaf or self._in_head or self._in_body):
+            self._close()
+            return
+        self._deaf = True
+        self._count_head(0)
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._deadline.within(LINGER_SECONDS, self._close)
+
+    def _close(self) -> None:
+        self.transport.close()
+        self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
+
+
+def _nothing_kept(*asked: object) -> None:
+    """Of an application that keeps no replies."""

@@ -1,0 +1,81 @@
+"""Replies to whole requests, kept as the bytes that were sent, and sent again for the same bytes: HTTP is not even parsed.
+
+A reply is given only on an equal connection (listener, client certificate), for the same document under the same version, and with
+credentials that the gate still remembers. Date and request id, the two things that differ each time, are put in their places.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.types import Scope
+
+from dataplaneapi.server.connection import Connection
+from dataplaneapi.server.outlet import RecordingOutlet
+
+MOST_BYTES = 4 << 20
+_DATE = b"\r\ndate: "
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether a packet may be one complete request without a body, and nothing else."""
+    return data.startswith(b"GET ") and data.find(b"\r\n\r\n") == len(data) - 4
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`scope` and `exchange` are those of the request that was recorded; the access log reads them."""
+
+    connection: Connection
+    document: object
+    version: int
+    scope: Scope
+    exchange: Any
+    parts: tuple[bytes, bytes, bytes]
+
+    def holds(self, connection: Connection, document: object, version: int) -> bool:
+        """Whether the request would be answered in the same way now."""
+        return (
+            self.document is document
+            and self.version == version
+            and self.connection.endpoint is connection.endpoint
+            and self.connection.name == connection.name
+        )
+
+    def at(self, date: bytes, request_id: bytes) -> bytes:
+        before, between, behind = self.parts
+        return b"".join((before, date, between, request_id, behind))
+
+
+class Replies:
+    """By the bytes of the request; dropped as a whole when they would be more than MOST_BYTES."""
+
+    def __init__(self) -> None:
+        self._size = 0
+        self._replies: dict[bytes, Reply] = {}
+
+    def get(self, packet: bytes) -> Reply | None:
+        return self._replies.get(packet)
+
+    def keep(self, recording: RecordingOutlet, document: object, version: int, scope: Scope, exchange: Any) -> None:
+        """Keeps a reply that has been written, unless it closes the connection, is too large, or has no place for date and id."""
+        reply = recording.written
+        parts = _parts(reply, scope["request_id"].encode())
+        if parts is None or (recording.packet in self._replies and self._replies[recording.packet].document is document):
+            return
+        size = len(recording.packet) + 2 * len(reply) + 1000
+        if self._size + size > MOST_BYTES:
+            self._replies, self._size = {}, 0
+        self._replies[recording.packet] = Reply(scope["connection"], document, version, scope, exchange, parts)
+        self._size += size
+
+
+def _parts(reply: bytes, request_id: bytes) -> tuple[bytes, bytes, bytes] | None:
+    """Cuts a reply where the date and the request id stand."""
+    end = reply.find(b"\r\n\r\n")
+    date = reply.find(_DATE, 0, end) + len(_DATE)
+    behind_date = reply.find(b"\r\n", date)
+    id_ = reply.find(request_id, behind_date, end)
+    closes = b"\r\nconnection: close" in reply[:end].lower()
+    if end < 0 or date < len(_DATE) or id_ < 0 or closes:
+        return None
+    return reply[:date], reply[behind_date:id_], reply[id_ + len(request_id) :]

@@ -1,0 +1,161 @@
+"""The listeners that are served, each by a uvicorn server of its own in the one event loop, and how they follow the settings.
+
+A listener whose place stays keeps its socket and its connections; a new one is opened first, then one that is gone is drained.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from dataplaneapi.server.acceptor import RESERVED, Acceptor, Place
+from dataplaneapi.server.endpoint import Endpoint, endpoints, one_of
+from dataplaneapi.server.head import HalfHeads
+from dataplaneapi.server.listeners import Listener, open_all
+from dataplaneapi.host.process import allow_open_files
+from dataplaneapi.server.protocol import Protocol, State
+from dataplaneapi.settings.table import Settings
+
+logger = logging.getLogger(__name__)
+BACKLOG = 2048
+# Files beside connections, and the connections of a listener without a limit.
+OTHER_FILES, UNLIMITED = 512, 16384
+
+
+class Server(uvicorn.Server):
+    """Signals are the program's business, so uvicorn leaves them alone; connections come from an Acceptor."""
+
+    server_state: State
+
+    def __init__(self, app: ASGIApp, listener: Listener, graceful_timeout: float, half_heads: HalfHeads | None = None) -> None:
+        super().__init__(_config(app, graceful_timeout))
+        self.server_state = State(half_heads or HalfHeads())
+        self.listener = listener
+        self.servers: list[Acceptor] = []  # type: ignore[assignment]
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await self.lifespan.startup()
+        listener = self.listener
+        self.servers = [Acceptor(listener.socket, self._protocol, lambda: listener.endpoint.limit, listener.context)]
+        self.started = True
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """What was accepted is answered; where another process has the socket, too, the others wait in it for the next server."""
+        self.server_state.stopping = True
+        if not self.listener.kept:
+            await asyncio.gather(*(each.drain() for each in self.servers))
+        await super().shutdown(sockets)
+
+    async def _wait_tasks_to_complete(self) -> None:
+        # A connection whose handshake is under way is none of uvicorn's yet.
+        for each in self.servers:
+            await each.wait_closed()
+        await super()._wait_tasks_to_complete()
+
+    def follow(self, graceful_timeout: float) -> None:
+        """Takes over what its listener has become."""
+        self.config.timeout_graceful_shutdown = int(graceful_timeout)
+        for each in self.servers:
+            each.watch()
+
+    def _protocol(self, place: Place) -> Protocol:
+        about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}
+        return Protocol(self.listener.endpoint, place, **about)
+
+
+def _config(app: ASGIApp, graceful_timeout: float) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        http=Protocol,
+        loop="uvloop",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(graceful_timeout),
+    )
+
+
+@dataclass
+class Served:
+    listener: Listener
+    server: Server
+    task: asyncio.Task[None]
+
+
+class Serving:
+    """All listeners of the process; `kept` sockets belong to the service manager, so that only their options change."""
+
+    def __init__(self, app: ASGIApp, settings: Settings, opened: list[Listener], *, kept: bool) -> None:
+        self._app, self._settings, self._kept = app, settings, kept
+        self._half_heads = HalfHeads()
+        _make_room([each.endpoint for each in opened])
+        self._served = [self._serve(each) for each in opened]
+
+    @property
+    def addresses(self) -> list[str]:
+        return [each.listener.address for each in self._served]
+
+    def _serve(self, listener: Listener) -> Served:
+        server = Server(self._app, listener, self._settings.graceful_timeout, self._half_heads)
+        # From here on a client that connects is served, also before uvicorn takes its first look.
+        listener.socket.listen(BACKLOG)
+        logger.info("Serving data plane at %s", listener.address)
+        return Served(listener, server, asyncio.ensure_future(server.serve(sockets=[listener.socket])))
+
+    async def change(self, settings: Settings) -> None:
+        """Follows new settings; SettingsError when they cannot be followed, and nothing has changed then."""
+        wanted = endpoints(settings)
+        stay = [(each.listener, endpoint) for each in self._served if (endpoint := self._successor(each.listener.endpoint, settings))]
+        ready = [(listener, endpoint, listener.identity(endpoint)) for listener, endpoint in stay]
+        staying = [listener.endpoint.place for listener, _ in stay]
+        opened = [] if self._kept else open_all(each for each in wanted if each.place not in staying)
+        for listener, endpoint, identity in ready:
+            listener.become(endpoint, identity)
+        self._settings = settings
+        gone = [each for each in self._served if each.listener not in [listener for listener, _ in stay]]
+        self._served = [each for each in self._served if each not in gone]
+        for each in self._served:
+            each.server.follow(settings.graceful_timeout)
+        self._served += [self._serve(each) for each in opened]
+        _make_room([each.listener.endpoint for each in self._served])
+        await _drained(gone)
+
+    def _successor(self, endpoint: Endpoint, settings: Settings) -> Endpoint | None:
+        """What a listener is to be now; None when it is to go."""
+        if self._kept:
+            return one_of(endpoint.scheme, settings)
+        return next((each for each in endpoints(settings) if each.place == endpoint.place), None)
+
+    async def stop(self) -> None:
+        """Answers what is under way, for `graceful_timeout` at most."""
+        await _drained(self._served)
+
+
+def _make_room(served: list[Endpoint]) -> None:
+    """Lets all connections be open together, and the files that their requests need."""
+    wanted = OTHER_FILES + sum((each.limit or UNLIMITED) + RESERVED for each in served)
+    if (allowed := allow_open_files(wanted)) < OTHER_FILES + sum(each.limit + RESERVED for each in served):
+        logger.warning("this process may open %d files (ulimit -n), which is not enough for listen_limit: %d are needed", allowed, wanted)
+
+
+async def _drained(served: list[Served]) -> None:
+    addresses = [each.listener.address for each in served]
+    for each in served:
+        each.server.should_exit = True
+    await asyncio.gather(*(each.task for each in served))
+    for each, address in zip(served, addresses, strict=True):
+        each.listener.close()
+        logger.info("Stopped serving data plane at %s", address)

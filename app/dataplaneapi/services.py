@@ -1,0 +1,43 @@
+"""The parts of a running server that its handlers use."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dataplaneapi.api.router import RouteIndex
+from dataplaneapi.auth.gate import Gate
+from dataplaneapi.settings.table import Settings
+from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.telemetry.counters import Tally
+from dataplaneapi.telemetry.traces import Traces
+from dataplaneapi.auth.users import Users
+from haproxy_native.acme.agent import Acme
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.editor import Editor
+from haproxy_native.discovery.discovery import Discovery
+from haproxy_native.engine import Engine
+from haproxy_native.reload.records import Records
+from haproxy_native.spoe.directory import SpoeFiles
+from haproxy_native.spoe.editor import ScopeEditor
+
+
+@dataclass
+class Sidecar:
+    settings: Settings
+    engine: Engine
+    records: Records
+    editor: Editor
+    users: Users
+    gate: Gate
+    bundle: Mapping[str, Any]
+    index: RouteIndex
+    schemas: Schemas
+    directories: Mapping[str, Directory]
+    discovery: Discovery
+    acme: Acme
+    spoe: SpoeFiles
+    scope_editor: ScopeEditor
+    traces: Traces | None = None
+    tally: Tally = field(default_factory=Tally)
+    started: float = field(default_factory=time.time)

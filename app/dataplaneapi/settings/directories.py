@@ -1,0 +1,40 @@
+"""The directories of the settings, each with the name of its setting: what cannot be used is told at start, and disables its part only."""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+from dataplaneapi.settings.table import Settings
+from haproxy_native.disk.directories import Directory
+
+logger = logging.getLogger(__name__)
+# With the mode of one that is made here.
+NAMED = {
+    "transaction_dir": 0o755,
+    "maps_dir": 0o750,
+    "acl_dir": 0o750,
+    "ssl_certs_dir": 0o750,
+    "general_storage_dir": 0o750,
+    "dataplane_storage_dir": 0o750,
+    "spoe_dir": 0o750,
+    "spoe_transaction_dir": 0o755,
+}
+OPTIONAL = ("acl_dir",)
+# Which nobody else may write.
+OWN = ("transaction_dir", "spoe_transaction_dir")
+
+
+def directories(settings: Settings) -> dict[str, Directory]:
+    """By the name of the setting; without those that name none."""
+    paths = {name: str(getattr(settings, name)) for name in NAMED}
+    return {name: Directory(Path(path), name, NAMED[name], own=name in OWN) for name, path in paths.items() if path or name not in OPTIONAL}
+
+
+def unusable(named: Iterable[Directory]) -> list[str]:
+    """What is the matter with each that cannot be used."""
+    return [trouble for directory in named if (trouble := directory.trouble())]
+
+
+def tell_unusable(named: Iterable[Directory]) -> None:
+    for trouble in unusable(named):
+        logger.warning("what is kept there answers 503 until it can be used: %s", trouble)

@@ -1,0 +1,38 @@
+"""Definitions of service discovery in an old settings file: taken over once, and gone from the file when they are safe elsewhere."""
+
+import json
+import logging
+import uuid
+
+from dataplaneapi.settings import yaml_file as settings_file
+from dataplaneapi.settings.table import Settings
+from haproxy_native.discovery.discovery import Definitions, Discovery
+from haproxy_native.errors import NativeError
+
+logger = logging.getLogger(__name__)
+SECTION = "service_discovery"
+# By member: the kind, what it is called in messages, and by which member an entry is known.
+_KINDS = {"consuls": ("consul", "Consul", "id"), "aws_regions": ("aws", "AWS Region", "name")}
+
+
+def migrate(settings: Settings, discovery: Discovery) -> None:
+    """What cannot be taken over stays where it is, and is told."""
+    if not settings.service_discovery:
+        return
+    try:
+        for member, (kind, word, key) in _KINDS.items():
+            for entry in settings.service_discovery.get(member) or []:
+                _take_over(discovery.kinds[kind], settings.file, word, key, json.loads(json.dumps(entry)))
+        settings_file.remove(settings.file, SECTION)
+    except (NativeError, OSError, TypeError, ValueError, KeyError, AttributeError) as error:
+        logger.error("%s of %s cannot be taken over, and stays there: %s", SECTION, settings.file, error or type(error).__name__)
+
+
+def _take_over(definitions: Definitions, file: str, word: str, key: str, entry: dict[str, object]) -> None:
+    name = str(entry.get(key) or uuid.uuid4())
+    place = f"Old location [{file}] New location [{definitions.place}]. Use only new location"
+    if any(each.get(key) == name for each in definitions.list_all()):
+        logger.warning("[CFG DEPRECATED] [SKIP] [%s] [%s]: already migrated. %s", word, name, place)
+        return
+    logger.warning("[CFG DEPRECATED] [MIGRATE] [%s] [%s]: migrating. %s", word, name, place)
+    definitions.adopt(entry)

@@ -1,0 +1,317 @@
+"""What the server can be told, in one table: each setting's flag, place in the YAML file, variable, default and meaning.
+
+A flag beats a variable (listener settings only), a variable the YAML file, the file the default.
+"""
+
+import contextlib
+import dataclasses
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dataplaneapi.settings.quantities import duration, size
+from dataplaneapi.version import VERSION
+
+API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
+RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
+
+
+# The oldest kind of hash has no mark; it is as long as this.
+_DES_LENGTH = 13
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used; the text is for the operator."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a setting may come from. `kind` is text, number, switch, duration, size or texts."""
+
+    flags: tuple[str, ...]
+    yaml: str
+    kind: str
+    help: str
+    env: str | None
+
+
+def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None) -> Any:
+    """A field of the table; its YAML key is the long flag's name below `where`, unless `key` says otherwise."""
+    names = tuple(flags.split())
+    yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
+    about = {"source": Source(names, yaml, kind, help, env)}
+    if kind == "texts":
+        return field(default_factory=list, metadata=about)
+    return field(default=default, metadata=about)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Settings:
+    """All settings with their effective values; durations in seconds, sizes in bytes. Never printed: users have passwords."""
+
+    scheme: list[str] = _from("--scheme", API, "texts", None, "listener to open: http, https or unix; may be repeated")
+    cleanup_timeout: float = _from("--cleanup-timeout", API, "duration", 10.0, "idle time after which a connection is closed")
+    graceful_timeout: float = _from("--graceful-timeout", API, "duration", 15.0, "time that running requests get on a stop")
+    max_header_size: int = _from("--max-header-size", API, "size", 1_000_000, "largest request header")
+    max_body_size: int | None = _from(
+        "--max-body-size", API, "size", None, "largest request body, 0 for no limit; default: 1 MB, 50 MB of what is whole, 1 GB of uploads"
+    )
+    socket_path: str = _from("--socket-path", API, "text", "/var/run/data-plane.sock", "socket of the unix listener")
+    socket_mode: str = _from("--socket-mode", API, "text", "", "mode of that socket, octal; default: as the umask says")
+    host: str = _from("--host", API, "text", "localhost", "address to listen on", env="HOST")
+    port: int = _from("--port", API, "number", 0, "port to listen on; 0 picks a free one", env="PORT")
+    listen_limit: int = _from("--listen-limit", API, "number", 1024, "connections of each listener at a time; 0 for no limit")
+    keep_alive: float = _from("--keep-alive", API, "duration", 180.0, "0 closes each connection after its answer")
+    read_timeout: float = _from("--read-timeout", API, "duration", 30.0, "time in which a request must arrive")
+    write_timeout: float = _from("--write-timeout", API, "duration", 30.0, "time in which an answer must be taken")
+    tls_host: str = _from("--tls-host", TLS, "text", "", "address of the https listener; default: host", env="TLS_HOST")
+    tls_port: int = _from("--tls-port", TLS, "number", 0, "port of the https listener", env="TLS_PORT")
+    tls_certificate: str = _from("--tls-certificate", TLS, "text", "", "certificate, PEM", env="TLS_CERTIFICATE")
+    tls_key: str = _from("--tls-key", TLS, "text", "", "private key, PEM", env="TLS_PRIVATE_KEY")
+    tls_ca: str = _from("--tls-ca", TLS, "text", "", "authority that client certificates must come from", env="TLS_CA_CERTIFICATE")
+    tls_crl: str = _from("--tls-crl", TLS, "text", "", "revoked client certificates: a CRL of each authority, PEM", env="TLS_CRL")
+    tls_client_names: list[str] = _from(
+        "--tls-client-names", TLS, "texts", None, "name that a client certificate may have, `*` for any ending; may be repeated"
+    )
+    tls_listen_limit: int | None = _from("--tls-listen-limit", TLS, "number", None, "as listen-limit, for https; default: the same")
+    tls_keep_alive: float | None = _from("--tls-keep-alive", TLS, "duration", None, "as keep-alive, for https; default: the same")
+    tls_read_timeout: float | None = _from("--tls-read-timeout", TLS, "duration", None, "as read-timeout, for https; default: the same")
+    tls_write_timeout: float | None = _from("--tls-write-timeout", TLS, "duration", None, "as write-timeout, for https; default: the same")
+    cors_origins: list[str] = _from(
+        "--cors-origins",
+        API,
+        "texts",
+        None,
+        "origin whose pages may use this API, as https://panel.example.com; may be repeated",
+    )
+    show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
+    api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
+    strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
+    disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
+    pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
+    uid: int = _from("--uid", API, "number", 0, "user id to run as")
+    gid: int = _from("--gid", API, "number", 0, "group id to run as")
+    debug_socket_path: str = _from("--debug-socket-path", API, "text", "", "unix socket for diagnosis")
+    userlist: str = _from("-u --userlist", USERLIST, "text", "controller", "userlist section with the users of this API")
+    userlist_file: str = _from("--userlist-file", USERLIST, "text", "", "file with that userlist; default: the HAProxy configuration")
+    transaction_dir: str = _from("-t --transaction-dir", TRANSACTION, "text", "/tmp/haproxy", "directory of the transactions")
+    backups_number: int = _from("-n --backups-number", TRANSACTION, "number", 0, "old configurations to keep")
+    backups_dir: str = _from("--backups-dir", TRANSACTION, "text", "", "directory for them; default: beside the configuration")
+    max_open_transactions: int = _from("--max-open-transactions", TRANSACTION, "number", 20, "transactions at a time; 0 for no limit")
+    maps_dir: str = _from("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of the map files")
+    ssl_certs_dir: str = _from("--ssl-certs-dir", RESOURCES, "text", "/etc/haproxy/ssl", "directory of certificates and crt-lists")
+    acl_dir: str = _from("--acl-dir", RESOURCES, "text", "", "directory of files of ACL patterns, managed as maps are; default: none")
+    general_storage_dir: str = _from("--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other files")
+    dataplane_storage_dir: str = _from("--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "own data")
+    spoe_dir: str = _from("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of the SPOE files")
+    spoe_transaction_dir: str = _from("--spoe-transaction-dir", RESOURCES, "text", "/tmp/spoe-haproxy", "their transactions")
+    update_map_files: bool = _from("--update-map-files", RESOURCES, "switch", False, "write runtime changes of maps to their files")
+    update_map_files_period: int = _from("--update-map-files-period", RESOURCES, "number", 10, "seconds between two such writes")
+    config_file: str = _from("-c --config-file", HAPROXY, "text", "/etc/haproxy/haproxy.cfg", "HAProxy configuration file")
+    config_files_before: list[str] = _from("--config-files-before", HAPROXY, "texts", None, "file or directory loaded before")
+    config_files_after: list[str] = _from("--config-files-after", HAPROXY, "texts", None, "file or directory loaded after")
+    short_header: bool = _from(
+        "--short-header", HAPROXY, "switch", False, "write `# _version=` alone above the file, no checksum, no banner"
+    )
+    haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary")
+    master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
+    master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")
+    delayed_start_max: float = _from("--delayed-start-max", HAPROXY, "duration", 30.0, "how long to wait for HAProxy's socket")
+    delayed_start_tick: float = _from("--delayed-start-tick", HAPROXY, "duration", 0.5, "how often to look for it")
+    reload_delay: int = _from("-d --reload-delay", RELOAD, "number", 5, "seconds between two reloads")
+    reload_cmd: str = _from("-r --reload-cmd", RELOAD, "text", "", "command that reloads HAProxy")
+    restart_cmd: str = _from("-s --restart-cmd", RELOAD, "text", "", "command that restarts HAProxy")
+    status_cmd: str = _from("--status-cmd", RELOAD, "text", "", "command that tells whether HAProxy runs")
+    service_name: str = _from("--service", RELOAD, "text", "", "service that systemd or s6 reloads", key="service_name")
+    reload_strategy: str = _from("--reload-strategy", RELOAD, "text", "custom", "how to reload: custom, systemd or s6")
+    reload_retention: int = _from("--reload-retention", RELOAD, "number", 1, "days that reloads are remembered")
+    validate_cmd: str = _from("--validate-cmd", RELOAD, "text", "", "command that validates instead of haproxy -c")
+    validate_files_before: list[str] = _from("--validate-files-before", RELOAD, "texts", None, "file to validate before; may be repeated")
+    validate_files_after: list[str] = _from("--validate-files-after", RELOAD, "texts", None, "file to validate after; may be repeated")
+    time_suffix: str = _from("--time-suffix", HAPROXY, "text", "nearest", "unit of new times", key="preferred_time_suffix")
+    # Beyond the table: what only the YAML file holds, and where it is.
+    name: str = ""
+    listeners: list[dict[str, Any]] = field(default_factory=list)
+    users: list[dict[str, Any]] = field(default_factory=list)
+    advertised: dict[str, Any] = field(default_factory=dict)
+    log_targets: list[dict[str, Any]] = field(default_factory=list)
+    service_discovery: dict[str, Any] = field(default_factory=dict)
+    file: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+def table() -> Iterator[tuple[str, Source, Any]]:
+    """(name, source, default) of each setting that has a flag."""
+    for each in dataclasses.fields(Settings):
+        if "source" in each.metadata:
+            default = [] if each.default is dataclasses.MISSING else each.default
+            yield each.name, each.metadata["source"], default
+
+
+def source(name: str) -> Source:
+    """Where the setting of that name may come from."""
+    return next(found for each, found, _ in table() if each == name)
+
+
+def at(data: Any, path: str) -> Any:
+    """The value at a dotted path, or None; a missing or empty map on the way is as good as an empty one."""
+    for key in path.split("."):
+        data = data.get(key) if isinstance(data, Mapping) else None
+    return data
+
+
+def _number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a number") from None
+
+
+_PARSERS: dict[str, Callable[[str], Any]] = {"text": str, "number": _number, "duration": duration, "size": size}
+
+
+def parse(kind: str, text: str) -> Any:
+    """A value from its text on the command line or in a variable; ValueError when it is none."""
+    return _PARSERS[kind](text)
+
+
+def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, file: str = "") -> Settings:
+    """The settings from all sources; what is wrong but harmless becomes a warning. Raises SettingsError with all that is wrong."""
+    warnings: list[str] = []
+    wrong: list[str] = []
+    values = {}
+    for name, source, default in table():
+        with _collected(wrong):
+            values[name] = default
+            values[name] = _value(name, source, default, flags, environ, data, warnings)
+    listeners = _maps(data, "dataplaneapi.listeners", wrong)
+    if not values["scheme"] and not listeners:
+        values["scheme"] = ["http"]
+    settings = Settings(
+        **values,
+        name=str(at(data, "name") or os.uname().nodename),
+        listeners=listeners,
+        users=_maps(data, "dataplaneapi.user", wrong),
+        advertised=_map(data, "dataplaneapi.advertised", wrong),
+        log_targets=_maps(data, "log_targets", wrong),
+        service_discovery=_map(data, "service_discovery", wrong),
+        file=file,
+        warnings=tuple(warnings),
+    )
+    wrong += _troubles(settings)
+    if wrong:
+        raise SettingsError("\n".join(wrong))
+    return dataclasses.replace(settings, warnings=(*settings.warnings, *_unusable_passwords(settings.users)))
+
+
+def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """A clear password without `insecure` is taken for a hash, and matches nothing."""
+    for user in users:
+        password = str(user.get("password", ""))
+        if not user.get("insecure") and "$" not in password and len(password) != _DES_LENGTH:
+            name = user.get("name", "")
+            yield f"the password of user {name} is no hash, so nobody can log in with it: hash it (openssl passwd -5) or set insecure: true"
+
+
+def _value(
+    name: str, source: Source, default: Any, flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, warnings: list[str]
+) -> Any:
+    if name in flags:
+        return flags[name]
+    if source.env and environ.get(source.env):
+        try:
+            return parse(source.kind, environ[source.env])
+        except ValueError as error:
+            raise SettingsError(f"variable {source.env}: {error}") from None
+    found = at(data, source.yaml) if source.yaml else None
+    return default if found is None else _from_yaml(source, found, default, warnings)
+
+
+def _from_yaml(source: Source, found: Any, default: Any, warnings: list[str]) -> Any:
+    try:
+        return yaml_value(source.kind, source.yaml, found)
+    except SettingsError as error:
+        if source.kind not in ("duration", "size"):
+            raise
+        warnings.append(f"{error}; {default} is used")
+        return default
+
+
+def yaml_value(kind: str, place: str, found: Any) -> Any:
+    """A value of the YAML file as one of its kind; SettingsError that names the place when it is none."""
+    if kind in ("duration", "size"):
+        try:
+            return parse(kind, str(found))
+        except ValueError as error:
+            raise SettingsError(f"{place}: {error}") from None
+    if kind == "texts" and isinstance(found, list):
+        return [str(each) for each in found]
+    if kind in _WORDS and not isinstance(found, list | Mapping):
+        with contextlib.suppress(ValueError, KeyError):
+            return _WORDS[kind](str(found).lower() if isinstance(found, bool) else str(found))
+    wanted = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
+    raise SettingsError(f"{place} must be {wanted}, not {found!r}")
+
+
+# YAML 1.1 has more words for true and false, and there are files that use them.
+_SWITCH = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_WORDS: dict[str, Callable[[str], Any]] = {"text": str, "number": int, "switch": lambda word: _SWITCH[word.lower()]}
+
+
+@contextlib.contextmanager
+def _collected(wrong: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except SettingsError as error:
+        wrong.append(str(error))
+
+
+def _maps(data: Any, path: str, wrong: list[str]) -> list[dict[str, Any]]:
+    found = at(data, path) or []
+    if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
+        wrong.append(f"{path} must be a list of maps")
+        return []
+    return [dict(each) for each in found]
+
+
+def _map(data: Any, path: str, wrong: list[str]) -> dict[str, Any]:
+    found = at(data, path) or {}
+    if not isinstance(found, Mapping):
+        wrong.append(f"{path} must be a map")
+        return {}
+    return dict(found)
+
+
+_PORTS, _IDS, _COUNTS = (1 << 16) - 1, (1 << 32) - 2, (1 << 63) - 1
+
+
+def _unusable_numbers(settings: Settings) -> Iterator[str]:
+    largest = {"dataplaneapi.port": _PORTS, "dataplaneapi.tls.tls_port": _PORTS, "dataplaneapi.uid": _IDS, "dataplaneapi.gid": _IDS}
+    for name, source, _ in table():
+        limit = largest.get(source.yaml, _COUNTS)
+        if source.kind == "number" and not 0 <= (getattr(settings, name) or 0) <= limit:
+            yield f"{source.yaml} must be from 0 to {limit}, not {getattr(settings, name)}"
+
+
+# As browsers send it: scheme, host and port in small letters, no path, no pattern.
+_ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
+
+
+def _troubles(settings: Settings) -> Iterator[str]:
+    """What speaks against values that are of their kind."""
+    yield from _unusable_numbers(settings)
+    if wrong := [each for each in settings.scheme if each not in ("http", "https", "unix")]:
+        yield f"scheme {wrong[0]!r} is not one of http, https, unix"
+    if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*[!-~]*", settings.api_version):
+        yield f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}"
+    if strange := [each for each in settings.cors_origins if not _ORIGIN.fullmatch(each)]:
+        yield f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443"
+    try:
+        shlex.split(settings.status_cmd)
+    except ValueError as error:
+        yield f"haproxy.reload.status_cmd cannot be split into words: {error}"
+    if settings.time_suffix not in ("nearest", "none", "ms", "s", "m", "h", "d"):
+        yield f"invalid PreferredTimeSuffix value '{settings.time_suffix}'"

@@ -1,0 +1,211 @@
+"""The server's own YAML file: read leniently, unknown keys told with what was meant, written back with its comments.
+
+The file stays as it is unless a key that must stand in it is missing or different.
+"""
+
+import contextlib
+import io
+import os
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from dataplaneapi.settings import yaml_text as settings_text
+from dataplaneapi.did_you_mean import nearest
+from dataplaneapi.settings.table import Settings, SettingsError, at, table
+
+# Keys beyond the table of settings.
+_MORE = (
+    "config_version name dataplaneapi.user dataplaneapi.listeners dataplaneapi.advertised.api_address dataplaneapi.advertised.api_port "
+    "service_discovery.consuls service_discovery.aws_regions log_targets"
+)
+_OURS = re.compile(rb"^(?:dataplaneapi|haproxy|config_version|log_targets) *:", re.MULTILINE)
+
+
+def is_settings_file(path: str) -> bool:
+    """Whether a file, whatever it is called, is a settings file and not one of HAProxy's."""
+    try:
+        with open(path, "rb") as file:
+            return _OURS.search(file.read(1 << 16)) is not None
+    except OSError:
+        return False
+
+
+def read(path: str) -> Any:
+    """The round-trip data of the file, an empty map when there is nothing in it; None when it does not exist."""
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        text = Path(path).read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise SettingsError(f"configuration file {path} cannot be read: {error.strerror}") from None
+    try:
+        data = _yaml().load(text)
+    except (ValueError, YAMLError) as error:
+        raise _not_valid(path, " ".join(str(error).split())) from None
+    data = {} if data is None else data
+    if not isinstance(data, Mapping):
+        raise _not_valid(path, "it holds no map")
+    return data
+
+
+def _not_valid(path: str, detail: str) -> SettingsError:
+    text = f"configuration file {path} not valid (only yaml format is supported): {detail}"
+    return SettingsError(f"{text}; if it is a configuration of HAProxy, name it with -c")
+
+
+def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
+    """A warning for each key that nobody reads, with the nearest one that is read."""
+    for path, place in unknown(data):
+        yield f"unknown key {path} in the settings file" + (f"; did you mean {place}?" if place else "")
+
+
+def unknown(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The place of each key that nobody reads, and where it was probably meant to stand; empty where that cannot be told."""
+    known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
+    yield from _unknown(data, "", known)
+
+
+def _unknown(data: Mapping[str, Any], prefix: str, known: set[str]) -> Iterator[tuple[str, str]]:
+    siblings = {path[len(prefix) :].partition(".")[0] for path in known if path.startswith(prefix)}
+    for key, value in data.items():
+        path = f"{prefix}{key}"
+        if str(key) not in siblings:
+            yield path, _meant(str(key), prefix, siblings, known)
+        elif isinstance(value, Mapping) and path not in known:
+            yield from _unknown(value, path + ".", known)
+
+
+def _meant(key: str, prefix: str, siblings: set[str], known: set[str]) -> str:
+    elsewhere = next((path for path in sorted(known | _groups(known)) if path.rpartition(".")[2] == key), None)
+    return elsewhere or (prefix + near if (near := nearest(key, siblings)) else "")
+
+
+def _groups(known: set[str]) -> set[str]:
+    """The places of maps that hold settings."""
+    return {path.rpartition(".")[0] for path in known} - {""}
+
+
+def required(settings: Settings) -> dict[str, Any]:
+    """What always stands in the file after a start."""
+    return {
+        "config_version": 2,
+        "name": settings.name,
+        "dataplaneapi.advertised.api_address": settings.advertised.get("api_address") or "",
+        "dataplaneapi.advertised.api_port": settings.advertised.get("api_port") or 0,
+        "dataplaneapi.userlist.userlist": settings.userlist,
+        "dataplaneapi.userlist.userlist_file": settings.userlist_file,
+        "haproxy.reload.reload_strategy": settings.reload_strategy,
+    }
+
+
+def write_back(settings: Settings) -> bool:
+    """Completes the file; whether it had to be written. OSError when it cannot be."""
+    target = Path(os.path.realpath(settings.file))
+    old = target.read_bytes().decode() if target.exists() else ""
+    data = read(settings.file) or {}
+    changes = dict(_changes(data, settings))
+    if not changes:
+        return False
+    _apply(changes, data)
+    new = _edited(old, changes)
+    _replace(target, new if loaded(new) == data else dumped(data))
+    return True
+
+
+def remove(file: str, path: str) -> None:
+    """Without one of its parts. OSError when it cannot be written."""
+    target, data = Path(os.path.realpath(file)), read(file) or {}
+    if path in data:
+        del data[path]
+        new = _edited(target.read_bytes().decode(), {path: None})
+        _replace(target, new if loaded(new) == data else dumped(data))
+
+
+def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
+    """What must become different, by path; None is to go."""
+    if "log_targets" in data and not data["log_targets"]:
+        yield "log_targets", None
+    if settings.scheme == ["http"] and not at(data, "dataplaneapi.scheme") and not settings.listeners:
+        yield "dataplaneapi.scheme", ["http"]
+    yield from ((path, value) for path, value in required(settings).items() if at(data, path) != value)
+
+
+def _edited(text: str, changes: Mapping[str, Any]) -> str:
+    from ruamel.yaml.error import YAMLError
+
+    for path, value in changes.items():
+        try:
+            text = settings_text.without(text, path) if value is None else settings_text.with_value(text, path, value)
+        except YAMLError:
+            break
+    return text
+
+
+def _apply(changes: Mapping[str, Any], data: Any) -> None:
+    for path, value in changes.items():
+        if value is None:
+            del data[path]
+        else:
+            put(data, path.split("."), value)
+
+
+def put(data: Any, keys: list[str], value: Any) -> None:
+    """A value at its place; what is missing above it is made."""
+    *above, key = keys
+    for each in above:
+        if not isinstance(data.get(each), Mapping):
+            data[each] = {}
+        data = data[each]
+    data[key] = value
+
+
+def loaded(text: str) -> Any:
+    """The round-trip data of a text; None where it is no YAML."""
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        return _yaml().load(text)
+    except (ValueError, YAMLError):
+        return None
+
+
+def dumped(data: Any, *, like: str = "") -> str:
+    """As ruamel writes it, where a text cannot be edited as it stands; indented as the text that it was read from."""
+    from ruamel.yaml.util import load_yaml_guess_indent
+
+    out, yaml = io.StringIO(), _yaml()
+    _, sequence, offset = load_yaml_guess_indent(like) if like else (None, None, None)
+    yaml.indent(mapping=2, sequence=sequence or 2, offset=offset or 0)
+    yaml.dump(data, out)
+    return out.getvalue()
+
+
+def _replace(target: Path, text: str) -> None:
+    """Atomically, with mode and group that the file had; a new one, in which users may stand, is its owner's."""
+    former = target.stat() if target.exists() else None
+    mode = former.st_mode & 0o777 if former else 0o600
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", newline="") as file:
+            file.write(text)
+        if former:
+            with contextlib.suppress(PermissionError):
+                os.chown(name, former.st_uid if os.geteuid() == 0 else -1, former.st_gid)
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _yaml() -> Any:
+    from ruamel.yaml import YAML  # 40 ms that `--help` need not pay
+
+    yaml = YAML()
+    yaml.preserve_quotes, yaml.width = True, 4096
+    return yaml

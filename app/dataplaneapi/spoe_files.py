@@ -1,0 +1,29 @@
+"""From settings to the SPOE files of a running engine."""
+
+from pathlib import Path
+
+from dataplaneapi.open_engine import own_directory
+from dataplaneapi.settings.table import Settings
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.spoe.directory import SpoeFiles
+from haproxy_native.spoe.editor import outline
+from haproxy_native.spoe.references import References
+from haproxy_native.spoe.surroundings import Surroundings
+
+
+def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Directory) -> SpoeFiles:
+    """What an earlier process left half done is finished."""
+    home = Path(settings.config_file).absolute().parent
+    around = Surroundings(
+        site=engine.site,
+        directory=directory,
+        storage=own_directory(settings) / "spoe",
+        transactions=Path(settings.spoe_transaction_dir),
+        references=References(editor, (Path.cwd(), home, home.parent)),
+        outline=outline(editor.resources),
+    )
+    files = SpoeFiles(around)
+    files.recover()
+    return files

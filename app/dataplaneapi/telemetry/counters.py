@@ -1,0 +1,64 @@
+"""What is counted while the server runs: plain numbers, cheap to raise; `app/dataplaneapi/api/metrics.py` tells them to who asks."""
+
+from bisect import bisect_left
+from collections import Counter
+from dataclasses import dataclass, field
+
+from haproxy_native.events import ChangedLive, Committed, Event, Reloaded, Validated
+
+SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0)
+# Not one of the document's operations: a path that is none, a page, a probe.
+NO_OPERATION = ""
+
+
+@dataclass
+class Durations:
+    """A histogram: how many took at most so many seconds, the last counter those that took longer."""
+
+    total: float = 0.0
+    counts: list[int] = field(default_factory=lambda: [0] * (len(SECONDS) + 1))
+
+    def add(self, seconds: float) -> None:
+        self.total += seconds
+        self.counts[bisect_left(SECONDS, seconds)] += 1
+
+
+class Tally:
+    """`heard` is a listener of the engine's events."""
+
+    def __init__(self) -> None:
+        self.requests: Counter[tuple[str, int]] = Counter()
+        self.latency: dict[str, Durations] = {}
+        self.validations: dict[str, Durations] = {}
+        self.commits: dict[str, Durations] = {}
+        self.reloads: dict[str, Durations] = {}
+        self.reload_reasons: Counter[str] = Counter()
+        self.live_commands: Counter[str] = Counter()
+
+    def answered(self, operation: str, status: int, seconds: float) -> None:
+        self.requests[operation, status] += 1
+        _of(self.latency, operation).add(seconds)
+
+    def heard(self, event: Event) -> None:
+        match event:
+            case Validated(outcome, seconds):
+                _of(self.validations, outcome).add(seconds)
+            case Committed(outcome, seconds):
+                _of(self.commits, outcome).add(seconds)
+            case ChangedLive(commands):
+                self.live_commands.update(map(kind_of, commands))
+            case Reloaded(_, outcome, seconds, keywords):
+                _of(self.reloads, outcome).add(seconds)
+                self.reload_reasons.update(set(keywords))
+
+
+def kind_of(command: str) -> str:
+    """What a runtime command does, without to whom: `set server b/s weight 5` is `set server weight`."""
+    words = command.split()
+    return " ".join([*words[:2], words[3]] if words[:2] == ["set", "server"] else words[:2])
+
+
+def _of(family: dict[str, Durations], label: str) -> Durations:
+    if (found := family.get(label)) is None:
+        found = family[label] = Durations()
+    return found

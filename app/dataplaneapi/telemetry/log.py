@@ -1,0 +1,161 @@
+"""Where log lines go: one handler for each entry of `log_targets`, each with its own level, layout and kind of lines.
+
+Server lines go to any logger, access lines to the logger `access` at info level, as a request and its answer, and each target
+writes them in its own format. Secrets never reach a logger.
+"""
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from dataplaneapi.telemetry import access_log as access
+from haproxy_native.request_context import origin
+
+ACCESS = "access"
+LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+# As syslog and the journal number them (RFC 5424, section 6.2.1).
+SEVERITY = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
+_NAMES = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error", logging.CRITICAL: "fatal"}
+IMPLICIT = {"log_to": "stdout", "log_level": "warning", "log_types": ["app", "access"]}
+
+logger = logging.getLogger(__name__)
+_AN_ERROR = logging.makeLogRecord({"name": "app", "levelno": logging.ERROR})
+
+
+class Layout(logging.Formatter):
+    """`msg` as it is, and ` key=value` for each field; fields come in `extra={"fields": {...}}`."""
+
+    def __init__(self, access_format: str = access.DEFAULT) -> None:
+        super().__init__()
+        self._access = access.compiled(access_format)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self.message(record) + self.shown(record)
+
+    def message(self, record: logging.LogRecord) -> str:
+        request = getattr(record, "request", None)
+        message = access.line(self._access, *request) if request else record.getMessage()
+        return f"{message}\n{self.formatException(record.exc_info)}" if record.exc_info else message
+
+    def about(self, record: logging.LogRecord) -> tuple[str, str]:
+        """Time and level as they are written."""
+        time = datetime.fromtimestamp(record.created).astimezone().isoformat(timespec="seconds")
+        return time, _NAMES.get(record.levelno, record.levelname.lower())
+
+    def fields(self, record: logging.LogRecord) -> dict[str, Any]:
+        return {**origin.get(), **getattr(record, "fields", {})}
+
+    def shown(self, record: logging.LogRecord) -> str:
+        fields = self.fields(record)
+        return "".join(
+            f" {key}={json.dumps(value) if isinstance(value, str) and not value.isalnum() else value}" for key, value in fields.items()
+        )
+
+
+class Text(Layout):
+    """`time="..." level=... msg="..." key=value`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time, level = self.about(record)
+        return f'time="{time}" level={level} msg={json.dumps(self.message(record), ensure_ascii=False)}{self.shown(record)}'
+
+
+class Json(Layout):
+    """The same as one JSON object; of an access line what it tells as fields, too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        time, level = self.about(record)
+        request = getattr(record, "request", None)
+        told = access.fields(*request) if request else {}
+        return json.dumps({"level": level, "msg": self.message(record), "time": time} | told | self.fields(record))
+
+
+def setup(targets: Iterable[Mapping[str, Any]]) -> None:
+    """Replaces all handlers; a target that cannot be used is told on standard error and by the others."""
+    root = logging.getLogger()
+    handlers: list[logging.Handler] = []
+    troubles: list[str] = []
+    for target in list(targets) or [IMPLICIT]:
+        try:
+            handlers.append(_handler(target, troubles))
+        except (OSError, ValueError) as error:
+            troubles.append(f"log target {target.get('log_to', '')!r} is not used: {error}")
+    for old in root.handlers[:]:
+        root.removeHandler(old)
+        old.close()
+    for handler in handlers or [_handler(IMPLICIT, troubles)]:
+        root.addHandler(handler)
+    root.setLevel(min(handler.level for handler in root.handlers))
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    for trouble in troubles:
+        print(trouble, file=sys.stderr)
+        logger.warning(trouble)
+
+
+def is_on_standard_output() -> bool:
+    """Whether errors of the server are shown to those who started it."""
+    streams = [each for each in logging.getLogger().handlers if isinstance(each, logging.StreamHandler) and each.stream is sys.stdout]
+    return any(each.level <= logging.ERROR and each.filter(_AN_ERROR) for each in streams)
+
+
+def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:
+    kinds = [str(kind) for kind in target.get("log_types") or ["app"]]
+    if any(kind not in ("app", ACCESS) for kind in kinds) or len(set(kinds)) != len(kinds):
+        raise ValueError(f"log_types {kinds} must be app, access or both")
+    layout, kinds = _layout(target, kinds, troubles)
+    handler = _output(target)
+    handler.setLevel(LEVELS.get(str(target.get("log_level", "info")).lower(), logging.INFO))
+    handler.setFormatter(layout)
+    handler.addFilter(lambda record: (ACCESS if record.name == ACCESS else "app") in kinds)
+    return handler
+
+
+def _layout(target: Mapping[str, Any], kinds: list[str], troubles: list[str]) -> tuple[Layout, list[str]]:
+    """How lines are written, and which; an `acl_format` that cannot be used costs the access lines alone."""
+    json = str(target.get("log_format", "")).lower() == "json"
+    kind = Json if json else Layout if target.get("log_to") == "syslog" else Text
+    try:
+        return kind(str(target.get("acl_format") or access.DEFAULT)), kinds
+    except ValueError as error:
+        troubles.append(f"log target {target.get('log_to', '')!r} gets no access lines: {error}")
+        return kind(), [each for each in kinds if each != ACCESS]
+
+
+class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
+    """Each line begins with its priority, by which the journal sorts it (sd-daemon(3))."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        priority = f"<{SEVERITY.get(record.levelno, 5)}>"
+        return "\n".join(priority + line for line in super().format(record).splitlines())
+
+
+def _is_the_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Whether systemd connected this very stream to the journal (systemd.exec(5), JOURNAL_STREAM)."""
+    try:
+        found = os.fstat(stream.fileno())
+    except (OSError, ValueError):
+        return False
+    return environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+
+
+def _output(target: Mapping[str, Any]) -> logging.Handler:
+    where = target.get("log_to")
+    if where == "stdout":
+        return (ToJournal if _is_the_journal(sys.stdout, os.environ) else logging.StreamHandler)(sys.stdout)
+    if where == "syslog":
+        from dataplaneapi.telemetry import syslog
+
+        return syslog.handler(target)
+    if where == "file":
+        path = Path(str(target.get("log_file") or "/var/log/dataplaneapi/dataplaneapi.log"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        from logging.handlers import WatchedFileHandler
+
+        # A file that logrotate has moved away is opened anew, without a signal.
+        return WatchedFileHandler(path)
+    raise ValueError("log_to must be stdout, file or syslog")

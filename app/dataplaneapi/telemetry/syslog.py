@@ -1,0 +1,188 @@
+"""Log lines to a syslog collector, as RFC 5424 says, over a unix socket, UDP or TCP (framed by octet counting, RFC 6587).
+
+A thread of its own sends them, so that no request waits for a collector. What it cannot send it keeps, up to a limit, and tries again.
+"""
+
+import contextlib
+import errno
+import logging
+import os
+import queue
+import re
+import select
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from dataplaneapi.telemetry.log import SEVERITY
+
+FACILITIES = (
+    "kern user mail daemon auth syslog lpr news uucp cron authpriv ftp ntp security console clock "
+    "local0 local1 local2 local3 local4 local5 local6 local7"
+).split()
+SEVERITIES = ("emergency", "alert", "critical", "error", "warning", "notice", "info", "debug")
+_SHORT = {"emerg": "emergency", "panic": "emergency", "crit": "critical", "err": "error", "warn": "warning"}
+_FAMILIES = {"": socket.AF_UNSPEC, "4": socket.AF_INET, "6": socket.AF_INET6}
+_PROTOCOL = re.compile(r"(?P<kind>tcp|udp)(?P<family>[46]?)|unix|unixgram")
+_ADDRESS = re.compile(r"(?P<host>\[[^\]]+\]|[^:]*)(?::(?P<port>\d+))?")
+PORT, KEPT, FAILURES = 514, 10_000, 3
+# A datagram that is too large is cut to what every collector must take (RFC 5426, 3.2).
+SHORTEST = 2048
+PATIENCE, PAUSE, LAST_SECONDS = 10.0, 1.0, 2.0
+
+
+class Collector:
+    """Where lines go. `protocol` is tcp, tcp4, tcp6, udp, udp4, udp6, unix or unixgram; `address` host:port or a path."""
+
+    def __init__(self, protocol: str, address: str) -> None:
+        kind = _PROTOCOL.fullmatch(protocol)
+        if kind is None:
+            raise ValueError(f"syslog_protocol {protocol!r} must be tcp, tcp4, tcp6, udp, udp4, udp6, unix or unixgram")
+        if not address:
+            raise ValueError("no address has been declared")
+        self.name = f"{protocol}:{address}"
+        self._unix = kind["kind"] is None
+        self._family = socket.AF_UNIX if self._unix else _FAMILIES[kind["family"]]
+        self._stream = protocol == "unix" or kind["kind"] == "tcp"
+        self._address = address
+        if not self._unix and _ADDRESS.fullmatch(address) is None:
+            raise ValueError(f"syslog_address {address!r} must be host:port")
+        self._socket: socket.socket | None = None
+
+    def send(self, line: bytes) -> None:
+        """Raises OSError when it could not be sent; then the next try connects anew."""
+        try:
+            if self._socket is None or self._is_over(self._socket):
+                self.close()
+                self._socket = self._connected()
+            self._write(self._socket, line)
+        except OSError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _write(self, to: socket.socket, line: bytes) -> None:
+        if self._stream:
+            to.sendall(b"%d %s" % (len(line), line))
+            return
+        try:
+            to.send(line)
+        except OSError as error:
+            if error.errno != errno.EMSGSIZE:
+                raise
+            to.send(line[:SHORTEST])
+
+    def _is_over(self, connection: socket.socket) -> bool:
+        """A collector that closed its end would take one more line without a word."""
+        if not self._stream:
+            return False
+        poll = select.poll()
+        poll.register(connection, select.POLLIN)
+        return bool(poll.poll(0)) and connection.recv(1, socket.MSG_PEEK) == b""
+
+    def _connected(self) -> socket.socket:
+        if self._unix:
+            return self._joined(socket.AF_UNIX, self._address)
+        kind = socket.SOCK_STREAM if self._stream else socket.SOCK_DGRAM
+        host, port = _ADDRESS.fullmatch(self._address).group("host", "port")  # type: ignore[union-attr]
+        *others, last = socket.getaddrinfo(host.strip("[]") or "localhost", int(port or PORT), self._family, kind)
+        for family, _, _, _, address in others:
+            with contextlib.suppress(OSError):
+                return self._joined(family, address)
+        return self._joined(last[0], last[4])
+
+    def _joined(self, family: int, address: Any) -> socket.socket:
+        made = socket.socket(family, socket.SOCK_STREAM if self._stream else socket.SOCK_DGRAM)
+        try:
+            made.settimeout(PATIENCE)
+            made.connect(address)
+        except OSError:
+            made.close()
+            raise
+        return made
+
+
+class Syslog(logging.Handler):
+    """Its formatter gives the message; what stands before that is made here. Lines less severe than `threshold` are left out."""
+
+    def __init__(self, collector: Collector, facility: int, threshold: int, tag: str) -> None:
+        super().__init__()
+        self._collector, self._facility, self._threshold = collector, facility, threshold
+        self._origin = f"{_word(os.uname().nodename, 255)} {_word(tag, 48)} {os.getpid()}"
+        self._lines: queue.Queue[bytes | None] = queue.Queue(KEPT)
+        self._lost, self._failures = 0, 0
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="syslog", daemon=True)
+        self._thread.start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        severity = SEVERITY.get(record.levelno, 5)
+        if severity > self._threshold:
+            return
+        try:
+            self._lines.put_nowait(self._line(record, severity))
+        except queue.Full:
+            self._lost += 1
+
+    def close(self) -> None:
+        """Sends what is left, for a short while."""
+        if not self._ending.is_set():
+            self._ending.set()
+            with contextlib.suppress(queue.Full):
+                self._lines.put_nowait(None)
+            self._thread.join(LAST_SECONDS)
+        super().close()
+
+    def _line(self, record: logging.LogRecord, severity: int) -> bytes:
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
+        kind = "access" if record.name == "access" else "app"
+        return f"<{self._facility * 8 + severity}>1 {time} {self._origin} {kind} - {self.format(record)}".encode("utf-8", "replace")
+
+    def _run(self) -> None:
+        while (line := self._lines.get()) is not None:
+            while not self._sent(line) and not self._ending.wait(PAUSE):
+                pass
+        self._collector.close()
+
+    def _sent(self, line: bytes) -> bool:
+        try:
+            self._collector.send(line)
+        except OSError as error:
+            self._failures += 1
+            if self._failures == FAILURES:
+                self._tell(f"cannot be reached and is tried again: {error}")
+            return False
+        if self._failures >= FAILURES:
+            self._tell(f"is reached again; {self._lost} lines were lost")
+            self._lost = 0
+        self._failures = 0
+        return True
+
+    def _tell(self, text: str) -> None:
+        print(f"syslog {self._collector.name} {text}", file=sys.stdout, flush=True)
+
+
+def handler(target: Mapping[str, Any]) -> Syslog:
+    """Of an entry of `log_targets`; ValueError when something is missing or not known."""
+    facility, level = (str(target.get(f"syslog_{each}") or "").lower() for each in ("facility", "level"))
+    level = _SHORT.get(level, level)
+    if facility not in FACILITIES:
+        raise ValueError(f"Error configuring Syslog logging: syslog_facility {facility!r} must be one of {', '.join(FACILITIES)}")
+    if level not in SEVERITIES:
+        raise ValueError(f"Error configuring Syslog logging: syslog_level {level!r} must be one of {', '.join(SEVERITIES)}")
+    try:
+        collector = Collector(str(target.get("syslog_protocol") or "tcp"), str(target.get("syslog_address") or ""))
+    except ValueError as error:
+        raise ValueError(f"Error configuring Syslog logging: {error}") from None
+    return Syslog(collector, FACILITIES.index(facility), SEVERITIES.index(level), str(target.get("syslog_tag") or "dataplaneapi"))
+
+
+def _word(text: str, length: int) -> str:
+    return re.sub(r"[^!-~]", "_", text)[:length] or "-"

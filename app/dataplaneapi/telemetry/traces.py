@@ -1,0 +1,98 @@
+"""Spans of requests and of what they made the engine do, sent over OTLP where the standard variables say where to.
+
+The optional extra `otlp` brings OpenTelemetry's SDK; without an endpoint in the environment nothing of it is imported.
+"""
+
+import logging
+import time
+from collections.abc import Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from dataplaneapi.version import VERSION
+from haproxy_native.events import ChangedLive, Event
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+logger = logging.getLogger(__name__)
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_current: ContextVar["Span | None"] = ContextVar("span", default=None)
+
+
+def from_environment(environ: Mapping[str, str]) -> "Traces | None":
+    if not any(environ.get(name) for name in ENDPOINTS) or environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return None
+    try:
+        return Traces()
+    except ModuleNotFoundError as error:
+        logger.warning("no traces are sent: %s is missing; install dataplane-sidecar[otlp]", error.name)
+        return None
+
+
+class Traces:
+    """`begin` and `end` around each request, in its own task; `heard` is a listener of the engine's events."""
+
+    def __init__(self) -> None:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        resource = Resource.create({"service.name": "dataplaneapi", "service.version": VERSION})
+        self._provider = TracerProvider(resource=resource, shutdown_on_exit=False)
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        self._tracer = self._provider.get_tracer("dataplaneapi")
+
+    def begin(self, method: str, fields: Mapping[str, str]) -> dict[str, str]:
+        """The ids of the new span, for log lines; `fields` are those of the trace the request belongs to, if any."""
+        from opentelemetry.trace import SpanKind
+
+        span = self._tracer.start_span(method, _parent(fields), SpanKind.SERVER, {"http.request.method": method})
+        _current.set(span)
+        known = span.get_span_context()
+        return {"trace_id": f"{known.trace_id:032x}", "span_id": f"{known.span_id:016x}"}
+
+    def end(self, operation: str, status: int) -> None:
+        from opentelemetry.trace import StatusCode
+
+        if (span := _current.get()) is None:
+            return
+        if operation:
+            span.update_name(operation)
+        span.set_attribute("http.response.status_code", status)
+        if status >= 500:
+            span.set_status(StatusCode.ERROR)
+        span.end()
+
+    def heard(self, event: Event) -> None:
+        """A span of its own below the request's, or alone where a timer began it."""
+        from opentelemetry.trace import set_span_in_context
+
+        span, now = _current.get(), time.time_ns()
+        began = now - int(getattr(event, "seconds", 0.0) * 1e9)
+        context = set_span_in_context(span) if span else None
+        self._tracer.start_span(type(event).__name__, context, start_time=began, attributes=_attributes(event)).end(now)
+
+    def close(self) -> None:
+        """Sends what is left."""
+        self._provider.shutdown()
+
+
+def _parent(fields: Mapping[str, str]) -> Any:
+    if not fields:
+        return None
+    from opentelemetry.trace import NonRecordingSpan, SpanContext, TraceFlags, set_span_in_context
+
+    trace, parent = int(fields["trace_id"], 16), int(fields["parent_id"], 16)
+    return set_span_in_context(NonRecordingSpan(SpanContext(trace, parent, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))))
+
+
+def _attributes(event: Event) -> dict[str, Any]:
+    if isinstance(event, ChangedLive):
+        return {"dataplane.commands": len(event.commands)}
+    told: dict[str, Any] = {"dataplane.outcome": event.outcome}
+    for name in ("id", "keywords"):
+        if value := getattr(event, name, None):
+            told[f"dataplane.reload.{name}"] = value
+    return told

@@ -1,6 +1,0 @@
-"""Sections that exist once and have no name, such as global."""
-
-from app.handlers.configuration import delete_one, read_one, replace_one
-from app.handlers.section import create
-
-ACTIONS = {"get": read_one, "create": create, "replace": replace_one, "delete": delete_one}

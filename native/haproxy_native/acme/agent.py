@@ -1,0 +1,60 @@
+"""`Acme`: hears what HAProxy tells of its certificates, keeps those that are new and has challenges solved, each in its own task."""
+
+import logging
+from types import TracebackType
+from typing import Self
+
+from haproxy_native.acme.challenge import Challenge, challenge
+from haproxy_native.acme.keeper import Keeper
+from haproxy_native.acme.solver import Solver
+from haproxy_native.acme.status import HEAD, certificates
+from haproxy_native.background import Background
+from haproxy_native.errors import RuntimeFailure
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.events import LONGEST_PAUSE, SILENCE, Event, EventListener
+
+log = logging.getLogger(__name__)
+AT_WORK = "Running"
+
+
+class Acme:
+    """`async with` it."""
+
+    def __init__(
+        self, runtime: Runtime, keeper: Keeper, solver: Solver, *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
+    ) -> None:
+        self.runtime, self.keeper, self.solver = runtime, keeper, solver
+        self._listener = EventListener(runtime, self.hear, longest_pause=longest_pause, silence=silence)
+        self._background = Background("what a certificate needed")
+
+    async def __aenter__(self) -> Self:
+        self._listener.start()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self._listener.stop()
+        await self._background.stop()
+
+    def hear(self, event: Event) -> None:
+        """Of other categories, and of words that are not known, nothing."""
+        words = event.text.split(maxsplit=3)
+        if event.category != "acme" or len(words) < 3:
+            return
+        if words[1] == "newcert":
+            self._background.begin(self.keeper.keep(words[2], event.at))
+        elif words[1] == "deploy":
+            try:
+                # `acme` stands before what a challenge is read from.
+                self._background.begin(self._solve(challenge(event.text)))
+            except (ValueError, KeyError, TypeError) as error:
+                log.error("an ACME challenge cannot be understood: %s", error)
+
+    async def _solve(self, asked: Challenge) -> None:
+        """The ring tells old challenges, too: only those of certificates that are being renewed now are of use."""
+        try:
+            rows = list(certificates(await self.runtime.read("acme status", HEAD)))
+        except RuntimeFailure as error:
+            log.error("challenge for %s: %s", asked.domain, error)
+            return
+        if any(row["certificate"] == asked.certificate and row["state"] == AT_WORK for row in rows):
+            await self.solver.solve(asked)

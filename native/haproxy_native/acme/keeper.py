@@ -1,0 +1,124 @@
+"""Keeps on disk what HAProxy has renewed: until then a certificate is in its memory only, and gone with the next reload.
+
+The file takes the way of every stored file, through the one commit, wherever it stands; HAProxy is not told what it has told.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from haproxy_native.commit.commit import commit
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.commit.context import Site
+from haproxy_native.disk.file import ConfigFile, Seen
+from haproxy_native.errors import BadRequest, NativeError, WriteFailed
+from haproxy_native.runtime import ssl_files
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.ssl_files import CERTIFICATES
+from haproxy_native.storage import certificate
+from haproxy_native.storage.certificate_step import CertificateSeen
+from haproxy_native.storage.certificate_store import CertificateStore
+
+log = logging.getLogger(__name__)
+_FACT = re.compile(r"^(Filename|Crt filename|Key filename): (.+)$", re.MULTILINE)
+# The directory that the names in a crt-store are relative to, by the name of a certificate such as `@store/name`.
+Bases = Callable[[str], Path | None]
+
+
+class NotKept(Exception):
+    """The text is for the operator."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A certificate as HAProxy has it, PEM with its key, and where it read it; `key` where that is a file of its own."""
+
+    pem: bytes
+    path: Path
+    key: Path | None
+
+    def seen(self) -> Seen | None:
+        return ConfigFile(self.path, self.path.parent).seen()
+
+    def is_on_disk(self) -> bool:
+        try:
+            there = self.path.read_bytes() + (b"\n" + self.key.read_bytes() if self.key else b"")
+            return certificate.accepted(there).certificates == certificate.accepted(self.pem).certificates
+        except (OSError, BadRequest):
+            return False
+
+    def refuse_later(self, renewed: datetime) -> None:
+        """HAProxy tells of a renewal as long as its worker lives: who wrote the file since knew of it. Raises NotKept."""
+        if (seen := self.seen()) and seen.written / 1e9 > renewed.timestamp():
+            raise NotKept(f"{self.path} was changed after that, and stays as it is")
+
+
+class Keeper:
+    """`keep` writes where HAProxy reads, and where that is not permitted into the `store` under the file's own name."""
+
+    def __init__(self, site: Site, store: CertificateStore, base: Bases = lambda name: None) -> None:
+        self.site, self.store, self._base = site, store, base
+
+    async def keep(self, name: str, renewed: datetime) -> None:
+        """A certificate that was renewed at a moment, perhaps long ago. A failure is told in the log."""
+        try:
+            held = await self._held(name)
+            if await asyncio.to_thread(held.is_on_disk):
+                return
+            log.info("%s was renewed, and is kept as %s", name, await self._commit(name, held, renewed))
+        except (NativeError, NotKept) as error:
+            log.error("%s was renewed, and cannot be kept on disk: %s", name, error)
+
+    async def _held(self, name: str) -> Held:
+        """Raises RuntimeFailure, and BadRequest where what HAProxy tells is no certificate with its key."""
+        runtime = self.site.runtime
+        facts = dict(_FACT.findall(await ssl_files.show(runtime, CERTIFICATES, name)))
+        own = facts.get("Crt filename") or facts["Filename"]
+        key = facts.get("Key filename") or own
+        pem = (await runtime.read(f"dump ssl cert {argument(name)}", "-----BEGIN ")).strip("\n").encode() + b"\n"
+        certificate.accepted(pem)
+        base = self._base(name) or self.site.current.path.parent
+        return Held(pem, base / own, None if key == own else base / key)
+
+    async def _commit(self, name: str, held: Held, renewed: datetime) -> Path:
+        if held.seen():
+            try:
+                await commit(self.site, FileChange(self.store, held.path, compose=lambda: self._composed(name, renewed)))
+                return held.path
+            except WriteFailed as error:
+                log.warning("%s", error)
+        path = self.store.directory / held.path.name
+        await commit(self.site, FileChange(self.store, path, compose=lambda: self._copied(name, path, renewed)))
+        return path
+
+    async def _composed(self, name: str, renewed: datetime) -> FileChange:
+        """Under the lock of the commit: no reload comes between what is asked and what is written."""
+        held = await self._held(name)
+        held.refuse_later(renewed)
+        return await asyncio.to_thread(self._change, held, [CertificateSeen(held.path, [name])])
+
+    async def _copied(self, name: str, path: Path, renewed: datetime) -> FileChange:
+        """The same for a file that HAProxy has not read the certificate from."""
+        held = replace(await self._held(name), path=path, key=None)
+        for reference in self.store.named(self.site, path):
+            raise NotKept(f"{path} is the file of another certificate: {reference.text}")
+        held.refuse_later(renewed)
+        return await asyncio.to_thread(self._change, held)
+
+    def _change(self, held: Held, steps: Sequence[Step] | None = None) -> FileChange:
+        """Raises WriteFailed."""
+        if held.key is None:
+            return FileChange(self.store, held.path, self.store.draft(held.path, held.pem), steps=steps)
+        own, key = certificate.parted(held.pem)
+        with ExitStack() as undo:
+            first = self.store.draft(held.key, key)
+            undo.callback(first.discard)
+            change = FileChange(self.store, held.path, self.store.draft(held.path, own), steps=steps, along={held.key: first})
+            undo.pop_all()
+            return change

@@ -1,0 +1,120 @@
+"""Where TXT records are set: a command of the operator's, or a name server that takes updates (RFC 2136)."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from haproxy_native.child import PIPE, Child, read
+
+SECONDS = 60.0
+MOST_SAID = 500
+
+
+class Provider(Protocol):
+    """Both raise ProviderFailed."""
+
+    async def set(self, zone: str, name: str, value: str, ttl: int) -> None: ...
+
+    async def delete(self, zone: str, name: str, value: str, ttl: int) -> None: ...
+
+
+class ProviderFailed(Exception):
+    """The text is for the operator."""
+
+
+class Exec:
+    """Runs `command`, without arguments and without a shell, with what is to be done in its environment."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.command = _needed(variables, "exec", "command")
+
+    async def set(self, zone: str, name: str, value: str, ttl: int) -> None:
+        await self._run("set", zone, name, value, ttl)
+
+    async def delete(self, zone: str, name: str, value: str, ttl: int) -> None:
+        await self._run("delete", zone, name, value, ttl)
+
+    async def _run(self, action: str, zone: str, name: str, value: str, ttl: int) -> None:
+        told = {"ACTION": action, "ZONE": f"{zone}.", "REC_NAME": relative(name, zone), "REC_TTL": str(ttl)}
+        environment = {**os.environ, **told, "REC_TYPE": "TXT", "REC_DATA": value}
+        try:
+            child = Child([self.command], environment, stderr=PIPE)
+        except OSError as error:
+            raise ProviderFailed(f"{self.command}: {error.strerror}") from error
+        assert child.stderr
+        try:
+            async with asyncio.timeout(SECONDS):
+                said = await read(child.stderr, MOST_SAID)
+                status = await child.wait()
+        except TimeoutError:
+            raise ProviderFailed(f"{self.command} {action}: not done within {SECONDS:g} s") from None
+        finally:
+            if not child.ended:
+                await child.kill()
+            child.close()
+        if status:
+            raise ProviderFailed(f"{self.command} {action}: exit status {status}: {said.strip()}")
+
+
+class Rfc2136:
+    """Updates signed with `key_name`, `key_alg` and `key` (base64), sent to `server` by TCP; unsigned without a key."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        self.server, self.port = address(_needed(variables, "rfc2136", "server"))
+        self.key_name, self.key = variables.get("key_name", ""), variables.get("key", "")
+        self.algorithm = variables.get("key_alg") or "hmac-sha256"
+
+    async def set(self, zone: str, name: str, value: str, ttl: int) -> None:
+        await self._send(zone, lambda update: update.add(relative(name, zone), ttl, "TXT", f'"{value}"'))
+
+    async def delete(self, zone: str, name: str, value: str, ttl: int) -> None:
+        await self._send(zone, lambda update: update.delete(relative(name, zone), "TXT", f'"{value}"'))
+
+    async def _send(self, zone: str, change: Callable[[Any], None]) -> None:
+        try:
+            import dns.asyncquery
+            import dns.exception
+            import dns.rcode
+            import dns.tsigkeyring
+            import dns.update
+        except ImportError:
+            raise ProviderFailed("dnspython is not installed; install this server with its extra `acme`") from None
+        try:
+            keyring = dns.tsigkeyring.from_text({self.key_name: self.key}) if self.key else None
+            update = dns.update.UpdateMessage(zone, keyring=keyring, keyalgorithm=f"{self.algorithm.strip('.')}.")
+            change(update)
+            answer = await dns.asyncquery.tcp(update, self.server, port=self.port, timeout=SECONDS / 6)
+        except (dns.exception.DNSException, OSError, ValueError, EOFError, KeyError) as error:
+            raise ProviderFailed(f"{self.server} port {self.port}: {str(error) or type(error).__name__}") from error
+        if answer.rcode() != dns.rcode.NOERROR:
+            raise ProviderFailed(f"{self.server} port {self.port} refused the update of {zone}: {dns.rcode.to_text(answer.rcode())}")
+
+
+PROVIDERS: Mapping[str, Callable[[Mapping[str, str]], Provider]] = {"exec": Exec, "rfc2136": Rfc2136}
+
+
+def provider(name: str, variables: Mapping[str, str]) -> Provider:
+    """Raises ProviderFailed."""
+    if name not in PROVIDERS:
+        raise ProviderFailed(f"invalid DNS provider name: '{name}'; this server knows {', '.join(PROVIDERS)}")
+    return PROVIDERS[name](variables)
+
+
+def relative(name: str, zone: str) -> str:
+    """A name as its zone knows it."""
+    return name.rstrip(".").removesuffix(zone.rstrip(".")).rstrip(".") or "@"
+
+
+def address(server: str) -> tuple[str, int]:
+    """(host, port) of `host`, `host:port`, `[::1]:port` and `::1`."""
+    host, colon, port = server.rpartition(":")
+    if colon and port.isdecimal() and (":" not in host or host.endswith("]")):
+        return host.strip("[]"), int(port)
+    return server.strip("[]"), 53
+
+
+def _needed(variables: Mapping[str, str], name: str, variable: str) -> str:
+    if not variables.get(variable):
+        raise ProviderFailed(f"{name} needs the variable {variable} in acme-vars")
+    return variables[variable]

@@ -1,0 +1,110 @@
+"""Solves dns-01: sets the record, waits until the zone's own servers show it, tells HAProxy, and takes the record away again."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.acme.challenge import Challenge
+from haproxy_native.acme.providers import Provider, ProviderFailed, provider
+from haproxy_native.acme.zones import Unresolved, Zones, last_labels
+from haproxy_native.errors import RuntimeFailure, RuntimeRefused
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+
+log = logging.getLogger(__name__)
+READY_SINCE = (3, 3)
+READY = "challenge(s) ready!"
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Seconds. `timeout` None: the name servers are not asked whether they show a record; `doubt`: for how long none need be found."""
+
+    delay: float = 0.0
+    interval: float = 5.0
+    timeout: float | None = 3600.0
+    doubt: float = 60.0
+    kept: float = 600.0
+    kept_after_failure: float = 1.0
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> "Patience":
+        """As two variables tell; what is no number counts as not told."""
+        delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
+        timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
+        return cls(delay=max(delay, 0.0), timeout=None if timeout < 0 else timeout)
+
+
+class Solver:
+    """`solve` each challenge in a task of its own: one that takes long keeps no other waiting."""
+
+    def __init__(self, runtime: Runtime, patience: Patience, zones: Zones) -> None:
+        self.runtime, self.patience, self.zones = runtime, patience, zones
+
+    async def solve(self, challenge: Challenge) -> None:
+        """A failure is told in the log; the record does not stay, whatever happens."""
+        name, about = challenge.name, f"challenge for {challenge.domain} of {challenge.certificate}"
+        try:
+            at = provider(challenge.provider, challenge.variables)
+            zone = await self._zone(name)
+            await at.set(zone, name, challenge.value, challenge.ttl)
+        except (ProviderFailed, Unresolved) as error:
+            log.error("%s: %s", about, error)
+            return
+        kept = self.patience.kept_after_failure
+        try:
+            await self._wait(zone, challenge)
+            await self._ready(challenge)
+            log.info("%s is deployed", about)
+            kept = self.patience.kept
+        except (Unresolved, RuntimeFailure) as error:
+            log.error("%s: %s", about, error)
+        finally:
+            await self._take_away(at, zone, challenge, kept)
+
+    async def _zone(self, name: str) -> str:
+        return last_labels(name) if self.patience.timeout is None else await self.zones.of(name)
+
+    async def _wait(self, zone: str, challenge: Challenge) -> None:
+        await asyncio.sleep(self.patience.delay)
+        if self.patience.timeout is None:
+            return
+        clock = asyncio.get_running_loop().time
+        began = last_asked = clock()
+        while True:
+            try:
+                if await self.zones.shows(zone, challenge.name, challenge.value):
+                    return
+                last_asked = clock()
+            except Unresolved:
+                if clock() - last_asked > self.patience.doubt:
+                    raise
+            if clock() - began > self.patience.timeout:
+                raise Unresolved(f"the servers of {zone} do not show the record within {self.patience.timeout:g} s")
+            await asyncio.sleep(self.patience.interval)
+
+    async def _ready(self, challenge: Challenge) -> None:
+        """Raises RuntimeFailure."""
+        if self.runtime.capabilities.version >= READY_SINCE:
+            command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
+            if READY not in (answer := await self.runtime.send(command)):
+                raise RuntimeRefused(answer, command)
+
+    async def _take_away(self, at: Provider, zone: str, challenge: Challenge, kept: float) -> None:
+        """Also at the end of the server, which does not wait for the time."""
+        try:
+            await asyncio.sleep(kept)
+        finally:
+            try:
+                await asyncio.shield(at.delete(zone, challenge.name, challenge.value, challenge.ttl))
+            except ProviderFailed as error:
+                log.warning("the record %s stays: %s", challenge.name, error)
+
+
+def _number(text: Any, default: float) -> float:
+    try:
+        return float(text)
+    except (TypeError, ValueError):
+        return default

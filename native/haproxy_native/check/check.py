@@ -1,0 +1,206 @@
+"""Asks HAProxy, or a command of the operator's, whether a configuration is right; asynchronous and time-boxed.
+
+Two kinds of no: `Refused` means these bytes will always fail, `CheckImpossible` that nobody could say.
+(HAProxy Management Guide, section 3, option -c)
+"""
+
+import os
+import shlex
+import shutil
+import signal
+from asyncio import to_thread
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from haproxy_native import sandbox
+from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.check import refusal
+from haproxy_native.check.account_keys import not_made, with_keys_in
+from haproxy_native.check.environment import for_a_command, for_haproxy
+from haproxy_native.check.run import Confinement, Ended, run
+from haproxy_native.check.messages import Message, Origin, as_sent, explained, messages, recorded
+from haproxy_native.errors import BadRequest, CheckImpossible, Refused
+from haproxy_native.scratch import Scratch
+from haproxy_native.text.document import Document
+
+FILE_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILE"
+# All files in their order, parted by `;` as in HAProxy's own HAPROXY_CFGFILES.
+FILES_VARIABLE = "DATAPLANEAPI_TRANSACTION_FILES"
+# What a shell answers when it could not run a command, and when a signal ended it.
+_NOT_RUN = {126: "not-executable", 127: "missing"}
+_KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SIGSEGV, signal.SIGTERM, signal.SIGBUS)}
+
+
+@dataclass(frozen=True)
+class CheckSettings:
+    """`command` (validate_cmd) replaces the call of `binary`; `before` and `after` are further files.
+
+    `confine`: whether what runs is confined (check_run.py); None: where `binary` is HAProxy itself, neither a script nor a command, which
+    are the operator's.
+    """
+
+    binary: str = "haproxy"
+    command: str = ""
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    seconds: float = 60.0
+    confine: bool | None = None
+
+    @property
+    def confined(self) -> bool:
+        if self.confine is None:
+            return not self.command and bool(sandbox.programs_of(shutil.which(self.binary) or ""))
+        return self.confine
+
+    @property
+    def escapes(self) -> bool:
+        """Whether it is to be confined and runs free, since this process may not use Landlock."""
+        return self.confined and not sandbox.version()
+
+    def words(self, files: Sequence[str]) -> list[str]:
+        """Raises BadRequest for a command that is none."""
+        if not self.command:
+            before, after = _named(self.before), _named(self.after)
+            return [self.binary, *before, "-W", *_named(files), "-c", *after]
+        try:
+            words = shlex.split(self.command)
+        except ValueError as error:
+            raise BadRequest(f"validate_cmd is not a command ({error}): {self.command}") from error
+        if not words:
+            raise BadRequest("validate_cmd is not a command: it has no words")
+        return words
+
+
+@dataclass(frozen=True)
+class Checked:
+    """`path` is what HAProxy reads instead of `file`, and `document` what it finds there; `main`: the one that a command is told.
+
+    `shift`: how many lines more it has than the text that was sent, above that text.
+    """
+
+    path: Path
+    file: Path
+    document: Document | None = None
+    main: bool = True
+    shift: int = 0
+
+
+async def check(
+    files: Sequence[Checked], settings: CheckSettings, *, transaction_id: str | None = None, home: Path | None = None
+) -> list[Message]:
+    """What HAProxy has to say about files that it accepts together, in the order in which it loads them: warnings.
+
+    `home` is where relative paths begin, else our own working directory. Raises Refused, CheckImpossible and BadRequest.
+    """
+    scratch = await to_thread(_scratch)
+    try:
+        ended, files = await _asked(files, settings, home, scratch.path if scratch else None)
+    finally:
+        if scratch:
+            await to_thread(scratch.remove)
+    code, stderr, stdout = ended.code, ended.stderr, ended.stdout
+    origins = {str(each.path): Origin(str(each.file), each.document, each.shift) for each in files}
+    said = await beside_if(len(stderr) > LARGE, messages, stderr, origins)
+    if code == 0:
+        return said
+    alerts = [message for message in said if message.level == "alert"]
+    how = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
+    # HAProxy may find a mistake, tell it, and crash over it.
+    if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
+        detail = stderr[-1000:].strip() or settings.command or settings.binary
+        raise CheckImpossible(f"{how}: {detail}", reason=_NOT_RUN.get(code, "killed"))
+    stderr, stdout = as_sent(stderr, origins), as_sent(stdout, origins)
+    text = f"{how}: " + (f"err transactionId={transaction_id} \n" if transaction_id else "")
+    text += recorded(stderr) or (stderr.strip() or stdout.strip())[-1000:]
+    alerts, line = await to_thread(_placed, alerts, origins)
+    line = line or (stderr.strip() or stdout.strip()).partition("\n")[0][: refusal.LONGEST]
+    raise Refused((f"{line}\n" if line else "") + text.removesuffix("\n") + explained(alerts), alerts=alerts)
+
+
+def _placed(alerts: list[Message], origins: Mapping[str, Origin]) -> tuple[list[Message], str]:
+    """The alerts with their places, and the line that sums them up."""
+    alerts = refusal.located(alerts, origins)
+    return alerts, refusal.first_line(alerts, origins)
+
+
+def _named(files: Sequence[str]) -> list[str]:
+    return [word for name in files for word in ("-f", name)]
+
+
+def _variables(files: Sequence[Checked]) -> dict[str, str]:
+    """What a command of the operator's is told."""
+    main = next((each for each in files if each.main), files[0])
+    return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(each.path) for each in files)}
+
+
+def _scratch() -> Scratch | None:
+    """None where nothing temporary can be written."""
+    with suppress(OSError):
+        return Scratch("check")
+    return None
+
+
+async def _asked(
+    files: Sequence[Checked], settings: CheckSettings, home: Path | None, scratch: Path | None
+) -> tuple[Ended, Sequence[Checked]]:
+    """How the check ended, and of what it was: of the files, or of copies whose account keys can be made."""
+    environment = await to_thread(_environment, files, settings)
+    within = Confinement(scratch, settings.seconds) if settings.confined else None
+    ended = await _run(files, settings, environment, within, home)
+    missing = not_made(ended.stderr) if within and scratch and ended.code else frozenset()
+    if not missing or scratch is None:
+        return ended, files
+    with ExitStack() as copies:
+        others = [await to_thread(_with_keys, each, scratch, missing, copies) for each in files]
+        return await _run(others, settings, environment, within, home), others
+
+
+def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str, str]:
+    if not settings.confined:
+        return for_a_command(os.environ) | _variables(files)
+    texts = []
+    for path in (*settings.before, *(str(each.path) for each in files), *settings.after):
+        # Anything else might have nothing to read for ever.
+        with suppress(OSError):
+            texts += [Path(path).read_bytes()] if Path(path).is_file() else []
+    return for_haproxy(os.environ, texts)
+
+
+def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies: ExitStack) -> Checked:
+    """The file itself, or a copy beside it, which `copies` removes."""
+    data = checked.path.read_bytes()
+    document = Document.parse(data)
+    changed = with_keys_in(scratch, document, missing)
+    if changed is document:
+        return checked
+    copy = checked.path.with_name(f"{checked.path.name}.keys")
+    copies.callback(copy.unlink, missing_ok=True)
+    copy.touch(mode=0o600)
+    copy.write_bytes(changed.data)
+    return replace(checked, path=copy)
+
+
+async def _run(
+    files: Sequence[Checked], settings: CheckSettings, environment: dict[str, str], within: Confinement | None, home: Path | None
+) -> Ended:
+    words = settings.words([str(each.path) for each in files])
+    try:
+        return await run(words, environment, settings.seconds, within=within, home=home)
+    except TimeoutError as error:
+        detail = f"{words[0]} gave no answer within {settings.seconds:g} s and was stopped"
+        raise CheckImpossible(detail, reason="timeout") from error
+    except FileNotFoundError as error:
+        if shutil.which(words[0]):
+            detail = f'exec: "{words[0]}": the interpreter that its first line names does not exist'
+            raise CheckImpossible(detail, reason="not-executable") from error
+        kind = "no such file" if "/" in words[0] else "executable file not found in $PATH"
+        raise CheckImpossible(f'exec: "{words[0]}": {kind}', reason="missing") from error
+    except OSError as error:
+        reason = "not-executable" if isinstance(error, PermissionError) or error.strerror == "Exec format error" else "failed"
+        raise CheckImpossible(f'exec: "{words[0]}": {(error.strerror or str(error)).lower()}', reason=reason) from error
+
+
+def _signal_name(number: int) -> str:
+    return (signal.strsignal(number) or str(number)).lower()

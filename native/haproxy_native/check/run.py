@@ -1,0 +1,82 @@
+"""Runs `haproxy -c`, or the operator's command: as many at once as there are processors.
+
+What HAProxy reads may come from any user of the API, and some of it is executed (Lua) or written (keys) while it is checked. So HAProxy
+is confined to a scratch directory (native/haproxy_native/sandbox.py) and limited in time and memory; the operator's command may write where it must.
+"""
+
+import asyncio
+import os
+import resource
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from haproxy_native.child import PIPE, Child, read
+from haproxy_native.sandbox import confined, programs_of
+
+_KEPT_OUTPUT = 1 << 20
+_LARGEST_FILE, _LEAST_MEMORY = 1 << 26, 1 << 30
+_slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The exit status, negative for the signal that ended it, and what was said."""
+
+    code: int
+    stderr: str
+    stdout: str
+
+
+@dataclass(frozen=True)
+class Confinement:
+    """`scratch` is the directory in which files may change; None where there is none for temporary files."""
+
+    scratch: Path | None
+    seconds: float
+
+    def start(self, words: Sequence[str], environment: Mapping[str, str], home: Path | None) -> Child:
+        """Raises OSError."""
+        temporary = {"TMPDIR": str(self.scratch)} if self.scratch else {}
+        start = partial(Child, words, {**environment, **temporary}, stdout=PIPE, stderr=PIPE, home=home)
+        child = confined(start, [self.scratch] if self.scratch else [], programs_of(shutil.which(words[0]) or words[0]))
+        child.limit(self._limits())
+        return child
+
+    def _limits(self) -> dict[int, int]:
+        """Of the processor's time, of memory, of a file that is written, and of a core dump."""
+        memory = max(_LEAST_MEMORY, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
+        return {
+            resource.RLIMIT_CPU: int(self.seconds) + 1,
+            resource.RLIMIT_DATA: memory,
+            resource.RLIMIT_FSIZE: _LARGEST_FILE,
+            resource.RLIMIT_CORE: 0,
+        }
+
+
+async def run(
+    words: Sequence[str], environment: Mapping[str, str], seconds: float, *, within: Confinement | None, home: Path | None = None
+) -> Ended:
+    """Waits for its turn. Raises TimeoutError, and OSError for what cannot be started. A caller that is cancelled ends the process."""
+    async with _slot():
+        child = within.start(words, environment, home) if within else Child(words, environment, stdout=PIPE, stderr=PIPE, home=home)
+        assert child.stderr
+        assert child.stdout
+        try:
+            async with asyncio.timeout(seconds):
+                stderr, stdout = await asyncio.gather(read(child.stderr, _KEPT_OUTPUT), read(child.stdout, _KEPT_OUTPUT))
+                return Ended(await child.wait(), stderr, stdout)
+        finally:
+            if not child.ended:
+                await child.kill()
+            child.close()
+
+
+def _slot() -> asyncio.Semaphore:
+    loop = asyncio.get_running_loop()
+    if loop not in _slots:
+        _slots[loop] = asyncio.Semaphore(len(os.sched_getaffinity(0)))
+    return _slots[loop]

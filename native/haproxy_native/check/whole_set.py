@@ -1,0 +1,165 @@
+"""A configuration checked together with all that it refers to, before any of it is where it will be used.
+
+The files are laid out in a throw-away tree, with links to what else their directories hold, and the configuration is made to look
+there. The grammar is asked first: what it does not know is told, and HAProxy decides.
+"""
+
+import asyncio
+import os
+import re
+from asyncio import to_thread
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+
+from haproxy_native.check.check import Checked, CheckSettings, check
+from haproxy_native.editing.editor import Editor
+from haproxy_native.check.messages import Message, Places
+from haproxy_native.errors import Refused
+from haproxy_native.scratch import Scratch
+from haproxy_native.text.document import Document
+
+
+@dataclass(frozen=True)
+class WholeSet:
+    """`configuration`: the texts of the files that HAProxy is started with, by path and in their order.
+
+    `files`: what they refer to (maps, certificates, crt-lists, error pages), by the path that the configuration uses. A relative path
+    begins where HAProxy will be started. Of one that is on disk somewhere else its place is given instead of its content.
+    `lists`: those that name further files by their paths, as crt-lists do.
+    `home`: where HAProxy is started, on a host where whatever is not part of the set is as it is; paths are absolute then.
+    """
+
+    configuration: Mapping[str, bytes]
+    files: Mapping[str, bytes | Path] = field(default_factory=dict)
+    lists: Collection[str] = ()
+    home: Path | None = None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """`unknown`: lines that no object of the API can express; `messages`: what HAProxy said of a set that it accepts."""
+
+    unknown: list[Message]
+    messages: list[Message]
+
+
+async def check_whole_set(given: WholeSet, settings: CheckSettings, editor: Editor | None = None) -> Findings:
+    """Raises Refused and CheckImpossible. Nothing is left behind; a `validate_cmd` is not asked, since it knows nothing of the tree."""
+    documents = _parsed(given)
+    unknown = [found for path, document in documents.items() for found in _unknown(path, document, editor or Editor())]
+    return Findings(unknown, await said_of_whole_set(given, settings))
+
+
+def _parsed(given: WholeSet) -> dict[str, Document]:
+    return {path: Document.parse(text) for path, text in given.configuration.items()}
+
+
+async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Message]:
+    """The same without the grammar: what HAProxy says of a set that it accepts."""
+    documents = await to_thread(_parsed, given)
+    scratch = await to_thread(Scratch, "set")
+    tree = scratch.path
+    checked: list[Checked] = []
+    laying = asyncio.create_task(to_thread(_lay_out, tree, given, documents))
+    try:
+        checked = await asyncio.shield(laying)
+        said = await check(checked, replace(settings, command=""), home=_home(tree, given))
+        return [_at_home(each, tree) for each in said]
+    except Refused as refused:
+        alerts = [_at_home(alert, tree) for alert in refused.alerts if isinstance(alert, Message)]
+        detail = refused.detail
+        for each in checked:
+            detail = detail.replace(str(each.path), str(each.file))
+        raise Refused(_without(detail, tree), alerts=alerts) from None
+    finally:
+        # The thread goes on after this work is cancelled, and would write into what is removed.
+        await asyncio.wait([laying])
+        await to_thread(scratch.remove)
+
+
+def _unknown(path: str, document: Document, editor: Editor) -> Iterator[Message]:
+    by_kind = {resource.section: resource for resource in editor.resources.by_name.values() if resource.section}
+    first, places = document.preamble.count("\n"), Places(document)
+    for section in document.sections:
+        first += section.lead.count("\n")
+        for place in editor.unknown(section, by_kind[section.kind]) if section.kind in by_kind else ():
+            number = first + place + 1
+            header, source = places.locate(number)
+            yield Message("notice", "a line that no object of the API can express", path, number, header, source)
+        first += section.text.count("\n")
+
+
+def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:
+    _home(tree, given).mkdir(parents=True)
+    directories = {os.path.dirname(os.path.normpath(path)) for path in given.files if os.path.isabs(path)}
+    pattern = _paths(directories, above=given.home is not None)
+    for path, content in given.files.items():
+        _write(_place(tree, path), _led(pattern, tree, content) if path in given.lists else content)
+    checked = []
+    for number, (path, document) in enumerate(documents.items()):
+        # Beside what is there, since relative paths can be made to begin at the file (`default-path config`).
+        directory = _place(tree, os.path.dirname(os.path.abspath(path))) if given.home else tree
+        copy = directory / f".{number}-{os.path.basename(path)}"
+        _write(copy, _led(pattern, tree, document.text.encode("utf-8", "surrogateescape")))
+        checked.append(Checked(copy, Path(path), document, main=number == 0))
+    for directory in [Path("/")] if given.home else map(Path, directories):
+        _link_others(directory, _place(tree, str(directory)))
+    return checked
+
+
+def _home(tree: Path, given: WholeSet) -> Path:
+    return _place(tree, str(given.home)) if given.home else tree / "home"
+
+
+def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -> bytes:
+    """A text whose paths lead into the tree."""
+    text = content.read_bytes() if isinstance(content, Path) else content
+    root = os.fsencode(tree / "root")
+    return pattern.sub(lambda found: root + found[0], text) if pattern else text
+
+
+def _place(tree: Path, path: str) -> Path:
+    """Where a path is found in the tree, which it cannot leave."""
+    return tree / "root" / os.path.normpath(path).lstrip("/") if os.path.isabs(path) else tree / "home" / os.path.normpath("/" + path)[1:]
+
+
+def _write(path: Path, content: bytes | Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, Path):
+        path.symlink_to(content)
+    else:
+        path.write_bytes(content)
+
+
+def _link_others(real: Path, copy: Path) -> None:
+    """What is there already stays in reach, below what comes; but for what is in a directory that may not be listed."""
+    with suppress(PermissionError):
+        for each in real.iterdir() if real.is_dir() else ():
+            place = copy / each.name
+            if place.is_dir() and not place.is_symlink() and each.is_dir():
+                _link_others(each, place)
+            elif not os.path.lexists(place):
+                place.symlink_to(each)
+
+
+def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
+    """Any of these directories, as the beginning of a path within a word; with `above` also those that they are in, as a word's end."""
+    over = {str(each) for directory in directories for each in PurePosixPath(directory).parents} - {"/", *directories} if above else set()
+    ends = [(directories, rb"(?=[/\s\"',;)]|$)"), (over, rb"(?=/?(?:[\s\"']|$))")]
+    choices = [b"(?:" + _any(names) + b")" + end for names, end in ends if names]
+    return re.compile(rb"(?<![\w./-])(?:" + b"|".join(choices) + b")", re.MULTILINE) if choices else None
+
+
+def _any(names: Collection[str]) -> bytes:
+    return b"|".join(re.escape(os.fsencode(each)) for each in sorted(names, key=len, reverse=True))
+
+
+def _without(text: str, tree: Path) -> str:
+    return text.replace(f"{tree}/root", "").replace(f"{tree}/home/", "")
+
+
+def _at_home(said: Message, tree: Path) -> Message:
+    """With the paths that the set has."""
+    return replace(said, text=_without(said.text, tree), file=_without(said.file, tree) if said.file else None)

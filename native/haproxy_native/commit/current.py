@@ -1,0 +1,154 @@
+"""The configuration as it is: what the file holds, its document and its version, and how an edit by somebody else is noticed.
+
+The three agree at every moment. An outsider's text is taken over as it is, under a higher version, and not rewritten.
+"""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from haproxy_native.commit.state_file import MemoryFile, fingerprint, stamped_fingerprint
+from haproxy_native.editing import header, patches
+from haproxy_native.disk.file import Seen
+from haproxy_native.disk.files import ConfigFiles, Drafts, SeenAll
+from haproxy_native.editing.header import Stamp, Stamped
+from haproxy_native.errors import WriteFailed
+from haproxy_native.text.document import CONFIGURATION, Document
+from haproxy_native.text.outline import Outline
+
+# Nanoseconds; the kernel's clock for files goes on every 10 ms, or more often.
+_TICK = 20_000_000
+
+
+class Reading(NamedTuple):
+    """What was read: how the file looked before, its bytes, and the document where they differ from those known."""
+
+    seen: tuple[Seen | SeenAll | None, bool]
+    data: bytes
+    document: Document | None
+
+
+class Current:
+    """`banner`: whether our next write brings the banner lines; a pushed text decides for itself until the file is read again.
+
+    `stamp` puts the header on a text, `outline` tells where its sections begin.
+    """
+
+    def __init__(self, file: ConfigFiles, memory: MemoryFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION) -> None:
+        self.file, self._memory, self.stamp, self._outline = file, memory, stamp, outline
+        self.document = Document("", ())
+        self.version = header.FIRST_VERSION
+        self.banner = True
+        self.fingerprint = ""
+        self._seen: Seen | SeenAll | None = None
+        self._settled = False
+        self._installing = False
+        # A write failed, and perhaps the way back, too.
+        self._torn = False
+        # Raised with every change of what is known: a reading that began before one is out of date.
+        self._turn = 0
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+    def open(self) -> bool:
+        """Takes the file as it is, without counting; whether it is as it was last known. Raises Unreadable."""
+        return self._opened(self._read())
+
+    async def open_aside(self) -> bool:
+        """The same; the file is read in a thread."""
+        turn = -1
+        while turn != self._turn:
+            turn = self._turn
+            reading = await asyncio.to_thread(self._read)
+        return self._opened(reading)
+
+    def notice(self) -> bool:
+        """Takes over what somebody else wrote, as the next version; False when nobody did. Raises Unreadable."""
+        return not self._is_as_known() and self._took_over(self._read())
+
+    async def notice_aside(self) -> bool:
+        """The same; the file is read in a thread, so that a large one keeps no other coroutine waiting. Raises Unreadable."""
+        while not self._is_as_known():
+            turn = self._turn
+            # Putting a torn file back writes it, which nothing else may do meanwhile.
+            reading = self._read() if self._torn else await asyncio.to_thread(self._read)
+            if turn == self._turn:
+                return self._took_over(reading)
+        return False
+
+    def _opened(self, reading: Reading) -> bool:
+        document = self.document if reading.document is None else reading.document
+        known = fingerprint(reading.data) == self._memory.value.file
+        self._take(document, self._memory.value.version if known else header.version_of(document), reading.data, reading.seen)
+        self._torn = False
+        return known
+
+    def _is_as_known(self) -> bool:
+        return self._installing or (self._settled and self.file.seen() == self._seen)
+
+    def _read(self) -> Reading:
+        seen, data = self._look(), self.file.read()
+        if self._torn and fingerprint(data) != self.fingerprint and self.file.mend():
+            seen, data = self._look(), self.file.read()
+        return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parsed(data))
+
+    def _took_over(self, reading: Reading) -> bool:
+        """Whether it is another text than the one known."""
+        self._torn = False
+        if (document := reading.document) is None:
+            self._seen, self._settled = reading.seen
+            return False
+        self._take(document, max(self.version, header.version_of(document)) + 1, reading.data, reading.seen)
+        return True
+
+    @property
+    def settled(self) -> bool:
+        """Whether another write would have to look otherwise; one that follows another at once need not."""
+        return self._settled
+
+    def touched(self) -> Seen | SeenAll | None:
+        """How the file looks, where it does not look as we know it."""
+        seen = self.file.seen()
+        return None if seen == self._seen or self._installing else seen
+
+    def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
+        """The document's bytes under a version, as a draft. Raises WriteFailed."""
+        stamped = self.stamp(document, version, banner=banner)
+        return stamped, self.file.draft(stamped.data, name)
+
+    async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:
+        """Makes the draft the file, and its document the current one. Raises WriteFailed."""
+        self._installing = True
+        self._turn += 1
+        try:
+            await asyncio.to_thread(draft.install, lambda: self.file.seen() == self._seen)
+            self.banner = banner
+            self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), self._look())
+        except WriteFailed:
+            self._torn, self._settled = True, False
+            raise
+        finally:
+            self._installing = False
+            self._turn += 1
+
+    def _parsed(self, data: bytes) -> Document:
+        return patches.sharing(Document.parse(data, outline=self._outline), self.document, read=True)
+
+    def _look(self) -> tuple[Seen | SeenAll | None, bool]:
+        """How the file looks, and whether another write since would have to look otherwise: clocks of files tick slowly."""
+        now, seen = time.time_ns(), self.file.seen()
+        return seen, seen is None or now - seen.written > _TICK
+
+    def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | SeenAll | None, bool]) -> None:
+        self.banner = True
+        self._keep(document, version, fingerprint(data), seen)
+        self._memory.set()
+
+    def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
+        self._turn += 1
+        self.document, self.version, self.fingerprint = document, version, mark
+        self._seen, self._settled = seen
+        self._memory.note(version=version, file=mark)

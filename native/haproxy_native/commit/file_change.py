@@ -1,0 +1,201 @@
+"""A change of a stored file on its way through the commit: entered into the ledger, written, then told to the worker.
+
+How the worker learns of it is asked of the file's store. What HAProxy refuses leaves file and process as they were.
+"""
+
+import asyncio
+import logging
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Protocol
+
+from haproxy_native.planning.outcome import FilePlan, Reason
+from haproxy_native.commit.context import Site
+from haproxy_native.commit.ledger import SKIPPED, WAITING
+from haproxy_native.disk import ownership
+from haproxy_native.disk.file import Draft
+from haproxy_native.disk.journal import sync_directory
+from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.client import Worker
+from haproxy_native.runtime.commands import Step
+
+log = logging.getLogger(__name__)
+ASKED = Reason("", 0, "", "a reload was asked for")
+
+
+class Store(Protocol):
+    """What the commit asks of a store (native/haproxy_native/storage/store.py)."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone."""
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """`draft` becomes the file; without one the file is deleted.
+
+    `check` is called under the lock, before anything happens, and raises what speaks against the change. `compose`, where it can only
+    then be told what the change is, gives it. `steps`, where the caller knows better than the store what to tell the worker; they are
+    `partial` when they tell of this change only, not of all that the file holds. `may_reload`: no reload is scheduled otherwise.
+    Without `live` the worker is told by a reload only. `along` are drafts of files that are read along with it, such as a key in a file
+    of its own: they are installed before it, and undone with it.
+    """
+
+    store: Store
+    path: Path
+    draft: Draft | None = None
+    check: Callable[[], None] = lambda: None
+    steps: Sequence[Step] | None = None
+    force_reload: bool = False
+    may_reload: bool = True
+    live: bool = True
+    partial: bool = False
+    compose: "Callable[[], Awaitable[FileChange]] | None" = None
+    along: Mapping[Path, Draft] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        return [*self.along, self.path]
+
+    @property
+    def drafts(self) -> Iterator[Draft]:
+        yield from self.along.values()
+        if self.draft:
+            yield self.draft
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the worker knows of a changed file: all there is to know, or the reasons for a reload; `awaited` as in the plan, and only where
+    the worker has not taken the file live."""
+
+    reasons: Sequence[Reason] = ()
+    awaited: bool = False
+
+
+async def change_locked(site: Site, change: FileChange) -> Told:
+    """All but the reload, for who holds the lock. Raises what the check raises, WriteFailed and NotTaken, with nothing changed."""
+    try:
+        await notice(site)
+        change.check()
+        if change.compose:
+            change = await change.compose()
+        return await _carried_out(site, change)
+    finally:
+        for draft in change.drafts:
+            draft.discard()
+
+
+async def _carried_out(site: Site, change: FileChange) -> Told:
+    plan = await planned(site, change)
+    if not plan.used and not plan.steps:
+        await asyncio.to_thread(_install, change)
+        return Told([ASKED] if change.force_reload else [], plan.awaited)
+    try:
+        await asyncio.to_thread(_begin, site, change)
+        await asyncio.to_thread(_install, change)
+    except NativeError:
+        with suppress(WriteFailed):
+            await asyncio.to_thread(_undo, site, change)
+        raise
+    return await _tell(site, change, plan)
+
+
+async def notice(site: Site) -> None:
+    """What others did: another text, another worker."""
+    await site.current.notice_aside()
+    await site.running.observe()
+    known = site.memory.value
+    site.stored.loaded_by(Worker(known.pid, known.started))
+
+
+async def planned(site: Site, change: FileChange) -> FilePlan:
+    plan = await change.store.plan(site, change.path, change.draft.path if change.draft else None)
+    if change.force_reload or not change.live:
+        seen = () if change.force_reload else plan.seen
+        return FilePlan(seen, plan.reasons or [ASKED], plan.used or bool(plan.steps), plan.awaited)
+    return plan if change.steps is None else replace(plan, steps=change.steps, reasons=())
+
+
+async def _tell(site: Site, change: FileChange, plan: FilePlan) -> Told:
+    reasons, may_reload = plan.reasons, change.may_reload or change.force_reload
+    if plan.steps:
+        try:
+            await commands.carry_out(site.runtime, plan.steps)
+            reasons = ()
+        except RuntimeRefused as error:
+            await asyncio.to_thread(_undo, site, change)
+            raise NotTaken(error.answer) from error
+        except NotLive as error:
+            reasons = [Reason("", 0, "", error.detail)]
+        except RuntimeFailure as error:
+            reasons, may_reload = [Reason("", 0, "", f"it is not known whether HAProxy took {change.path.name}: {error}")], True
+    if not reasons:
+        waiting = site.stored.entries[str(change.path)].state if change.partial else ""
+        _settle(site, change, waiting)
+        return Told((), plan.awaited and bool(waiting))
+    _settle(site, change, WAITING if may_reload or site.pending else SKIPPED)
+    return Told(reasons if may_reload else (), plan.awaited)
+
+
+def _settle(site: Site, change: FileChange, state: str) -> None:
+    for path in change.paths:
+        if state:
+            site.stored.owe(path, state)
+        else:
+            site.stored.in_step(path)
+
+
+def _begin(site: Site, change: FileChange) -> None:
+    for path in change.paths:
+        site.stored.begin(path, change.store.name, "" if path == change.path else str(change.path))
+
+
+def _undo(site: Site, change: FileChange) -> None:
+    for path in reversed(change.paths):
+        if str(path) in site.stored.interrupted:
+            site.stored.undo(path)
+
+
+def _install(change: FileChange) -> None:
+    for draft in change.drafts:
+        draft.install()
+    if change.draft:
+        return
+    try:
+        change.path.unlink()
+    except OSError as error:
+        raise WriteFailed(ownership.failed(f"cannot delete {change.path}", error, change.path.parent)) from error
+    sync_directory(os, change.path.parent)
+
+
+async def _finish(site: Site, store: Store, path: Path) -> None:
+    there = await asyncio.to_thread(path.exists)
+    await _tell(site, FileChange(store, path), await store.plan(site, path, path if there else None))
+
+
+async def resume(site: Site, stores: Mapping[str, Store]) -> None:
+    """At start: what a crash cut off is finished, or undone where HAProxy refuses it."""
+    known, interrupted = site.memory.value, site.stored.interrupted
+    untouched = {name for name in interrupted if site.stored.is_untouched(Path(name))}
+    for name in interrupted:
+        path, owed = Path(name), site.stored.entries[name]
+        store = stores.get(owed.store)
+        try:
+            if store is None or {name, owed.along} & untouched:
+                site.stored.undo(path)
+            elif site.stored.was_read(path, Worker(known.pid, known.started)):
+                site.stored.in_step(path)
+            else:
+                await _finish(site, store, path)
+                log.warning("the change of %s that was cut off has been finished", path)
+        except NativeError as error:
+            log.warning("the change of %s that was cut off: %s", path, error)
+    site.stored.loaded_by(Worker(known.pid, known.started))

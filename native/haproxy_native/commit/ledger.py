@@ -1,0 +1,238 @@
+"""The ledger of stored files that the worker has not read as they are, with what they held before.
+
+A change is entered before its file is touched, and leaves the ledger when the worker has it. So whatever is refused, cut off, or
+lost with a failed reload can be put back. Former contents stand in a directory of their own, which nobody but this process may open.
+"""
+
+import json
+import logging
+import os
+import shutil
+import stat
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from haproxy_native.commit.running import started_after
+from haproxy_native.disk import ownership
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.file import ConfigFile
+from haproxy_native.errors import WriteFailed
+from haproxy_native.runtime.client import Worker
+
+log = logging.getLogger(__name__)
+WAITING, SKIPPED = "waiting", "skipped"
+# No file at all.
+ABSENT = ""
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Owed:
+    """`former` names the copy of what the worker has; `state` says what becomes of the file: a scheduled reload will read it, or
+    any will. While a change is under way `before` names the copy of what the file held when it began, and `along` the file that is changed
+    next, where both are one change. `since`: nanoseconds.
+    """
+
+    store: str
+    former: str
+    state: str = ""
+    before: str | None = None
+    since: int = 0
+    along: str = ""
+
+
+class Ledger:
+    """Kept in `stored.json` of a directory; `entries` by path. `begin`, `owe` and `undo` raise WriteFailed."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path, self._former, self._journals = directory / "stored.json", directory / "former", directory
+        self.entries: dict[str, Owed] = {}
+        self._told: dict[str, int] = {}
+
+    def open(self) -> None:
+        """Reads what an earlier process left, and drops copies that no entry names."""
+        with suppress(OSError, ValueError, TypeError):
+            kept = json.loads(self.path.read_bytes())
+            self.entries, self._told = {path: Owed(**owed) for path, owed in kept["owed"].items()}, kept["told"]
+        with suppress(OSError):
+            for copy in self._former.iterdir():
+                self._drop(copy.name)
+
+    @property
+    def interrupted(self) -> list[str]:
+        """Paths of the changes that were under way when the process ended."""
+        return [path for path, owed in self.entries.items() if owed.before is not None]
+
+    @property
+    def waits(self) -> bool:
+        """Whether a reload was promised for some file."""
+        return any(owed.state == WAITING for owed in self.entries.values())
+
+    def begin(self, path: Path, store: str, along: str = "") -> None:
+        """The file is about to change, and then the one `along` which it is read, if any."""
+        before = self._copy(path)
+        owed = self.entries.get(str(path)) or Owed(store, before)
+        self._enter(path, replace(owed, before=before, along=along))
+
+    def in_step(self, path: Path) -> None:
+        """The worker does what the file says."""
+        if owed := self.entries.pop(str(path), None):
+            self._told[str(path)] = _written(path)
+            self._settle()
+            self._drop(owed.former, owed.before or ABSENT)
+
+    def owe(self, path: Path, state: str) -> None:
+        """The file is changed, and a reload will tell the worker."""
+        owed = self.entries[str(path)]
+        self._enter(path, replace(owed, state=state, before=None, since=_written(path)))
+        self._drop(owed.before or ABSENT)
+
+    def undo(self, path: Path) -> None:
+        """The file is again what it was when the change began."""
+        owed = self.entries[str(path)]
+        if not self.is_untouched(path):
+            self._put(path, owed.before or ABSENT)
+        if owed.state:
+            self._enter(path, replace(owed, before=None))
+            self._drop(owed.before or ABSENT)
+        else:
+            self.in_step(path)
+
+    def put_back(self) -> list[str]:
+        """A reload failed: every file is again what the worker has. The paths; one that cannot be written stays owed."""
+        back = []
+        for path, owed in list(self.entries.items()):
+            try:
+                self._put(Path(path), owed.former)
+                self.in_step(Path(path))
+                back.append(path)
+            except WriteFailed as error:
+                log.error("%s could not be put back to what HAProxy has loaded: %s", path, error)
+        return back
+
+    def loaded(self) -> None:
+        """The worker has read every file."""
+        if self.entries:
+            copies = [name for owed in self.entries.values() for name in (owed.former, owed.before or ABSENT)]
+            self.entries, self._told = {}, {}
+            self._settle()
+            self._drop(*copies)
+
+    def loaded_by(self, worker: Worker) -> None:
+        """A worker has read what was written before it began, whoever started it."""
+        for path, owed in list(self.entries.items()):
+            if owed.before is None and started_after(worker, owed.since / 1e9):
+                self.in_step(Path(path))
+
+    def was_read(self, path: Path, worker: Worker) -> bool:
+        """Whether a worker began after the file became what it is."""
+        return started_after(worker, _written(path) / 1e9)
+
+    def is_known(self, path: Path, worker: Worker) -> bool:
+        """Whether a worker has heard of the file as it is; not so where somebody else has edited it since."""
+        return self._told.get(str(path)) == _written(path) or self.was_read(path, worker)
+
+    def is_untouched(self, path: Path) -> bool:
+        """Whether a change that is under way has not reached the file yet."""
+        before = self.entries[str(path)].before
+        copy = self._former / before if before else None
+        if copy is None or not path.exists():
+            return copy is None and not path.exists()
+        return _same(path, copy)
+
+    def _enter(self, path: Path, owed: Owed) -> None:
+        """On disk as in memory, or neither."""
+        entries = self.entries
+        self.entries = {**entries, str(path): owed}
+        try:
+            self._write()
+        except WriteFailed:
+            self.entries = entries
+            self._drop(owed.before or ABSENT)
+            raise
+
+    def _settle(self) -> None:
+        """An entry too many on disk only makes the next process do again what is done."""
+        try:
+            self._write()
+        except WriteFailed as error:
+            log.warning("%s", error)
+
+    def _write(self) -> None:
+        told = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._told}
+        try:
+            self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+            write_copy(self.path, json.dumps(told, indent=2).encode() + b"\n")
+        except OSError as error:
+            raise WriteFailed(ownership.failed(f"cannot write {self.path}", error, self.path)) from error
+
+    def _copy(self, path: Path) -> str:
+        """A lasting copy with owner and mode; its name, ABSENT where there is nothing to copy."""
+        name = str(uuid.uuid4())
+        try:
+            self._former.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with path.open("rb") as source, open(self._former / name, "xb", opener=_private) as copy:
+                shutil.copyfileobj(source, copy, _PIECE)
+                _give(copy.fileno(), os.fstat(source.fileno()))
+                copy.flush()
+                os.fsync(copy.fileno())
+        except FileNotFoundError:
+            return ABSENT
+        except OSError as error:
+            self._drop(name, even_named=True)
+            raise WriteFailed(ownership.failed(f"cannot keep what {path} holds in {self._former}", error, self._former)) from error
+        return name
+
+    def _put(self, path: Path, name: str) -> None:
+        """Makes a file what a copy of it is."""
+        if name == ABSENT:
+            with suppress(FileNotFoundError):
+                path.unlink()
+            return
+        copy = self._former / name
+        draft = ConfigFile(path, self._journals, mode=0o600).draft(b"", str(uuid.uuid4()))
+        try:
+            with copy.open("rb") as source:
+                for piece in iter(lambda: source.read(_PIECE), b""):
+                    draft.append(piece)
+                if not path.exists():
+                    _give(draft.path, os.fstat(source.fileno()))
+            draft.install()
+        except OSError as error:
+            raise WriteFailed(ownership.failed(f"cannot put {path} back", error, path)) from error
+        finally:
+            draft.discard()
+
+    def _drop(self, *names: str, even_named: bool = False) -> None:
+        """Removes copies that no entry names."""
+        named = set() if even_named else {name for owed in self.entries.values() for name in (owed.former, owed.before)}
+        for name in names:
+            if name and name not in named:
+                with suppress(OSError):
+                    (self._former / name).unlink()
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _give(file: int | Path, like: os.stat_result) -> None:
+    with suppress(OSError):
+        os.chown(file, like.st_uid, like.st_gid)
+    os.chmod(file, stat.S_IMODE(like.st_mode))
+
+
+def _written(path: Path) -> int:
+    """Since when a file can be what it is."""
+    seen = ConfigFile(path, path.parent).seen()
+    return seen.written if seen else time.time_ns()
+
+
+def _same(one: Path, other: Path) -> bool:
+    with one.open("rb") as first, other.open("rb") as second:
+        pieces: Iterator[tuple[bytes, bytes]] = iter(lambda: (first.read(_PIECE), second.read(_PIECE)), (b"", b""))
+        return all(mine == theirs for mine, theirs in pieces)

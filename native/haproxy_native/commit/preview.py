@@ -1,0 +1,55 @@
+"""What a configuration would change, without changing it: a unified difference, the plan, and HAProxy's words."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from haproxy_native.planning.plan import Reason
+from haproxy_native.commit.context import Site
+from haproxy_native.beside import beside
+from haproxy_native.editing import patches
+from haproxy_native.editing.header import under_header_of
+from haproxy_native.check.messages import Message
+from haproxy_native.errors import Refused
+from haproxy_native.text import line_diff, parts
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import split_lines
+
+
+@dataclass(frozen=True)
+class Preview:
+    """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do."""
+
+    diff: str
+    commands: Sequence[str]
+    reasons: Sequence[Reason]
+    valid: bool
+    messages: Sequence[Message]
+
+
+async def preview(site: Site, document: Document, check: Callable[[Document], Awaitable[Sequence[Message]]], *, sent: bool) -> Preview:
+    """Of a document; `sent`: by a client, who may be unaware of what is not yet live. Raises what `check` does, but Refused."""
+    current, running = site.current.document, site.running
+    new = await beside(patches.sharing, document, current)
+    valid, messages = True, []
+    try:
+        messages = list(await check(new))
+    except Refused as error:
+        valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
+    await running.observe()
+    reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
+    if running.document is not None and not reasons:
+        plan = await beside(site.plan, running.document, new, site.runtime.capabilities)
+        reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
+    diff = await asyncio.to_thread(difference, site.current.document, new, site.current.path.name)
+    return Preview(diff, commands, reasons, valid, messages)
+
+
+def difference(old: Document, new: Document, name: str) -> str:
+    """Unified, of what people wrote: our checksum and version do not count. `name` is the main file's."""
+    before, after = parts.parts(old), parts.parts(under_header_of(new, old))
+    return "".join(difference_of_texts(before[each].text, after[each].text, each or name) for each in before if each in after)
+
+
+def difference_of_texts(old: str, new: str, name: str) -> str:
+    return "".join(line_diff.unified(split_lines(old), split_lines(new), f"{name} (now)", f"{name} (then)"))

@@ -1,0 +1,158 @@
+"""The running document: the text that the worker in service has loaded, plus every confirmed live change.
+
+It is known from what we loaded ourselves, remembered across restarts, or proven: a worker that started after the file was last
+written has loaded that file. Else it is not known, and the next change reloads. A copy of it (`.lkg`) is what a failed reload goes back to.
+"""
+
+import logging
+import time
+from pathlib import Path
+
+from haproxy_native.commit.current import Current
+from haproxy_native.commit.state_file import MemoryFile, fingerprint
+from haproxy_native.planning.plan import Reason
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.errors import RuntimeFailure
+from haproxy_native.runtime.client import Runtime, Worker
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+# CLOCK_REALTIME_COARSE, the kernel's clock for files, which Python does not name; it lags behind by up to a tick.
+_TICK = time.clock_getres(5)
+
+
+class Running:
+    """`document` is None while nobody knows; `doubt` says why the worker may not do what the document says. `answers`: whether
+    it did when it was last asked."""
+
+    def __init__(self, current: Current, runtime: Runtime, memory: MemoryFile, copy: Path) -> None:
+        self._current, self._runtime, self._memory, self.copy = current, runtime, memory, copy
+        self.document: Document | None = None
+        self.doubt = ""
+        self.answers = True
+        self._fingerprint = self._copied = ""
+
+    def reasons(self) -> list[Reason]:
+        """Why nothing can be changed live now."""
+        if self.document is None:
+            return [Reason("", 0, "", "it is not known what HAProxy has loaded")]
+        if self.doubt:
+            return [Reason("", 0, "", self.doubt)]
+        return [Reason("", 0, "", "HAProxy does not answer")] if self.is_expected and not self.answers else []
+
+    def drift(self) -> list[Reason]:
+        """What the worker does otherwise than this document, since it was changed there alone; a reload will end it."""
+        return [Reason("", 0, "", f"{each} was changed in the running process alone") for each in self._memory.value.drift]
+
+    def drifts(self, what: str, before: str, after: str) -> None:
+        """`what` was changed in the worker alone, from one state to another; nothing is left of it when it is as it was at first."""
+        drift = dict(self._memory.value.drift)
+        if drift.setdefault(what, before) == after:
+            del drift[what]
+        self._memory.set(drift=drift)
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether HAProxy is known to run here: its master's socket is configured, or a worker has answered once."""
+        known, master = self._memory.value, self._runtime.configured_master
+        return self._runtime.is_configured and bool(master or known.answered or known.pid)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the worker in service does exactly what the file says."""
+        return self.document is not None and self.document is self._current.document and not self.doubt
+
+    async def recall(self) -> None:
+        """At start: what an earlier process knew, if the same worker is still there."""
+        try:
+            data = self.copy.read_bytes()
+        except OSError:
+            data = b""
+        self._copied = fingerprint(data) if data else ""
+        known = self._memory.value.running
+        if known and known == self._current.fingerprint:
+            self._set(self._current.document, known)
+        elif known and known == self._copied:
+            self._set(Document.parse(data), known)
+        await self.observe()
+        if self.document is None and not data:
+            # Nothing better is known: what there is at the first start is assumed to be good.
+            self._copy(self._current.document, self._current.fingerprint)
+        self.save_copy()
+
+    async def observe(self) -> None:
+        """Asks who the worker is; one that somebody else started has loaded the file if that is older."""
+        try:
+            worker = await self._runtime.worker()
+        except RuntimeFailure:
+            self.answers = False
+            return
+        self.answers = True
+        remembered = self._memory.value
+        if (worker.pid, worker.started) == (remembered.pid, remembered.started):
+            return
+        self._memory.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
+        self._started_by_others(worker)
+
+    def _started_by_others(self, worker: Worker) -> None:
+        seen = self._current.file.seen()
+        if seen and self._current.touched() is None and started_after(worker, seen.written / 1e9):
+            self.is_loaded(self._current.document, self._current.fingerprint)
+        else:
+            self._set(None, "")
+
+    def is_loaded(self, document: Document, mark: str) -> None:
+        """The worker in service does exactly this now."""
+        self.doubt = ""
+        self._set(document, mark, pending="")
+
+    def is_ahead(self, document: Document) -> None:
+        """The worker does exactly this, which is on no disk: the file holds more, and that waits for a reload."""
+        self.doubt = ""
+        self._set(document, fingerprint(document.data))
+        self.save_copy()
+
+    def is_in_doubt(self, why: str) -> None:
+        self.doubt = why
+        self._memory.set(running="")
+
+    async def verify(self, document: Document, mark: str) -> None:
+        """After a reload of ours: the new worker runs this text."""
+        try:
+            worker = await self._runtime.worker()
+            self._memory.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
+        except RuntimeFailure:
+            self._memory.set(pid=0, started=0, drift={})
+        self.is_loaded(document, mark)
+        self.save_copy()
+
+    def save_copy(self) -> None:
+        """Brings the copy up to date, before the file gets a text that has yet to prove itself."""
+        if self.document is not None and self._fingerprint != self._copied:
+            self._copy(self.document, self._fingerprint)
+
+    def _copy(self, document: Document, mark: str) -> None:
+        try:
+            self.copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+            write_copy(self.copy, document.text.encode("utf-8", "surrogateescape"), self._current.path, lasting=False)
+            self._copied = mark
+        except OSError as error:
+            log.warning("cannot keep a copy of the running configuration in %s: %s", self.copy, error.strerror)
+
+    def good(self) -> Document | None:
+        """What to go back to when a reload fails."""
+        if self.document is not None:
+            return self.document
+        try:
+            return Document.parse(self.copy.read_bytes())
+        except OSError:
+            return None
+
+    def _set(self, document: Document | None, mark: str, **more: str) -> None:
+        self.document, self._fingerprint = document, mark
+        self._memory.set(running="" if self.doubt else mark, **more)
+
+
+def started_after(worker: Worker, moment: float) -> bool:
+    """Whether a worker certainly read its configuration after a moment."""
+    return worker.started > moment + _TICK

@@ -1,0 +1,97 @@
+"""What must survive a restart of the server, in one small file: the version of an outside edit, and what the worker has loaded."""
+
+import json
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import md5
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.editing.header import Stamped, checksum_of
+from haproxy_native.text.parts import is_joined
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Texts are named by their fingerprints.
+
+    `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
+    `pending` are the texts that were on their way there, parted by blanks. `drift`: what was changed in that worker alone, and how it was.
+    `answered`: a worker has answered once, so that HAProxy is known to run here.
+    """
+
+    version: int = 0
+    file: str = ""
+    running: str = ""
+    pid: int = 0
+    started: float = 0
+    pending: str = ""
+    drift: dict[str, str] = field(default_factory=dict)
+    answered: bool = False
+
+
+class MemoryFile:
+    """`value` is what is known, on disk but for what was only noted.
+
+    A directory that cannot be written costs only what a restart could have known.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.value = self._written = _read(path)
+
+    def note(self, **changes: Any) -> None:
+        """What the file itself tells as well, so that the disk may learn it with what is set next."""
+        self.value = replace(self.value, **changes)
+
+    def set(self, **changes: Any) -> None:
+        self.note(**changes)
+        if self.value != self._written:
+            self._write()
+
+    def owe(self, former: str, new: str) -> None:
+        """A text is about to become the file, and to be loaded; until it is there, what was owed for the former one still is."""
+        kept = [former] if former in self.value.pending.split() else []
+        self.set(pending=" ".join([*kept, new]))
+
+    def _write(self) -> None:
+        try:
+            self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+            write_copy(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", lasting=False)
+            self._written = self.value
+        except OSError as error:
+            log.warning("cannot write %s: %s; after a restart less is known, and the first change may reload", self.path, error.strerror)
+
+
+def fingerprint(data: bytes) -> str:
+    """The length and a checksum; in a file with a checksum line that of all behind it, which then is the same."""
+    checked = data.partition(b"\n")[2] if checksum_of(data) else data
+    return f"{len(data)}-{md5(checked, usedforsecurity=False).hexdigest()}"
+
+
+def stamped_fingerprint(stamped: Stamped) -> str:
+    return fingerprint(stamped.data) if is_joined(stamped.document) else f"{len(stamped.data)}-{stamped.checksum}"
+
+
+_TYPES: dict[str, Callable[[Any], Any]] = {
+    "version": int,
+    "pid": int,
+    "started": float,
+    "file": str,
+    "running": str,
+    "pending": str,
+    "drift": dict,
+    "answered": bool,
+}
+
+
+def _read(path: Path) -> Memory:
+    with suppress(OSError, ValueError, TypeError):
+        told = json.loads(path.read_bytes())
+        return Memory(**{name: kind(told[name]) for name, kind in _TYPES.items() if name in told})
+    return Memory()

@@ -1,0 +1,117 @@
+"""Services of the EC2 instances of one region: instances that run and whose tags tell a service and its port.
+
+One that belongs to an Auto Scaling group counts while the group has it in service, so that nobody is sent to one that is about to go.
+
+botocore, an optional extra, does the talking: credentials, signatures, pages. It blocks, so it works in a thread.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from haproxy_native.discovery.services import Definition, Endpoint, Found, SourceFailed
+
+log = logging.getLogger(__name__)
+SERVICE, SERVICE_PORT, OWN_PORT = "HAProxy:Service:Name", "HAProxy:Service:Port", "HAProxy:Instance:Port"
+RUNNING = [{"Name": "tag-key", "Values": [SERVICE, SERVICE_PORT]}, {"Name": "instance-state-name", "Values": ["running"]}]
+GROUP = "aws:autoscaling:groupName"
+# The most that one question to Auto Scaling may name.
+MOST_NAMED = 50
+NOT_ALLOWED = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
+CONNECTING = 5
+Instance = Mapping[str, Any]
+
+
+class Aws:
+    """`look` asks for the instances that the allow list admits, for those of the deny list, and for the state of those in groups."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.prefix = f"aws-{definition['region']}-{definition['name']}-"
+        self._clients: dict[str, Any] = {}
+        self._may_ask_groups = True
+
+    async def look(self) -> Found:
+        """Raises SourceFailed."""
+        return await asyncio.to_thread(self._look)
+
+    async def changed(self, seconds: float) -> None:
+        """Only a look can tell."""
+        await asyncio.sleep(seconds)
+
+    async def close(self) -> None:
+        for client in self._clients.values():
+            client.close()
+
+    def _look(self) -> Found:
+        try:
+            from botocore.exceptions import BotoCoreError, ClientError
+        except ImportError:
+            raise SourceFailed("botocore is not installed; install this server with its extra `aws`") from None
+        told = self.definition
+        try:
+            instances = list(self._instances([*RUNNING, *_filters(told.get("allowlist", ()))]))
+            denied = {each["InstanceId"] for each in self._instances(_filters(told["denylist"]))} if told.get("denylist") else set()
+            left_out = denied | self._out_of_service(instances)
+            return Found(services([each for each in instances if each["InstanceId"] not in left_out], told["ipv4_address"]))
+        except (BotoCoreError, ClientError, KeyError, TypeError, ValueError) as error:
+            raise SourceFailed(f"AWS in {told['region']}: {type(error).__name__}: {error}") from error
+
+    def _instances(self, filters: Sequence[Mapping[str, Any]]) -> Iterator[Instance]:
+        for page in self._opened("ec2").get_paginator("describe_instances").paginate(Filters=list(filters)):
+            for reservation in page.get("Reservations", ()):
+                yield from reservation.get("Instances", ())
+
+    def _out_of_service(self, instances: Sequence[Instance]) -> set[str]:
+        """Of those in groups, the ones that are coming, going, standing by or ill; none where this account may not ask."""
+        from botocore.exceptions import ClientError
+
+        grouped = [each["InstanceId"] for each in instances if any(tag["Key"] == GROUP for tag in each.get("Tags", ()))]
+        found: set[str] = set()
+        try:
+            for start in range(0, len(grouped) if self._may_ask_groups else 0, MOST_NAMED):
+                answer = self._opened("autoscaling").describe_auto_scaling_instances(InstanceIds=grouped[start : start + MOST_NAMED])
+                found |= {each["InstanceId"] for each in answer.get("AutoScalingInstances", ()) if not _serves(each)}
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in NOT_ALLOWED:
+                raise
+            self._may_ask_groups = False
+            log.warning("instances of Auto Scaling groups count as soon as they run, for their state may not be asked: %s", error)
+        return found
+
+    def _opened(self, service: str) -> Any:
+        if service not in self._clients:
+            from botocore.config import Config
+            from botocore.session import Session
+
+            told = self.definition
+            keys = told.get("access_key_id"), told.get("secret_access_key")
+            access, secret = keys if all(keys) else (None, None)
+            config = Config(connect_timeout=CONNECTING, read_timeout=told["retry_timeout"], retries={"total_max_attempts": 1})
+            self._clients[service] = Session().create_client(
+                service, region_name=told["region"], aws_access_key_id=access, aws_secret_access_key=secret, config=config
+            )
+        return self._clients[service]
+
+
+def _serves(member: Mapping[str, Any]) -> bool:
+    return (member["LifecycleState"], member["HealthStatus"].upper()) == ("InService", "HEALTHY")
+
+
+def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
+    return [{"Name": each["key"], "Values": [each["value"]]} for each in items]
+
+
+def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[Endpoint, ...]]:
+    """`<name>-<port>` of each service, with its instances by their private or public address; others are no servers."""
+    found: dict[str, dict[Endpoint, None]] = {}
+    for instance in instances:
+        tags = {each["Key"]: each["Value"] for each in instance.get("Tags", ())}
+        place = instance.get("PublicIpAddress" if address == "public" else "PrivateIpAddress")
+        port = tags.get(OWN_PORT) or tags.get(SERVICE_PORT, "")
+        if not tags.get(SERVICE) or not tags.get(SERVICE_PORT) or not place or not port.isdecimal():
+            log.debug("instance %s is no server: its tags are %s, its %s address is %s", instance["InstanceId"], tags, address, place)
+            continue
+        found.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[Endpoint(place, int(port))] = None
+    return {name: tuple(endpoints) for name, endpoints in found.items()}

@@ -1,0 +1,128 @@
+"""Carries what sources tell into the configuration, through the one commit, one source after the other.
+
+The file itself is what is compared with: an edit by hand, or a reload that failed, is mended by the next look. What HAProxy
+refuses is tried again less and less often.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial, reduce
+from pathlib import Path
+
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.editing.editor import Editor
+from haproxy_native.discovery.backends import Wish
+from haproxy_native.discovery.poller import Applied, Source
+from haproxy_native.discovery.refusals import Refusals
+from haproxy_native.discovery.services import Definition, Found
+from haproxy_native.discovery.slots import Growth
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NativeError, Refused
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+Edit = Callable[[Document], Document]
+
+
+class Reconciler:
+    """`file` remembers the backends of each definition, so that what vanishes while the server is down is noticed."""
+
+    def __init__(self, engine: Engine, editor: Editor, file: Path, refusals: Refusals | None = None) -> None:
+        self._refusals = refusals or Refusals()
+        self.engine, self.editor, self.file = engine, editor, file
+        self._lock = asyncio.Lock()
+        self._backends = _remembered(file)
+
+    async def apply(self, definition: Definition, source: Source, found: Found) -> Applied:
+        """Raises what keeps everything from being committed."""
+        async with self._lock:
+            known = set(self._backends.get(definition["id"], ()))
+            wishes = _wishes(definition, source.prefix, found, known)
+            there = {wish.name for wish in wishes if wish.endpoints is not None}
+            self._remember(definition["id"], known | there)
+            troubles, reload_id = await self._commit(wishes, definition["retry_timeout"])
+            gone = {wish.name for wish in wishes if wish.endpoints is None and wish.name not in troubles}
+            self._remember(definition["id"], (known | there) - gone)
+        told = [f"{name}: {text}" for name, text in {**found.unknown, **troubles}.items()]
+        return Applied(told, reload_id)
+
+    def forget(self, identity: str) -> None:
+        self._remember(identity, set())
+
+    async def _commit(self, wishes: Sequence[Wish], interval: float) -> tuple[dict[str, str], str | None]:
+        """What could not be done, by backend; what HAProxy refuses in one of them does not keep the others back."""
+        troubles, changing, edit = await self._sorted_out(wishes)
+        if len(changing) > 1:
+            with suppress(Refused):
+                return troubles, await self._amend(changing, edit)
+        reload_id = None
+        for wish in changing:
+            try:
+                reload_id = await self._amend([wish], partial(wish.on, self.editor)) or reload_id
+            except Refused as error:
+                troubles[wish.name] = str(error)
+                self._refusals.note(wish, str(error), interval)
+        return troubles, reload_id
+
+    async def _sorted_out(self, wishes: Sequence[Wish]) -> tuple[dict[str, str], list[Wish], Edit]:
+        """Those that cannot be, with the reason, those that change something, and the edit that makes them so.
+
+        It is prepared here, one by one, for a large catalogue takes seconds in which others want their answers.
+        """
+        troubles: dict[str, str] = {}
+        changing: list[Wish] = []
+        before = after = self.engine.document
+        for wish in wishes:
+            await asyncio.sleep(0)
+            try:
+                new = wish.on(self.editor, after)
+            except NativeError as error:
+                troubles[wish.name] = str(error)
+                continue
+            if new is after:
+                continue
+            if said := self._refusals.holds(wish):
+                troubles[wish.name] = said
+            else:
+                changing.append(wish)
+                after = new
+        return troubles, changing, lambda document: after if document is before else self._with(changing, document)
+
+    def _with(self, wishes: Iterable[Wish], document: Document) -> Document:
+        return reduce(lambda before, wish: wish.on(self.editor, before), wishes, document)
+
+    async def _amend(self, wishes: Sequence[Wish], edit: Edit) -> str | None:
+        """The id of the reload that makes them live, if there is one. Raises Refused."""
+        outcome = await self.engine.amend(edit)
+        for wish in wishes:
+            self._refusals.settle(wish)
+        return outcome.reload_id
+
+    def _remember(self, identity: str, backends: set[str]) -> None:
+        told = {**self._backends, identity: sorted(backends)}
+        told = {name: each for name, each in told.items() if each}
+        if told == self._backends:
+            return
+        self._backends = told
+        try:
+            self.file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
+            write_copy(self.file, json.dumps(told, indent=2).encode() + b"\n", lasting=False)
+        except OSError as error:
+            log.warning("cannot write %s: %s; services that vanish while the server is down keep their servers", self.file, error.strerror)
+
+
+def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[str]) -> list[Wish]:
+    """Backends of services that are there, then those of services that are not any more."""
+    growth, defaults = Growth.of(definition), definition.get("defaults")
+    there = [Wish(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
+    vanished = set(known) - {wish.name for wish in there} - {prefix + service for service in found.unknown}
+    return [*there, *(Wish(name, None, growth) for name in sorted(vanished))]
+
+
+def _remembered(file: Path) -> dict[str, list[str]]:
+    with suppress(OSError, ValueError, TypeError, AttributeError):
+        return {str(name): list(map(str, backends)) for name, backends in json.loads(file.read_bytes()).items()}
+    return {}

@@ -1,0 +1,48 @@
+"""Definitions on disk, in the files that the reference keeps them in; tokens and keys are in them, so only their owner may read them."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.directories import Directory
+from haproxy_native.discovery.definitions import check_required
+from haproxy_native.discovery.services import Definition
+from haproxy_native.errors import BadValue, Unreadable
+
+DIRECTORY = "service_discovery"
+
+
+class Store:
+    """`{"<member>": [definition, ...]}` in service_discovery/`file` of the storage directory."""
+
+    def __init__(self, directory: Directory, file: str, member: str) -> None:
+        self.directory, self.file, self.member = directory, file, member
+
+    @property
+    def path(self) -> Path:
+        return self.directory.path / DIRECTORY / self.file
+
+    def read(self) -> list[Definition]:
+        """None are in a file that is empty or missing. Raises Unusable, and Unreadable rather than lose what is there."""
+        self.directory.readable()
+        path = self.path
+        try:
+            text = path.read_text() if path.exists() else ""
+            told = json.loads(text)[self.member] if text.strip() else []
+            definitions = [dict(each) for each in told or []]
+            for each in definitions:
+                check_required(each, self.member)
+            return definitions
+        except OSError as error:
+            raise self.directory.unusable(error) from error
+        except (BadValue, KeyError, TypeError, ValueError) as error:
+            raise Unreadable(f"{path} holds no {self.member}: {type(error).__name__} {error}; mend it or remove it") from error
+
+    def write(self, definitions: Iterable[Definition]) -> None:
+        """Raises Unusable with the former content in place."""
+        told: dict[str, Any] = {self.member: [dict(sorted(each.items())) for each in definitions]}
+        with self.directory.used() as directory:
+            (directory / DIRECTORY).mkdir(mode=0o750, exist_ok=True)
+            write_copy(self.path, json.dumps(told, indent=2, ensure_ascii=False).encode())

@@ -1,0 +1,57 @@
+"""Numbered copies of former versions, `<file>.<version>`; the newest ones are kept, and each can be read by its version."""
+
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.errors import NotThere, Unreadable
+
+
+class Backups:
+    """`number` copies in `directory`, which is that of the file where none is given; 0 keeps none."""
+
+    def __init__(self, file: Path, number: int, directory: Path | None = None) -> None:
+        self.file, self.number = file, number
+        self._own_directory = directory is not None
+        self.directory = directory or file.parent
+
+    def of(self, name: str) -> "Backups":
+        """Those of another file of the configuration; a directory of ours has them below one named as theirs."""
+        if not name:
+            return self
+        file = Path(name)
+        return Backups(file, self.number, self.directory / file.parent.name if self._own_directory else None)
+
+    def keep(self, version: int, data: bytes) -> None:
+        """Stores a version and removes those beyond the number. Raises OSError."""
+        if self.number <= 0:
+            return
+        if self._own_directory:
+            self.directory.mkdir(mode=0o750, parents=True, exist_ok=True)
+        write_copy(self._path(version), data, self.file)
+        for path in self._stored()[: -self.number]:
+            with suppress(FileNotFoundError):
+                path.unlink()
+
+    def read(self, version: int) -> bytes:
+        """Raises NotThere."""
+        try:
+            return self._path(version).read_bytes()
+        except FileNotFoundError as error:
+            raise NotThere(f"backup file for version {version} does not exist") from error
+        except OSError as error:
+            raise Unreadable(f"Cannot read {self._path(version)}: {error.strerror}") from error
+
+    def _path(self, version: int) -> Path:
+        return self.directory / f"{self.file.name}.{version}"
+
+    def _stored(self) -> list[Path]:
+        """Oldest first; by time, because a push without version check may count backwards."""
+        name = re.compile(rf"{re.escape(self.file.name)}\.(\d+)")
+        found = []
+        for path in self.directory.iterdir():
+            with suppress(FileNotFoundError):
+                if match := name.fullmatch(path.name):
+                    found.append((path.stat().st_mtime_ns, int(match[1]), path))
+        return [path for _, _, path in sorted(found)]

@@ -1,0 +1,99 @@
+"""The directories that settings name, made when they are first needed.
+
+One that cannot be used disables what is kept in it, and nothing else; it is looked at anew each time, so that no restart is needed.
+"""
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from haproxy_native.disk import ownership
+
+from haproxy_native.config import room
+from haproxy_native.errors import Unusable
+
+_READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
+_REMEDIES = {
+    **ownership.REMEDIES,
+    errno.ENOTDIR: "remove the file that stands in its place",
+    errno.EPERM: "give the directory to the user of this process, or let the setting name another one",
+    errno.EEXIST: "remove the file that stands in its place",
+}
+
+
+@dataclass(frozen=True)
+class Directory:
+    """`setting` is the name by which the operator knows it; `mode` that of a directory made here. One that is `own` holds what only
+    this process may write, and is refused where it belongs to a user other than its own or root: any user can create one in /tmp first.
+    """
+
+    path: Path
+    setting: str
+    mode: int = 0o750
+    own: bool = False
+
+    def readable(self) -> Path:
+        """Raises Unusable."""
+        return self._allowing(_READ)
+
+    def writable(self) -> Path:
+        """Raises Unusable."""
+        return self._allowing(_WRITE)
+
+    @contextmanager
+    def used(self) -> Iterator[Path]:
+        """For work inside, after `writable`: what the system refuses is told as Unusable."""
+        path = self.writable()
+        try:
+            yield path
+        except OSError as error:
+            raise self.unusable(error) from error
+
+    def trouble(self) -> str:
+        """Why nothing could be kept in it, found without making it; "" when all is well."""
+        try:
+            nearest = next(each for each in (self.path, *self.path.parents) if os.path.lexists(each))
+            self._check_owner(nearest)
+            _allow(nearest, _WRITE)
+            room.check(nearest)
+        except OSError as error:
+            return str(self.unusable(error))
+        return ""
+
+    def unusable(self, error: OSError) -> Unusable:
+        """With path, owner and remedy."""
+        remedy = _REMEDIES.get(error.errno or 0) or f"give it write access to the directory, or let {self.setting} name another one"
+        where = f" ({error.filename})" if error.filename and Path(error.filename) != self.path else ""
+        facts = [f"{self.setting} {self.path} cannot be used: {error.strerror}{where}", ownership.told(self.path), remedy]
+        return Unusable("; ".join(filter(None, facts)))
+
+    def _allowing(self, rights: int) -> Path:
+        try:
+            self.path.mkdir(mode=self.mode, parents=True, exist_ok=True)
+            self._check_owner(self.path)
+            _allow(self.path, rights)
+        except OSError as error:
+            raise self.unusable(error) from error
+        return self.path
+
+    def _check_owner(self, path: Path) -> None:
+        if not self.own or path != self.path:
+            return
+        for found in (path.lstat(), path.stat()):
+            if found.st_uid not in (0, os.geteuid()):
+                raise OSError(errno.EPERM, "it belongs to another user", str(path))
+
+
+def _allow(directory: Path, rights: int) -> None:
+    """Raises OSError where it is none, or this process has not all of these rights."""
+    flags = os.statvfs(directory).f_flag
+    if not directory.is_dir():
+        number = errno.ENOTDIR
+    elif not os.access(directory, rights, effective_ids=True):
+        number = errno.EROFS if flags & os.ST_RDONLY and rights & os.W_OK else errno.EACCES
+    else:
+        return
+    raise OSError(number, os.strerror(number), str(directory))

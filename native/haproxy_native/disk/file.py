@@ -1,0 +1,240 @@
+"""The configuration file on disk: read as it is, replaced whole.
+
+A new text is first a draft beside the file, where HAProxy can check it as it would find it; then it is renamed onto the file, keeping
+owner, mode and extended attributes. Where that cannot be done it is written in place with a journal. A crash leaves the old text or
+the new one.
+"""
+
+import errno
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from haproxy_native.disk import ownership
+from haproxy_native.disk.journal import Journal, sync_directory
+from haproxy_native.errors import Conflict, Unreadable, WriteFailed
+
+_CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
+_CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.EROFS, errno.EINVAL)
+# Some file systems keep whole seconds, FAT every other one: what has such a time may have been written until the next.
+_SECOND, _COARSE = 1_000_000_000, 2_000_000_000
+_NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+class Seen(NamedTuple):
+    """What tells one state of a file from another without reading it.
+
+    `written`: since when, at the latest, it is what it is. A rename and a copy keep the time of the last write.
+    """
+
+    written: int
+    size: int
+    inode: int
+
+
+class ConfigFile:
+    """`path` may be a symbolic link, where `within` is given to a file below that directory; `state` is the directory for journals;
+    a file that is new gets `mode` and the group of its directory.
+
+    `label` names the file in that directory, where others of its name may have theirs. `system` is `os`, or in tests one that fails.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], state: Path, system: Any = os, *, mode: int = 0o644, label: str = "", within: Path | None = None
+    ) -> None:
+        self.path, self.state, self.system, self.mode = Path(path), state, system, mode
+        self.label, self.within = label or self.path.name, within
+
+    @property
+    def target(self) -> Path:
+        """Raises OSError for a link that leads out of `within`."""
+        target = Path(os.path.realpath(self.path))
+        if self.within and not target.is_relative_to(os.path.realpath(self.within)):
+            raise OSError(errno.EXDEV, "a link leads out of its directory", str(self.path))
+        return target
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.state / f"{self.label}.journal", self.system)
+
+    def read(self) -> bytes:
+        """Raises Unreadable."""
+        try:
+            return self.path.read_bytes()
+        except OSError as error:
+            raise Unreadable(f"Cannot read {self.path}: {error.strerror}") from error
+
+    def seen(self) -> Seen | None:
+        """None when there is no such file."""
+        try:
+            found, link = os.stat(self.path), os.lstat(self.path)
+        except OSError:
+            return None
+        return Seen(latest(max(found.st_mtime_ns, found.st_ctime_ns, link.st_ctime_ns)), found.st_size, found.st_ino)
+
+    def recover(self) -> bool:
+        """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
+        for draft in self._drafts():
+            with suppress(OSError):
+                remove_unlocked(draft)
+        return self.journal.replay()
+
+    def _drafts(self) -> list[Path]:
+        found = []
+        for directory, label in ((self.target.parent, self.target.name), (self.state, self.label)):
+            name = re.compile(rf"\.{re.escape(label)}\.{_UUID}")
+            with suppress(OSError):
+                found += [file for file in directory.iterdir() if name.fullmatch(file.name)]
+        return found
+
+    def draft(self, data: bytes, name: str) -> "Draft":
+        """The text under a name of its own, a UUID, beside the file or, where that is forbidden, in the state directory."""
+        try:
+            target = self.target
+            try:
+                return Draft(self, target.parent / f".{target.name}.{name}", data)
+            except OSError as error:
+                if error.errno not in _CANNOT_CREATE:
+                    raise
+            return Draft(self, self.state / f".{self.label}.{name}", data)
+        except OSError as error:
+            raise self.failure(error) from error
+
+    def failure(self, error: OSError) -> WriteFailed:
+        what = f"cannot write {error.filename or self.path}"
+        if error.filename and Path(error.filename).parent == self.state:
+            return WriteFailed(ownership.failed(what, error, self.state, "give it write access to that directory"))
+        return WriteFailed(ownership.failed(what, error, Path(os.path.realpath(self.path))))
+
+
+class Draft:
+    """A text on its way into the file; locked while it lives, so that nobody takes it for a left-over."""
+
+    def __init__(self, file: ConfigFile, path: Path, data: bytes) -> None:
+        self.file, self.path, self._system = file, path, file.system
+        self._handle = self._system.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX)
+            self._faithful = self._take_over_attributes()
+            self._write(data)
+        except OSError:
+            self.discard()
+            raise
+
+    def append(self, data: bytes) -> None:
+        """More of a text that comes in pieces. Raises WriteFailed."""
+        try:
+            self._write(data)
+        except OSError as error:
+            raise self.file.failure(error) from error
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._system.write(self._handle, view) :]
+
+    def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
+        """Makes it the file's content, if at the last moment that is still `untouched`.
+
+        Raises WriteFailed and Conflict, with the old content in place.
+        """
+        try:
+            if not self._rename(untouched):
+                self._write_in_place(untouched)
+        except OSError as error:
+            raise self.file.failure(error) from error
+        finally:
+            self.discard()
+
+    def discard(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            with suppress(OSError):
+                self._system.close(handle)
+        with suppress(OSError):
+            self._system.unlink(self.path)
+
+    def _rename(self, untouched: Callable[[], bool]) -> bool:
+        target = self.file.target
+        if self.path.parent != target.parent or not (self._faithful or not os.access(target, os.W_OK)):
+            return False
+        self._system.fsync(self._handle)
+        self._refuse_touched(untouched)
+        try:
+            self._system.replace(self.path, target)
+        except OSError as error:
+            if error.errno not in _CANNOT_RENAME:
+                raise
+            return False
+        sync_directory(self._system, target.parent)
+        return True
+
+    def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
+        if not untouched():
+            raise Conflict(f"{self.file.path} has just been edited by somebody else")
+
+    def _write_in_place(self, untouched: Callable[[], bool]) -> None:
+        self._refuse_touched(untouched)
+        target = self.file.target
+        self.file.journal.write(str(target), target.read_bytes(), self.path.read_bytes())
+
+    def _take_over_attributes(self) -> bool:
+        """Owner, mode and extended attributes, as far as this process may set them; False where it may not set all."""
+        target = self.file.target
+        try:
+            old, own = os.stat(target), os.fstat(self._handle)
+        except FileNotFoundError:
+            with suppress(OSError):
+                self._system.fchown(self._handle, -1, os.stat(target.parent).st_gid)
+            self._system.fchmod(self._handle, self.file.mode)
+            return True
+        mode = stat.S_IMODE(old.st_mode)
+        steps: list[Callable[[], object]] = [lambda: self._system.fchmod(self._handle, mode), lambda: self._copy_extended(target)]
+        if old.st_gid != own.st_gid:
+            steps.insert(0, lambda: self._system.fchown(self._handle, -1, old.st_gid))
+        if old.st_uid != own.st_uid:
+            # Giving a file away clears bits of its mode.
+            steps += [lambda: self._system.fchown(self._handle, old.st_uid, -1), lambda: self._system.fchmod(self._handle, mode)]
+        # Each of them, also after one that is not.
+        permitted = [_is_permitted(step) for step in steps]
+        return all(permitted)
+
+    def _copy_extended(self, target: Path) -> None:
+        try:
+            names = os.listxattr(target)
+        except OSError as error:
+            if error.errno not in _NO_ATTRIBUTES:
+                raise
+            return
+        mine = {name: os.getxattr(self._handle, name) for name in os.listxattr(self._handle)}
+        for name in names:
+            value = os.getxattr(target, name)
+            if mine.get(name) != value:
+                self._system.setxattr(self._handle, name, value)
+
+
+def _is_permitted(step: Callable[[], object]) -> bool:
+    try:
+        step()
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EACCES):
+            raise
+        return False
+    return True
+
+
+def latest(moment: int) -> int:
+    """When at the latest something happened that a file system dates so, in nanoseconds."""
+    return moment if moment % _SECOND else moment + _COARSE
+
+
+def remove_unlocked(draft: Path) -> None:
+    with draft.open("rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        draft.unlink()

@@ -1,0 +1,208 @@
+"""All files of a configuration, as HAProxy is started with them (`-f` more than once, or a directory), read and replaced as one.
+
+Of directories HAProxy loads `*.cfg` in the order of their names (management guide, section 3, option -f). One file alone is just
+that; of several the text is joined (native/haproxy_native/text/parts.py), and a commit that touches more than one is noted in a manifest first.
+"""
+
+import os
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import md5
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from haproxy_native.check.check import Checked
+from haproxy_native.disk.file import ConfigFile, Draft, Seen, latest
+from haproxy_native.disk.manifest import Entry, Manifest
+from haproxy_native.errors import Conflict, NativeError, NotFound, Unreadable, WriteFailed
+from haproxy_native.text import parts
+from haproxy_native.text.document import Document
+from haproxy_native.text.parts import MAIN
+
+
+@dataclass(frozen=True)
+class SeenAll:
+    """As `Seen`, of several files; `written` counts changes of the directories too, which need not concern our files."""
+
+    each: tuple[tuple[str, Seen | None], ...]
+    written: int = field(compare=False)
+
+
+class ConfigFiles:
+    """`path` is the main file, which has the header; `before` and `after` are files or directories that HAProxy loads around it."""
+
+    def __init__(
+        self, path: str | os.PathLike[str], state: Path, before: Sequence[str] = (), after: Sequence[str] = (), system: Any = os
+    ) -> None:
+        self.path, self.state, self.system = Path(path), state, system
+        self._before, self._after = before, after
+
+    @property
+    def manifest(self) -> Manifest:
+        return Manifest(self.state / f"{self.path.name}.manifest", self.system)
+
+    @property
+    def main(self) -> ConfigFile:
+        return ConfigFile(self.path, self.state, self.system)
+
+    def names(self) -> list[str]:
+        """Every file by its path, the main one as MAIN, in the order in which HAProxy loads them."""
+        before, after = self._expanded(self._before), self._expanded(self._after)
+        found = [*before, *([] if MAIN in (*before, *after) else [MAIN]), *after]
+        return list(dict.fromkeys(found))
+
+    def _expanded(self, given: Sequence[str]) -> list[str]:
+        found: list[str] = []
+        for each in given:
+            inside = sorted(Path(each).glob("*.cfg"), key=lambda path: os.fsencode(path.name)) if Path(each).is_dir() else [Path(each)]
+            found += [str(path) for path in inside if not path.name.startswith(".") and not path.is_dir()]
+        main = self.path.absolute()
+        return [MAIN if Path(each).absolute() == main else each for each in found]
+
+    def file(self, name: str) -> ConfigFile:
+        if name == MAIN:
+            return self.main
+        path = Path(name)
+        return ConfigFile(path, self.state, self.system, label=f"{path.name}-{md5(name.encode(), usedforsecurity=False).hexdigest()[:8]}")
+
+    def named(self, asked: str) -> str:
+        """The name of the file that somebody means by a path, or by the last part of one. Raises NotFound."""
+        known = {str(self.path): MAIN, **{name: name for name in self.names() if name != MAIN}}
+        found = [asked] if asked in known else [path for path in known if asked == Path(path).name]
+        if len(found) != 1:
+            raise NotFound(f"{asked} is {'more than' if found else 'not'} one of the configuration's files: {', '.join(known)}")
+        return known[found[0]]
+
+    def read(self) -> bytes:
+        """All of them, joined. Raises Unreadable."""
+        try:
+            return parts.join([(name, self.file(name).read()) for name in self.names()])
+        except ValueError as error:
+            raise Unreadable(str(error)) from error
+
+    def seen(self) -> Seen | SeenAll | None:
+        """None when there is no main file."""
+        names, main = self.names(), self.main.seen()
+        if len(names) == 1 or main is None:
+            return main
+        each = tuple((name, self.file(name).seen()) for name in names)
+        moments = [seen.written for _, seen in each if seen]
+        for directory in filter(os.path.isdir, (*self._before, *self._after)):
+            moments.append(latest(os.stat(directory).st_mtime_ns))
+        return SeenAll(each, max(moments))
+
+    def recover(self) -> bool:
+        """Finishes what a crash cut off: True when something was completed."""
+        completed = [self.file(name).recover() for name in self.names()]
+        rest = self.manifest.rest()
+        for entry in rest:
+            self.put(entry.path, entry.new)
+        self.manifest.end()
+        return any(completed) or bool(rest)
+
+    def mend(self) -> bool:
+        """Puts back what a failed write has left torn; True when it did. Raises Unreadable."""
+        try:
+            mended = [self.file(name).journal.undo() for name in self.names()]
+        except OSError as error:
+            text = f"{error.filename or self.path} is half written since a write failed, and cannot be put back: {error.strerror}"
+            raise Unreadable(text) from error
+        return any(mended)
+
+    def checked(self, document: Document) -> list[Checked]:
+        """The files as they are, for HAProxy to be asked about."""
+        return Drafts(self, self.names(), {}).checked(document)
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replaces one file, whatever it holds now. Raises WriteFailed."""
+        self.file(MAIN if path == str(self.path) else path).draft(data, str(uuid.uuid4())).install()
+
+    def draft(self, data: bytes, name: str) -> "Drafts":
+        """Drafts of what a joined text changes, and of the main file. Raises WriteFailed."""
+        wanted, names = parts.split(data), self.names()
+        if set(wanted) != set(names):
+            differ = ", ".join(sorted(each or str(self.path) for each in set(wanted) ^ set(names)))
+            raise WriteFailed(f"the configuration is no longer made of the same files: {differ}")
+        drafts: dict[str, Draft] = {}
+        try:
+            for each in names:
+                if each == MAIN or self.file(each).read() != wanted[each]:
+                    drafts[each] = self.file(each).draft(wanted[each], name)
+        except NativeError:
+            for draft in drafts.values():
+                draft.discard()
+            raise
+        return Drafts(self, names, drafts)
+
+
+def _is_as(file: ConfigFile, seen: Seen | None) -> bool:
+    return file.seen() == seen
+
+
+class Drafts:
+    """New texts on their way into their files, all or none of them."""
+
+    def __init__(self, files: ConfigFiles, names: Sequence[str], drafts: dict[str, Draft]) -> None:
+        self.files, self._names, self._drafts = files, names, drafts
+
+    @property
+    def path(self) -> Path:
+        """Of the main file's draft."""
+        return self._drafts[MAIN].path
+
+    def checked(self, document: Document, sent: Mapping[str, int] = MappingProxyType({})) -> list[Checked]:
+        """Every file of the configuration, in its order, with the drafts in the place of what they are to replace.
+
+        `sent`: the number of lines of a text as a client sent it, to which a header was added.
+        """
+        documents, found = parts.parts(document), []
+        for name in self._names:
+            file = self.files.file(name).path
+            path, new = self._drafts[name].path if name in self._drafts else file, documents.get(name)
+            shift = new.text.count("\n") - sent[name] if new and name in sent else 0
+            found.append(Checked(path, file, new, name == MAIN, shift))
+        return found
+
+    def discard(self) -> None:
+        for draft in self._drafts.values():
+            draft.discard()
+
+    def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
+        """Raises WriteFailed and Conflict, with all old contents in place."""
+        try:
+            self.files.manifest.end()
+            if len(self._drafts) == 1:
+                return self._drafts[MAIN].install(untouched)
+            self._install_together(untouched)
+        except OSError as error:
+            raise self.files.main.failure(error) from error
+        finally:
+            self.discard()
+        with suppress(OSError):
+            self.files.manifest.end()
+
+    def _install_together(self, untouched: Callable[[], bool]) -> None:
+        seen = {name: draft.file.seen() for name, draft in self._drafts.items()}
+        if not untouched():
+            raise Conflict(f"{self.files.path}, or a file loaded with it, has just been edited by somebody else")
+        entries = [Entry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]
+        self.files.manifest.begin(entries)
+        done: list[Entry] = []
+        for (name, draft), entry in zip(self._drafts.items(), entries, strict=True):
+            try:
+                draft.install(partial(_is_as, draft.file, seen[name]))
+            except NativeError:
+                self._take_back(done)
+                raise
+            done.append(entry)
+
+    def _take_back(self, done: Sequence[Entry]) -> None:
+        """With the manifest kept where that fails, so that a restart completes what was begun."""
+        for entry in done:
+            self.files.put(entry.path, entry.old)
+        with suppress(OSError):
+            self.files.manifest.end()

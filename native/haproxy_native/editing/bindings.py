@@ -1,0 +1,71 @@
+"""Which defaults section a proxy is bound to: the one its header names, else the last one above it (manual, section 4)."""
+
+from haproxy_native.errors import BadValue, Place
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
+
+PROXIES = ("frontend", "backend", "listen")
+DEFAULTS = "defaults"
+
+
+def named_defaults(section: Section) -> str | None:
+    """The defaults section that the header names."""
+    words = section.header.words
+    at = 1 if section.kind == DEFAULTS and not section.name else 2
+    return words[at + 1] if len(words) > at + 1 and words[at] == "from" else None
+
+
+def implicit_defaults(document: Document, section: Section) -> str | None:
+    """The defaults section that HAProxy binds a proxy without `from` to."""
+    if section.kind not in PROXIES:
+        return None
+    last = None
+    for name, other in zip(document.names(), document.sections, strict=True):
+        if other is section:
+            return last
+        if other.kind == DEFAULTS:
+            last = name
+    return last
+
+
+def all_implicit(document: Document) -> list[str | None]:
+    """`implicit_defaults` of every section, in one pass."""
+    found: list[str | None] = []
+    last = None
+    for name, section in zip(document.names(), document.sections, strict=True):
+        found.append(last if section.kind in PROXIES else None)
+        last = name if section.kind == DEFAULTS else last
+    return found
+
+
+def shown_source(document: Document, section: Section) -> str | None:
+    """`implicit_defaults` of a section that was read; one that an edit made shows what it was given, as in the reference."""
+    return None if section.made else implicit_defaults(document, section)
+
+
+def shown_sources(document: Document) -> list[str | None]:
+    """`shown_source` of every section, in one pass."""
+    return [None if section.made else source for section, source in zip(document.sections, all_implicit(document), strict=True)]
+
+
+def check_from(document: Document, kind: str, name: str, wanted: object) -> None:
+    """Raise BadValue when `from` names no defaults section, or when defaults would inherit from themselves."""
+    seen = {name} if kind == DEFAULTS else set()
+    while isinstance(wanted, str) and wanted:
+        if wanted in seen:
+            raise BadValue(f"circular dependency detected: defaults {wanted} would inherit from itself", place=Place(member="from"))
+        section = document.find(DEFAULTS, wanted)
+        if section is None:
+            raise BadValue(f"Object {name} references missing defaults section in from", place=Place(member="from"))
+        seen.add(wanted)
+        wanted = named_defaults(section)
+
+
+def with_named_source(document: Document, wanted: object) -> Document:
+    """With its number as the name of a nameless defaults section that a `from` is to say: HAProxy knows no numbers."""
+    source = document.find(DEFAULTS, wanted) if isinstance(wanted, str) else None
+    if source is None or source.name:
+        return document
+    header = Line(source.header.text.replace(DEFAULTS, f"{DEFAULTS} {wanted}", 1))
+    return document.replace(source, source.with_lines((header, *source.lines[1:]), name=str(wanted)))

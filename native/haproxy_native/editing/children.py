@@ -1,0 +1,186 @@
+"""The lines of one collection inside a section: read, inserted, replaced and deleted by position."""
+
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.editing.placement import before_comments, line_place
+from haproxy_native.editing.resources import Resource, Resources
+from haproxy_native.errors import NativeError, Place, UnknownWords
+from haproxy_native.grammar.directive import Change, Found, change_rows
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.grammar.section_shape import changed
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import is_word, unquoted
+
+# What a section keeps the places of its lines under, by their first words.
+_FIRST_WORDS = "first words"
+
+
+@dataclass
+class Children:
+    """`places` are the line numbers of all lines of the kind; `objects` holds None where a line cannot be read."""
+
+    places: list[int]
+    objects: list[dict[str, Any] | None]
+
+    @property
+    def readable(self) -> list[dict[str, Any]]:
+        return [found for found in self.objects if found is not None]
+
+    @property
+    def unparsed(self) -> list[int]:
+        """Indices of the lines that cannot be read."""
+        return [index for index, found in enumerate(self.objects) if found is None]
+
+
+class ChildEditor:
+    """Edits children of sections in one grammar; sections in, sections out."""
+
+    def __init__(self, grammar: Grammar, resources: Resources) -> None:
+        self.grammar, self.resources = grammar, resources
+
+    def shape(self, resource: Resource) -> LineShape:
+        return self.grammar.line(resource.schema)
+
+    def children(self, section: Section, resource: Resource) -> Children:
+        """Computed once for each section."""
+        key = ("children", resource.name)
+        found: Children | None = section.cache.get(key)
+        if found is None:
+            shape = self.shape(resource)
+            places = self._places(section, shape.prefixes())
+            found = section.cache[key] = Children(places, [_read(shape, section.lines[place]) for place in places])
+        return found
+
+    def _places(self, section: Section, prefixes: Collection[tuple[str, ...]]) -> list[int]:
+        """Of the lines that begin so."""
+        by_word: dict[str, list[int]] | None = section.cache.get(_FIRST_WORDS)
+        if by_word is None:
+            by_word = section.cache[_FIRST_WORDS] = {}
+            hidden = section.snippets
+            for place, line in enumerate(section.lines):
+                if place and line.words and place not in hidden:
+                    by_word.setdefault(line.words[0], []).append(place)
+        return sorted({place for each in prefixes for place in by_word.get(each[0], ()) if section.lines[place].words[: len(each)] == each})
+
+    def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
+        """With a new line before the element at `index`; an index equal to their number appends."""
+        line = self.shape(resource).new(body, section.indent, section.newline)
+        return changed(section, Change({}, [(self._place(section, parent, resource, index), line)]))
+
+    def _place(self, section: Section, parent: str, resource: Resource, index: int) -> int:
+        places = self.children(section, resource).places
+        if 0 < index < len(places):
+            return places[index - 1]
+        if index < len(places):
+            return before_comments(section, places[0])
+        return line_place(section, places[-1:] or self._earlier(section, parent, resource))
+
+    def _earlier(self, section: Section, parent: str, resource: Resource) -> list[int]:
+        """All lines behind which the first line of a collection belongs: the section's own, and collections declared before it.
+
+        It does not go behind a line of a later collection, unless an earlier collection, which it may refer to, is there as well.
+        """
+        before, after = self._neighbours(parent, resource)
+        later = {place for each in after for place in self.children(section, each).places}
+        sooner = {place for each in before for place in self.children(section, each).places}
+        places = [
+            place for place, line in enumerate(section.lines) if line.words and place not in later and not line.words[0].startswith(".")
+        ]
+        end = min(later, default=len(section.lines))
+        return [place for place in places if place < end] if max(sooner, default=0) < end else places
+
+    def _neighbours(self, parent: str, resource: Resource) -> tuple[list[Resource], list[Resource]]:
+        """The collections of the same parent that are declared before and after one."""
+        family = [each for _, each in self.resources.children(parent)]
+        place = family.index(resource) if resource in family else len(family)
+        return family[:place], family[place + 1 :]
+
+    def has_name(self, section: Section, resource: Resource, index: int) -> bool:
+        """Whether the line says the name itself; one that does not is addressed by another word."""
+        reading = self.shape(resource).take(section.lines[self.children(section, resource).places[index]].words)
+        return reading is None or any(resource.key in part.values for part in reading.parts)
+
+    def replace(self, section: Section, resource: Resource, index: int, body: Mapping[str, Any]) -> Section:
+        place = self.children(section, resource).places[index]
+        line = section.lines[place]
+        if self.children(section, resource).objects[index] is None:
+            raise UnknownWords(
+                f"line {place + 1} of {section.kind} {section.name} cannot be edited, its words are not known: {line.text.strip()}",
+                place=Place(section=f"{section.kind} {section.name}", keyword=line.words[0]),
+            )
+        name = (self.children(section, resource).objects[index] or {}).get(resource.key)
+        twins = self._by_name(section, resource)[meant(name)] if resource.kind == "named" else []
+        places = [place, *(twin for twin in twins if twin != place)]
+        return changed(section, Change(self._edited(section, resource, places, body), []))
+
+    def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
+        """The places of all readable lines of named children; a name has several where they stand in the branches of an `.if`."""
+        children = self.children(section, resource)
+        found: dict[str, list[int]] = {}
+        for place, each in zip(children.places, children.objects, strict=True):
+            if each is not None:
+                found.setdefault(meant(each.get(resource.key)), []).append(place)
+        return found
+
+    def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
+        """Of lines with one name the first is edited, unless one of them says what is wanted already."""
+        objects = self.children(section, resource)
+        if len(places) == 1 and objects.objects[bisect_left(objects.places, places[0])] == body:
+            return {}
+        first, *twins = (section.lines[place] for place in places)
+        edited = self.shape(resource).onto(first, body)
+        return {} if any(self._says(resource, twin, body) for twin in twins) else {places[0]: edited}
+
+    def _says(self, resource: Resource, line: Line, body: Mapping[str, Any]) -> bool:
+        try:
+            return self.shape(resource).onto(line, body) is line
+        except NativeError:
+            return False
+
+    def delete(self, section: Section, resource: Resource, index: int) -> Section:
+        return changed(section, Change({self.children(section, resource).places[index]: None}, []))
+
+    def replace_by_name(self, section: Section, parent: str, resource: Resource, bodies: Mapping[str, Mapping[str, Any]]) -> Section:
+        """All children with names. They have no order of their own: those that stay keep their places, new ones go behind, by name."""
+        if not bodies:
+            return self.replace_all(section, parent, resource, [])
+        wanted = {meant(body.get(resource.key)): body for _, body in sorted(bodies.items())}
+        there, change = self._by_name(section, resource), Change({}, [])
+        for name, places in there.items():
+            change.replaced |= self._edited(section, resource, places, wanted[name]) if name in wanted else dict.fromkeys(places)
+        end = self._place(section, parent, resource, len(self.children(section, resource).places))
+        lines = [self.shape(resource).new(body, section.indent, section.newline) for name, body in wanted.items() if name not in there]
+        change.added = [(end, line) for line in lines]
+        return changed(section, change)
+
+    def replace_all(self, section: Section, parent: str, resource: Resource, bodies: Sequence[Mapping[str, Any]]) -> Section:
+        """The whole list; lines that cannot be read stay, unless the list is emptied."""
+        children = self.children(section, resource)
+        if not bodies:
+            return changed(section, Change(dict.fromkeys(children.places), []))
+        lines: Found = [
+            (place, section.lines[place]) for place, found in zip(children.places, children.objects, strict=True) if found is not None
+        ]
+        change = change_rows(self.shape(resource), lines, bodies, section.indent, section.newline)
+        default = self._place(section, parent, resource, len(children.places))
+        change.added = [(default if place is None else place, line) for place, line in change.added]
+        return changed(section, change)
+
+
+def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:
+    """Kept beside the line, which other sections share."""
+    if line.meaning is None or line.meaning[0] is not shape:
+        line.meaning = shape, shape.read(line)
+    found: dict[str, Any] | None = line.meaning[1]
+    return found
+
+
+def meant(name: object) -> str:
+    """A name without quotes: a client need not quote one that takes quotes in the file."""
+    text = str(name)
+    return unquoted(text) if is_word(text) else text

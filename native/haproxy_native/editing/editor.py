@@ -1,0 +1,324 @@
+"""CRUD on a document by resource: a document goes in, a document or plain data comes out; nothing is ever changed in place.
+
+`parent` is (parent resource, parent name) for children and None for sections. Raises NotThere, AlreadyThere, NoParent,
+IndexOutOfRange, BadValue and UnknownWords.
+"""
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haproxy_native.editing.lookup_errors import (
+    ORPHANS,
+    absent_child,
+    absent_parent,
+    absent_section,
+    inside,
+    lists_orphans,
+    message,
+    taken_section,
+    tells_orphans,
+    word_of,
+)
+from haproxy_native.editing.bindings import check_from, shown_source, shown_sources, with_named_source
+from haproxy_native.editing.children import ChildEditor, meant
+from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, usual_indent
+from haproxy_native.editing.resources import Resource, Resources, resources
+from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
+from haproxy_native.errors import AlreadyThere, IndexOutOfRange, OtherName, Place
+from haproxy_native.grammar.load import Grammar, grammar
+from haproxy_native.grammar.section_shape import SectionShape
+from haproxy_native.grammar.values import refuse_line_breaks
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
+
+Object = dict[str, Any]
+Parent = tuple[Resource, str] | None
+
+
+class Editor:
+    """Reads and edits documents in one grammar."""
+
+    def __init__(self, language: Grammar | None = None, table: Resources | None = None) -> None:
+        self.grammar, self.resources = language or grammar(), table or resources()
+        self.lines = ChildEditor(self.grammar, self.resources)
+        self._shapes: dict[str, SectionShape] = {}
+        self._ranks: dict[str, dict[str, int]] = {}
+
+    def shape(self, resource: Resource) -> SectionShape:
+        if (found := self._shapes.get(resource.name)) is None:
+            members = [member for member, _ in self.resources.children(resource.name)]
+            found = self._shapes[resource.name] = self.grammar.section(resource.schema, members)
+        return found
+
+    @functools.cache  # noqa: B019 - one editor lives as long as the program
+    def _escaped(self, resource: Resource) -> frozenset[str]:
+        """The members whose line breaks can be written, alone, in a list, and inside a section."""
+        schemas = self.grammar.schemas
+        own = [name for name, schema in schemas.properties(schemas.named(resource.schema)).items() if schemas.note(schema).get("escaped")]
+        held = {f"{member}.*.{name}" for member, child in self.resources.children(resource.name) for name in self._escaped(child)}
+        return frozenset({*own, *(f"*.{name}" for name in own), *held})
+
+    def defaults(self, resource: Resource) -> Object:
+        """The members of a section itself that its schema gives a value."""
+        return {default.member: default.value for default in self.shape(resource).defaults if not default.path}
+
+    def aliases(self, resource: Resource) -> dict[str, str]:
+        """The deprecated members of a section, with the list that each tells the first element of."""
+        return {alias.member: alias.target for alias in self.shape(resource).list_aliases}
+
+    # -- reading
+
+    def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
+        """All of a collection in file order; the children of a parent that does not exist mostly are none."""
+        if parent is not None:
+            section = self._section(document, *parent)
+            if section is None and not lists_orphans(resource):
+                raise absent_parent(resource, parent, "orphan_list")
+            return [] if section is None else [dict(each) for each in self.lines.children(section, resource).readable]
+        implicit = shown_sources(document)
+        return [
+            self._object(section, resource, name, bound, full=full)
+            for name, section, bound in zip(document.names(), document.sections, implicit, strict=True)
+            if section.kind == resource.section
+        ]
+
+    def get_object(self, document: Document, resource: Resource, parent: Parent, key: str | int, *, full: bool = False) -> Object:
+        if parent is not None:
+            section, index = self._child(document, resource, parent, key)
+            found = self.lines.children(section, resource).objects[index]
+            if found is None:
+                raise absent_child(resource, parent, key)
+            return dict(found)
+        name = str(key) if resource.kind == "section" else ""
+        section_found = self._section(document, resource, name)
+        if section_found is None:
+            raise absent_section(resource, name, full=full)
+        return self._object(section_found, resource, name, shown_source(document, section_found), full=full)
+
+    def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
+        """Indices of a collection's lines that cannot be expressed as objects."""
+        section = self._section(document, *parent) if parent else None
+        return self.lines.children(section, resource).unparsed if section else []
+
+    def _object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool) -> Object:
+        own = self._own(section, resource, name, bound)
+        return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
+
+    def _own(self, section: Section, resource: Resource, name: str, bound: str | None) -> Object:
+        """Kept beside what the section's lines say, so that a list of thousands costs no more than its answer."""
+        key = (resource.name, name, bound)
+        found: Object | None = section.cache.get(key)
+        if found is None:
+            shape = self.shape(resource)
+            found = {name: value for name, value in shape.read(section).items() if name not in resource.untold}
+            if "name" in shape.order:
+                found["name"] = name
+            if bound is not None and "from" in shape.order:
+                found.setdefault("from", bound)
+            found = section.cache[key] = self._sorted(resource, found)
+        return found
+
+    def _sorted(self, resource: Resource, found: Object) -> Object:
+        return {member: found[member] for member in sorted(found, key=self._rank(resource).__getitem__)}
+
+    def _rank(self, resource: Resource) -> dict[str, int]:
+        """The place of each member in a section's object."""
+        if (found := self._ranks.get(resource.name)) is None:
+            members = [*self.shape(resource).order, *(member for member, _ in self.resources.children(resource.name))]
+            found = self._ranks[resource.name] = {member: place for place, member in enumerate(dict.fromkeys(members))}
+        return found
+
+    def _embedded(self, section: Section, resource: Resource) -> Object:
+        embedded: Object = {}
+        for member, child in self.resources.children(resource.name):
+            if objects := self.lines.children(section, child).readable:
+                embedded[member] = _by_name(objects, child.key) if child.kind == "named" else list(objects)
+        return embedded
+
+    # -- sections
+
+    def _section(self, document: Document, resource: Resource, name: str) -> Section | None:
+        return document.find(resource.section, name) if resource.kind == "section" else united(document, resource.section)
+
+    def create(
+        self,
+        document: Document,
+        resource: Resource,
+        parent: Parent,
+        body: Mapping[str, Any],
+        *,
+        index: int | None = None,
+        full: bool = False,
+    ) -> Document:
+        """With a new section, or a new child (at `index`, negative or None: at the end)."""
+        refuse_line_breaks(body, (), self._escaped(resource))
+        if parent is not None:
+            return self._create_child(document, resource, parent, body, index)
+        name = str(body.get(resource.key) or "")
+        if self._section(document, resource, name) is not None:
+            raise taken_section(resource, name, full=full)
+        check_from(document, resource.section, name, body.get("from"))
+        document = with_named_source(document, body.get("from"))
+        return insert_section(document, self._new_section(document, resource, body, full=full))
+
+    def _new_section(self, document: Document, resource: Resource, body: Mapping[str, Any], *, full: bool) -> Section:
+        newline = document.sections[0].newline if document.sections else "\n"
+        section = self.shape(resource).new(body, usual_indent(document, resource.section), newline)
+        return self._with_embedded(section, resource, body) if full else section
+
+    def _with_embedded(self, section: Section, resource: Resource, body: Mapping[str, Any]) -> Section:
+        for member, child in self.resources.children(resource.name):
+            told = body.get(member) or []
+            replace: Any = self.lines.replace_by_name if isinstance(told, Mapping) else self.lines.replace_all
+            section = replace(section, resource.name, child, told)
+        return section
+
+    def replace(
+        self, document: Document, resource: Resource, parent: Parent, key: str | int, body: Mapping[str, Any], *, full: bool = False
+    ) -> Document:
+        """With one object saying something else; lines that say the same stay as they are."""
+        refuse_line_breaks(body, (), self._escaped(resource))
+        if parent is not None:
+            section, index = self._child(document, resource, parent, key, "absent_replace")
+            if resource.kind == "named" and self.lines.has_name(section, resource, index):
+                _refuse_other_name(resource, key, body)
+            self._refuse_taken(section, resource, parent, key, body)
+            return with_edited(document, section, self.lines.replace(section, resource, index, body))
+        name = str(key) if resource.kind == "section" else ""
+        old = self._section(document, resource, name)
+        if full and old is not None and body == self.get_object(document, resource, None, name, full=True):
+            return document
+        if old is None and resource.kind == "singleton":
+            return self.create(document, resource, None, body, full=full)
+        if old is None:
+            raise absent_section(resource, name, "absent_replace", full=full)
+        if resource.kind == "section":
+            _refuse_other_name(resource, name, body)
+        told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
+        check_from(document, resource.section, name, told.get("from"))
+        kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.untold}
+        said = {**kept, **_without_implied(told, old, shown_source(document, old))}
+        document = with_named_source(document, said.get("from"))
+        new = self.shape(resource).onto(at_home(document, old), said, whole=full)
+        if full:
+            new = self._with_embedded(self._without_unknown(new, resource), resource, body)
+        return behind_its_defaults(with_edited(document, old, new), new)
+
+    def unknown(self, section: Section, resource: Resource) -> list[int]:
+        """The places of the directives that no object can express."""
+        shape = self.shape(resource)
+        known = {place for _, child in self.resources.children(resource.name) for place in self.lines.children(section, child).places}
+        known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
+        told = ((place, line.words) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
+        return [place for place, words in told if place not in known and words and not words[0].startswith(".")]
+
+    def _without_unknown(self, section: Section, resource: Resource) -> Section:
+        """Without them and without snippets; comments and conditionals stay."""
+        unknown = {*self.unknown(section, resource), *section.snippets}
+        return section.with_lines(line for place, line in enumerate(section.lines) if place not in unknown)
+
+    def delete(self, document: Document, resource: Resource, parent: Parent, key: str | int) -> Document:
+        if parent is not None:
+            section, index = self._child(document, resource, parent, key, "absent_delete")
+            return with_edited(document, section, self.lines.delete(section, resource, index))
+        name = str(key) if resource.kind == "section" else ""
+        section_found = self._section(document, resource, name)
+        if section_found is None:
+            raise absent_section(resource, name, "absent_delete")
+        return without(document, section_found)
+
+    # -- children
+
+    def _parent(self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> Section:
+        section = self._section(document, *parent)
+        if section is None:
+            raise absent_parent(resource, parent, situation)
+        return section
+
+    def check_parent(self, document: Document, resource: Resource, parent: tuple[Resource, str]) -> None:
+        """Raises what the creation of a child there would."""
+        self._parent(document, resource, parent, "orphan_create")
+
+    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str | int, situation: str) -> None:
+        """Raises what an edit (absent_replace, absent_delete) of an object that does not exist would."""
+        if parent is not None:
+            self._child(document, resource, parent, key, situation)
+        elif self._section(document, resource, str(key)) is None:
+            raise absent_section(resource, str(key), situation)
+
+    def _child(
+        self, document: Document, resource: Resource, parent: tuple[Resource, str], key: str | int, situation: str = "absent"
+    ) -> tuple[Section, int]:
+        section = self._section(document, *parent)
+        objects = self.lines.children(section, resource).objects if section else []
+        if resource.kind == "indexed":
+            index = int(key) if section and 0 <= int(key) < len(objects) else None
+        else:
+            index = _index_of([each and each.get(resource.key) for each in objects], key)
+        if section is None and tells_orphans(resource, situation):
+            raise absent_parent(resource, parent, ORPHANS[situation])
+        if section is None or index is None:
+            raise absent_child(resource, parent, key, situation)
+        return section, index
+
+    def _create_child(
+        self, document: Document, resource: Resource, parent: tuple[Resource, str], body: Mapping[str, Any], index: int | None
+    ) -> Document:
+        section = self._parent(document, resource, parent, "orphan_create")
+        objects = self.lines.children(section, resource).objects
+        if resource.kind == "named":
+            self._refuse_taken(section, resource, parent, None, body)
+        place = len(objects) if index is None or index < 0 else index
+        if place > len(objects):
+            raise IndexOutOfRange(f"Object with id {index} in {inside(parent)} out of range")
+        return with_edited(document, section, self.lines.insert(at_home(document, section), parent[0].name, resource, body, place))
+
+    def _refuse_taken(
+        self, section: Section, resource: Resource, parent: tuple[Resource, str], key: str | int | None, body: Mapping[str, Any]
+    ) -> None:
+        name = body.get(resource.key)
+        names = [each.get(resource.key) for each in self.lines.children(section, resource).readable]
+        if resource.kind == "named" and _index_of(names, name) not in (None, None if key is None else _index_of(names, key)):
+            word = word_of(parent[0])
+            text = f"{resource.title} {name} already exists in {parent[1]} {word}"
+            raise AlreadyThere(message(resource, "taken", text, name=name, parent=parent[1], word=word))
+
+    def replace_all(
+        self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]
+    ) -> Document:
+        """With a whole list of children."""
+        refuse_line_breaks(bodies, (), self._escaped(resource))
+        section = self._parent(document, resource, parent)
+        return with_edited(document, section, self.lines.replace_all(at_home(document, section), parent[0].name, resource, bodies))
+
+
+def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -> Mapping[str, Any]:
+    """The body without a `from` that only repeats what the place in the file says already."""
+    if bound is not None and body.get("from") == bound and "from" not in old.header.words[2:]:
+        return {name: value for name, value in body.items() if name != "from"}
+    return body
+
+
+def _refuse_other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> None:
+    name = body.get(resource.key)
+    if name and meant(name) != meant(key):
+        text = f"{resource.key} in body is '{name}', and the path names '{key}': a PUT does not rename"
+        raise OtherName(text, place=Place(member=resource.key))
+
+
+def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
+    """Of several with one name the first, as where one is asked for."""
+    found: dict[str, Object] = {}
+    for each in objects:
+        found.setdefault(str(each[key]), each)
+    return found
+
+
+def _index_of(names: Sequence[Any], wanted: object) -> int | None:
+    """Of a name as the file writes it, else of one that HAProxy takes for the same."""
+    if wanted in names:
+        return names.index(wanted)
+    own = meant(wanted)
+    return next((index for index, name in enumerate(names) if isinstance(name, str) and unquoted(name) == own), None)

@@ -1,0 +1,73 @@
+"""Which lines of a configuration refer to a file: by its path, by a relative one, or by the directory that holds it. Pure.
+
+When in doubt a line refers: at worst that costs a reload, or an answer that names the line.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import BOUNDARY
+from haproxy_native.text.words import unquoted
+
+# What stands around a path within one word: map(/x/a.map,none), opt@/x/a.map, crt:/x.
+_PARTS = re.compile(r"[(),=]|(?:opt|file|virt)@")
+# A directive that says where relative paths begin, and one that loads a script, which may load another.
+_BASE, _SCRIPT = "-base", "lua-"
+
+
+class Reference(NamedTuple):
+    """`line` counts from 1 in its file."""
+
+    section: str
+    line: int
+    keyword: str
+    text: str
+
+
+def references(document: Document, path: str, directory: str = "/") -> list[Reference]:
+    """The lines that refer to a file. `directory`: where relative paths begin, that of the configuration file."""
+    return list(_found(document, posixpath.normpath(path), [directory, *_bases(document)]))
+
+
+def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
+    name, number = posixpath.basename(path), document.preamble.count("\n")
+    holder = posixpath.basename(posixpath.dirname(path))
+    for section in document.sections:
+        if section.kind == BOUNDARY:
+            number = section.text.count("\n") if section.file else document.preamble.count("\n")
+            continue
+        number += section.lead.count("\n")
+        if name in section.text or holder in section.text or (name.endswith(".lua") and _SCRIPT in section.text):
+            for place, line in enumerate(section.lines):
+                if _refers(line, path, bases):
+                    yield Reference(f"{section.kind} {section.name}".rstrip(), number + place + 1, line.words[0], line.text.strip())
+        number += section.text.count("\n")
+
+
+def _bases(document: Document) -> list[str]:
+    lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
+    return [unquoted(line.words[1]) for line in lines if len(line.words) > 1 and line.words[0].endswith(_BASE)]
+
+
+def _refers(line: Line, path: str, bases: list[str]) -> bool:
+    words = line.words
+    if not words or words[0].endswith(_BASE):
+        return False
+    if words[0].startswith(_SCRIPT) and path.endswith(".lua"):
+        return True
+    return any(_names(word, path, bases) for word in words[1:])
+
+
+def _names(word: str, path: str, bases: list[str]) -> bool:
+    if "$" in word and posixpath.basename(path) in word:
+        return True
+    for part in filter(None, _PARTS.split(unquoted(word))):
+        places = [posixpath.normpath(posixpath.join(base, part)) for base in bases]
+        # A directory stands for the files in it; a bare word is rather a name.
+        if path in places or ((part == "." or "/" in part) and posixpath.dirname(path) in places):
+            return True
+    return False

@@ -1,0 +1,89 @@
+"""The table of resources, as the bundle carries it: what each collection of the API is in the file."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from haproxy_native.grammar.load import bundle
+
+
+@dataclass(frozen=True)
+class Resource:
+    """One collection. `kind` is section, named, indexed or singleton; `key` the member that addresses one of it, `parent_parameter`
+    the parameter that names where it stands.
+
+    `existence_first`: the actions before which the object, or for create its parent, is looked up, ahead of the version and of the body.
+    `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
+    body. `untold`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
+    the backend for whatever no rule sends elsewhere.
+    """
+
+    name: str
+    kind: str
+    schema: str
+    title: str
+    file: str = ""
+    section: str = ""
+    key: str = "name"
+    list_schema: str = ""
+    parents: tuple[str, ...] = ()
+    member: str | Mapping[str, str] = ""
+    parent_parameter: str = ""
+    full_section: bool = False
+    silent: bool = False
+    untold: tuple[str, ...] = ()
+    existence_first: tuple[str, ...] = ()
+    fallback: str = ""
+    messages: Mapping[str, Any] = field(default_factory=dict)
+
+    def member_of(self, parent: str) -> str:
+        """The member of a parent's object that embeds this collection; empty where none does."""
+        return self.member.get(parent, "") if isinstance(self.member, Mapping) else self.member
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+class Resources:
+    """All of them, by collection name."""
+
+    def __init__(self, table: Mapping[str, Mapping[str, Any]]) -> None:
+        self.by_name = {name: _resource(name, row) for name, row in table.items()}
+
+    def __getitem__(self, name: str) -> Resource:
+        return self.by_name[name]
+
+    @functools.cache  # noqa: B019 - one table lives as long as the program
+    def children(self, parent: str) -> tuple[tuple[str, Resource], ...]:
+        """(member, resource) of each collection that stands inside a parent, in the order of the table."""
+        return tuple(
+            (member, resource)
+            for resource in self.by_name.values()
+            if parent in resource.parents and (member := resource.member_of(parent))
+        )
+
+
+def _resource(name: str, row: Mapping[str, Any]) -> Resource:
+    known = {
+        key: row[key]
+        for key in (
+            *("kind", "schema", "title", "file", "section", "key", "member", "parent_parameter"),
+            *("full_section", "silent", "fallback", "messages"),
+        )
+        if key in row
+    }
+    return Resource(
+        name=name,
+        list_schema=row.get("list", ""),
+        parents=tuple(row.get("parents", ())),
+        untold=tuple(row.get("untold", ())),
+        existence_first=tuple(row.get("existence_first", ())),
+        **known,
+    )
+
+
+@functools.cache
+def resources() -> Resources:
+    """The table of the shipped bundle."""
+    return Resources(bundle()["x-resources"])

@@ -1,0 +1,221 @@
+"""Sites: a frontend with its listeners and the backends that it uses, seen and edited as one thing.
+
+A site is no section of its own. What it does not show of a frontend or a backend stays as it is; a backend leaves with the site's last
+word of it, unless another proxy uses it. Same interface as the editor's for sections; raises what the editor raises.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haproxy_native.editing.editor import Editor, Object, Parent
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import BadValue, NotThere, OtherName, Place
+from haproxy_native.grammar.schema import arranged
+from haproxy_native.text.document import Document
+
+FRONTEND, BACKEND, BIND, SERVER, RULE = "frontends", "backends", "binds", "servers", "backend_switching_rules"
+# Members of a site's parts that are not members of the frontend or the backend itself.
+LISTENERS, SERVERS, USE_AS = "listeners", "servers", "use_as"
+CONDITION = ("cond", "cond_test")
+DEFAULT, CONDITIONAL = "default", "conditional"
+USERS = (FRONTEND, "listens")
+
+
+class Sites:
+    """Of documents in one grammar."""
+
+    def __init__(self, editor: Editor) -> None:
+        self.editor = editor
+        self._table = editor.resources
+        site = editor.resources["sites"]
+        self._fallback = site.fallback
+        schemas = editor.grammar.schemas
+        parts = schemas.properties(schemas.named(site.schema))
+        self._of_service = [name for name in parts["service"]["properties"] if name != LISTENERS]
+        own = parts["farms"]["items"]["properties"]
+        # Servers and listeners come in their own order.
+        order = schemas.order(schemas.named(site.schema))
+        self._order = {**order, "farms": {**order["farms"], SERVERS: {}}, "service": {**order["service"], LISTENERS: {}}}
+        self._of_farm = [name for name in own if name not in ("name", SERVERS, USE_AS, *CONDITION)]
+
+    # -- reading
+
+    def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
+        return [self._site(document, frontend) for frontend in self.editor.list_objects(document, self._table[FRONTEND])]
+
+    def get_object(self, document: Document, resource: Resource, parent: Parent, key: str, *, full: bool = False) -> Object:
+        self.check_there(document, resource, parent, key)
+        return self._site(document, self.editor.get_object(document, self._table[FRONTEND], None, key))
+
+    def check_there(self, document: Document, resource: Resource, parent: Parent, key: str, situation: str = "") -> None:
+        if document.find("frontend", key) is None:
+            raise NotThere(f"Site {key} does not exist")
+
+    def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
+        return []
+
+    def _site(self, document: Document, frontend: Object) -> Object:
+        service = {name: frontend[name] for name in self._of_service if name in frontend}
+        if listeners := self._children(document, BIND, FRONTEND, frontend["name"]):
+            service[LISTENERS] = listeners
+        farms = self._farms(document, frontend)
+        told: Object = {"farms": farms} if farms else {}
+        found: Object = arranged(told | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
+        return found
+
+    def _farms(self, document: Document, frontend: Object) -> list[Object]:
+        found = []
+        if self._is_backend(document, default := frontend.get(self._fallback)):
+            found.append(self._farm(document, str(default)) | {USE_AS: DEFAULT})
+        for rule in self._rules(document, frontend["name"]):
+            if self._is_backend(document, rule["name"]):
+                condition = {name: rule[name] for name in CONDITION if name in rule}
+                found.append(condition | self._farm(document, rule["name"]) | {USE_AS: CONDITIONAL})
+        return found
+
+    def _farm(self, document: Document, name: str) -> Object:
+        backend = self.editor.get_object(document, self._table[BACKEND], None, name)
+        farm = {member: backend[member] for member in self._of_farm if member in backend} | {"name": name}
+        servers = self._children(document, SERVER, BACKEND, name)
+        return farm | ({SERVERS: servers} if servers else {})
+
+    def _children(self, document: Document, collection: str, parent: str, name: str) -> list[Object]:
+        return self.editor.list_objects(document, self._table[collection], (self._table[parent], name))
+
+    def _rules(self, document: Document, frontend: str) -> list[Object]:
+        return self._children(document, RULE, FRONTEND, frontend)
+
+    def _is_backend(self, document: Document, name: object) -> bool:
+        return isinstance(name, str) and document.find("backend", name) is not None
+
+    # -- writing
+
+    def create(
+        self, document: Document, resource: Resource, parent: Parent, body: Mapping[str, Any], *, index: None = None, full: bool = False
+    ) -> Document:
+        """With a new frontend and new backends. Raises AlreadyThere when one of them is there."""
+        farms = self._farms_of(body)
+        document = self.editor.create(document, self._table[FRONTEND], None, self._frontend({"name": body["name"]}, body, farms))
+        for name in _names(farms):
+            document = self.editor.create(document, self._table[BACKEND], None, {"name": name})
+        return self._with_children(document, body, farms)
+
+    def replace(
+        self, document: Document, resource: Resource, parent: Parent, key: str, body: Mapping[str, Any], *, full: bool = False
+    ) -> Document:
+        """With the site saying something else; backends that it names no more leave."""
+        self.check_there(document, resource, parent, key)
+        if body["name"] != key:
+            raise OtherName(
+                f"name in body is '{body['name']}', and the path names '{key}': a PUT does not rename", place=Place(member="name")
+            )
+        farms = self._farms_of(body)
+        frontend = self.editor.get_object(document, self._table[FRONTEND], None, key)
+        former = _names(self._farms(document, frontend))
+        if self._is_backend(document, frontend.get(self._fallback)):
+            del frontend[self._fallback]
+        document = self.editor.replace(document, self._table[FRONTEND], None, key, self._frontend(frontend, body, farms))
+        for name in _names(farms):
+            if not self._is_backend(document, name):
+                document = self.editor.create(document, self._table[BACKEND], None, {"name": name})
+        document = self._with_children(document, body, farms)
+        return self._without_backends(document, [name for name in former if name not in _names(farms)])
+
+    def delete(self, document: Document, resource: Resource, parent: Parent, key: str) -> Document:
+        """Without the frontend, and without those of its backends that nobody else uses."""
+        self.check_there(document, resource, parent, key)
+        former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
+        document = self.editor.delete(document, self._table[FRONTEND], None, key)
+        return self._without_backends(document, former)
+
+    def _farms_of(self, body: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+        """The farms, if they make sense together. Raises BadValue."""
+        farms: Sequence[Mapping[str, Any]] = body.get("farms") or []
+        if sum(farm[USE_AS] == DEFAULT for farm in farms) > 1:
+            raise BadValue(f"Multiple default backends found in site: {body.get('name')}", place=Place(member="farms"))
+        told: dict[str, Mapping[str, Any]] = {}
+        for farm in farms:
+            own = {name: farm[name] for name in (*self._of_farm, SERVERS) if farm.get(name)}
+            if told.setdefault(str(farm["name"]), own) != own:
+                raise BadValue(f"farm {farm['name']} is given twice, and not in the same way", place=Place(member="farms"))
+        return farms
+
+    def _frontend(self, old: Mapping[str, Any], site: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Object:
+        """The frontend's own object as the site wants it."""
+        new = _with_members(old, site.get("service") or {}, self._of_service)
+        default = next((farm for farm in farms if farm[USE_AS] == DEFAULT), None)
+        return new if default is None else new | {self._fallback: default["name"]}
+
+    def _with_children(self, document: Document, body: Mapping[str, Any], farms: Sequence[Mapping[str, Any]]) -> Document:
+        name, service = str(body["name"]), body.get("service") or {}
+        document = self._all_of(document, BIND, FRONTEND, name, [_named(each) for each in service.get(LISTENERS) or ()])
+        document = self._all_of(document, RULE, FRONTEND, name, self._wanted_rules(document, name, farms))
+        for farm in {str(farm["name"]): farm for farm in farms}.values():
+            backend = self.editor.get_object(document, self._table[BACKEND], None, str(farm["name"]))
+            document = self.editor.replace(
+                document, self._table[BACKEND], None, str(farm["name"]), _with_members(backend, farm, self._of_farm)
+            )
+            document = self._all_of(document, SERVER, BACKEND, str(farm["name"]), farm.get(SERVERS))
+        return document
+
+    def _wanted_rules(self, document: Document, frontend: str, farms: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """One for each conditional farm, in their order; rules that name no backend (a log format, say) keep their place."""
+        rules = self._rules(document, frontend)
+        known = {_meaning(rule): rule for rule in rules}
+        wanted: list[Mapping[str, Any]] = [known.get(_meaning(farm)) or _conditional(farm) for farm in farms if farm[USE_AS] == CONDITIONAL]
+        for place, rule in enumerate(rules):
+            if not self._is_backend(document, rule["name"]):
+                wanted.insert(place, rule)
+        return wanted
+
+    def _all_of(self, document: Document, collection: str, parent: str, name: str, bodies: Sequence[Mapping[str, Any]] | None) -> Document:
+        if not bodies and not self._children(document, collection, parent, name):
+            return document
+        return self.editor.replace_all(document, self._table[collection], (self._table[parent], name), bodies or [])
+
+    def _without_backends(self, document: Document, names: Sequence[str]) -> Document:
+        used = self._used(document)
+        for name in names:
+            if name not in used:
+                document = self.editor.delete(document, self._table[BACKEND], None, name)
+        return document
+
+    def _used(self, document: Document) -> set[str]:
+        """The backends that any proxy sends requests to."""
+        used: set[str] = set()
+        for collection in USERS:
+            for proxy in self.editor.list_objects(document, self._table[collection]):
+                used.add(str(proxy.get(self._fallback)))
+                used |= {rule["name"] for rule in self._children(document, RULE, collection, proxy["name"])}
+        return used
+
+
+def _meaning(rule: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """Which backend, and when: what a rule and a farm both tell."""
+    return tuple((name, rule[name]) for name in ("name", *CONDITION) if rule.get(name))
+
+
+def _conditional(farm: Mapping[str, Any]) -> Object:
+    """The new rule of a farm. Raises BadValue without a condition."""
+    for member in CONDITION:
+        if not farm.get(member):
+            raise BadValue(f"{member} in body is required for the conditional farm {farm['name']}", place=Place(member=f"farms.{member}"))
+    return dict(_meaning(farm))
+
+
+def _named(listener: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A listener without a name gets that of its address."""
+    if listener.get("name"):
+        return listener
+    if listener.get("port") is None:
+        raise BadValue("port in body is required for a listener without a name", place=Place(member="service.listeners.port"))
+    return {**listener, "name": f"{listener.get('address') or '*'}:{listener['port']}"}
+
+
+def _names(farms: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(str(farm["name"]) for farm in farms))
+
+
+def _with_members(old: Mapping[str, Any], new: Mapping[str, Any], members: Sequence[str]) -> Object:
+    kept = {name: value for name, value in old.items() if name not in members}
+    return kept | {name: new[name] for name in members if new.get(name) is not None}

@@ -1,0 +1,47 @@
+"""The users of a userlist section, for whoever authenticates against it.
+
+The words of its lines stand here alone, until userlists are declared like every other section.
+"""
+
+import itertools
+from pathlib import Path
+from typing import NamedTuple
+
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
+
+SECTION = "userlist"
+_USER, _CLEAR, _HASHED = "user", "insecure-password", "password"
+
+
+class User(NamedTuple):
+    """`password` is clear text, a hash, or the text `"${NAME}"` of a variable with its quotes."""
+
+    name: str
+    password: str
+    clear: bool
+
+
+def find(document: Document, name: str) -> Section | None:
+    return document.find(SECTION, name)
+
+
+def find_in_file(path: str, name: str) -> Section | None:
+    """The userlist of a file of its own; OSError when it cannot be read."""
+    return find(Document.parse(Path(path).read_bytes()), name)
+
+
+def users(section: Section | None) -> list[User]:
+    """In file order; users without a password are left out."""
+    lines = section.lines[1:] if section is not None else ()
+    return [user for line in lines if (user := _user(line.words)) is not None]
+
+
+def _user(words: tuple[str, ...]) -> User | None:
+    if len(words) < 4 or words[0] != _USER:
+        return None
+    for kind, value in itertools.pairwise(words[2:]):
+        if kind in (_CLEAR, _HASHED):
+            return User(unquoted(words[1]), value if value.startswith('"${') else unquoted(value), kind == _CLEAR)
+    return None

@@ -1,0 +1,388 @@
+"""`Engine`: the parts put together for one haproxy.cfg; what the server, and any other program, holds.
+
+Reads are synchronous and never wait. Every change goes through one commit (native/haproxy_native/commit/commit.py).
+"""
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from haproxy_native.commit import aftermath, file_change
+from haproxy_native.planning import plan as planning
+from haproxy_native.commit.commit import Change, Edit, Outcome, commit
+from haproxy_native.commit.current import Current
+from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.commit.preview import Preview, preview
+from haproxy_native.commit.process_watch import ProcessWatch
+from haproxy_native.commit.resumption import resume
+from haproxy_native.commit.running import Running
+from haproxy_native.commit.context import Loaded, Planner, Site
+from haproxy_native.commit.soundness import Soundness
+from haproxy_native.commit.ledger import Ledger
+from haproxy_native.background import Background
+from haproxy_native.beside import beside
+from haproxy_native.editing import header, patches
+from haproxy_native.disk.backups import Backups
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.disk.directories import Directory
+from haproxy_native.disk.files import ConfigFiles
+from haproxy_native.check.messages import Message
+from haproxy_native.transactions.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
+from haproxy_native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Unreadable
+from haproxy_native.events import Reloaded
+from haproxy_native.reload.agent import ReloadAgent
+from haproxy_native.reload.records import Record
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.storage import coming
+from haproxy_native.storage.coming import Coming, FilePreview
+from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage.map_sync import MapSync
+from haproxy_native.storage.stores import Stores
+from haproxy_native.text import parts
+from haproxy_native.text.document import MARK, Document
+
+log = logging.getLogger(__name__)
+POLL_SECONDS = 1.0
+SETTLING_SECONDS = 0.1
+_ONLY_ONE = "both version and transaction specified, specify only one"
+_NEITHER = "version or transaction not specified: name the version that is to be changed, or a transaction"
+
+
+@dataclass(frozen=True)
+class EngineSettings:
+    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
+
+    `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
+    `map_sync`: after how many seconds map files follow the maps in memory, again and again; 0 is never.
+    `directories` are those of stored files, by the names of their stores (native/haproxy_native/storage/stores.py).
+    """
+
+    file: Path
+    storage: Path
+    before: Sequence[str] = ()
+    after: Sequence[str] = ()
+    transactions: Path = Path("/tmp/haproxy")
+    max_open_transactions: int = 0
+    backups: Path | None = None
+    backups_number: int = 0
+    short_header: bool = False
+    check: CheckSettings = field(default_factory=CheckSettings)
+    watch: bool = True
+    map_sync: float = 0.0
+    directories: Mapping[str, Directory] = field(default_factory=dict)
+
+    @property
+    def copy(self) -> Path:
+        """The last known good text; of several files, joined, which nobody could use by hand."""
+        joined = self.before or self.after
+        return self.storage / "running.cfg" if joined else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
+
+
+class Engine:
+    """`start` before anything else, `close` at the end. `reloads` makes the agent, whose host the engine can be."""
+
+    def __init__(
+        self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
+    ) -> None:
+        self.settings, self.runtime = settings, runtime
+        memory = MemoryFile(settings.storage / "engine.json")
+        stamp = header.with_short_header if settings.short_header else header.with_header
+        current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), memory, stamp)
+        self.reloads = reloads(self)
+        self.site = Site(
+            current=current,
+            running=Running(current, runtime, memory, settings.copy),
+            transactions=Transactions(settings.transactions, settings.file, settings.max_open_transactions, stamp=stamp),
+            backups=Backups(settings.file, settings.backups_number, settings.backups),
+            check=settings.check,
+            runtime=runtime,
+            memory=memory,
+            plan=plan or partial(planning.plan, preceded=bool(settings.check.before)),
+            reloads=self.reloads,
+            stored=Ledger(settings.storage),
+        )
+        self.soundness = Soundness(self.site)
+        self.stores = Stores(settings.directories, settings.storage)
+        self._loaded: Loaded | None = None
+        self._watching = Background("watching the files")
+
+    async def start(self) -> None:
+        """Finishes what a crash cut off and reads everything. Raises Unreadable."""
+        with suppress(OSError):
+            self.settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
+        try:
+            if self.site.current.file.recover():
+                log.warning("%s was half written and has been completed", self.settings.file)
+        except OSError as error:
+            log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
+        known = self.site.current.open()
+        self.site.transactions.load()
+        self.site.stored.open()
+        await asyncio.to_thread(self.stores.recover)
+        await self.site.running.recall()
+        await file_change.resume(self.site, self.stores)
+        resume(self.site, edited=not known)
+        self._watching.begin(ProcessWatch(self.site).run())
+        if self.settings.watch:
+            self._watching.begin(self._watch())
+        if self.settings.map_sync and isinstance(maps := self.stores.get("maps"), MapStore):
+            self._watching.begin(MapSync(self.site, maps, self.settings.map_sync).run())
+
+    async def close(self) -> None:
+        """A commit that is at work ends, and what is pending is carried out first."""
+        async with self.site.lock:
+            pass
+        await self.reloads.close()
+        await self._watching.stop()
+
+    # -- reading
+
+    @property
+    def document(self) -> Document:
+        return self.site.current.document
+
+    @property
+    def running(self) -> Document | None:
+        """None while it is not known what HAProxy has loaded."""
+        return self.site.running.document
+
+    def version(self, transaction_id: str | None = None) -> int:
+        """The current one, or that which a transaction started from; 0 for a transaction that is not in progress."""
+        if not transaction_id:
+            return self.site.current.version
+        with suppress(NoTransaction):
+            return self.site.transactions.in_progress(transaction_id).version
+        return 0
+
+    def read(self, transaction_id: str | None = None) -> Document:
+        """Raises NoTransaction."""
+        return self.site.transactions.read(transaction_id) if transaction_id else self.document
+
+    def raw(self, version: int | None = None, transaction_id: str | None = None, *, file: str = "") -> bytes:
+        """A file as it is on disk, in a transaction, or as a backup. Raises BadRequest, NotThere, NoTransaction, Unreadable.
+
+        `file` is the path of one of the configuration's files, or its last part; else the main one is meant.
+        """
+        if version and transaction_id:
+            raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
+        name = self.named(file)
+        if transaction_id:
+            return parts.split(self.site.transactions.text(transaction_id)).get(name, b"")
+        return self.site.backups.of(name).read(version) if version else self.site.current.file.file(name).read()
+
+    def files(self) -> list[Path]:
+        """Every file of the configuration, in the order in which HAProxy loads them."""
+        return [self.site.current.file.file(name).path for name in self.site.current.file.names()]
+
+    def named(self, file: str) -> str:
+        """The name of the configuration's file that a path, or the last part of one, means; the main one's for "". Raises NotFound."""
+        return self.site.current.file.named(file) if file else parts.MAIN
+
+    # -- writing
+
+    async def write(
+        self, edit: Edit, *, version: int | None = None, transaction_id: str | None = None, force_reload: bool = False
+    ) -> Outcome:
+        """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
+        if transaction_id:
+            if force_reload:
+                raise BadRequest("Both force_reload and transaction specified, specify only one")
+            if version:
+                raise BadRequest(_ONLY_ONE)
+            await self.site.transactions.change(transaction_id, edit)
+            return Outcome(self.version(transaction_id))
+        return await commit(self.site, await self._early(Change(edit, self._stated(version), force_reload=force_reload)))
+
+    async def amend(self, edit: Edit) -> Outcome:
+        """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
+        return await commit(self.site, Change(edit, kept=False))
+
+    async def push_raw(
+        self,
+        body: bytes,
+        *,
+        version: int | None = None,
+        skip_version: bool = False,
+        skip_reload: bool = False,
+        force_reload: bool = False,
+        actions: str = "",
+        file: str = "",
+    ) -> Outcome:
+        """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
+        if b"\n" not in body:
+            raise BadRequest("invalid configuration: no newline character found")
+        name = self.named(file)
+        document, banner = await beside(_pushed, body, versions=skip_version)
+        change = Change(
+            edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current, read=True),
+            version=None if skip_version else self._stated(version),
+            keeps_version=skip_version and name == parts.MAIN,
+            force_reload=force_reload and not skip_reload,
+            skip_reload=skip_reload,
+            banner=banner if name == parts.MAIN else None,
+            actions=actions if skip_reload else "",
+            whole=True,
+            sent={name: body.count(b"\n")},
+        )
+        return await commit(self.site, await self._early(change))
+
+    async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
+        """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
+        return await self._check(await beside(self._with, {self.named(file): body}))
+
+    def _with(self, texts: Mapping[str, bytes]) -> Document:
+        """The document with texts in the place of some of its files, by their names."""
+        return parts.with_parts(self.document, {name: _parsed(body) for name, body in texts.items()})
+
+    async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
+        """What a text or a transaction would change."""
+        document = await beside(self._with, {self.named(file): body}) if body is not None else self.read(transaction_id)
+        return await preview(self.site, document, self._check, sent=body is not None)
+
+    async def plan_set(
+        self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None
+    ) -> tuple[Preview, list[FilePreview]]:
+        """What texts, by the names of their files, or a transaction would change together with stored files. Raises BadRequest."""
+        document = await beside(self._with, texts) if texts else self.read(transaction_id)
+        plans = await coming.previews(self.site, files)
+        return await preview(self.site, document, partial(coming.check, self.site, files), sent=bool(texts)), plans
+
+    # -- transactions
+
+    def start_transaction(self, version: int | None) -> Transaction:
+        """Raises BadRequest, TooManyTransactions, Conflict and WriteFailed."""
+        if version is None:
+            raise BadRequest("Query argument version is required, but not found")
+        self.site.transactions.check_limit()
+        current = self.site.current
+        current.notice()
+        Change(lambda document: document, version).compare(current.version)
+        return self.site.transactions.start(current.document, version, banner=current.banner)
+
+    def transactions(self, status: str | None = None) -> list[Transaction]:
+        return self.site.transactions.list(status)
+
+    def transaction(self, id_: str) -> Transaction:
+        return self.site.transactions.get(id_)
+
+    def delete_transaction(self, id_: str) -> None:
+        self.site.transactions.delete(id_)
+
+    async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
+        """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
+        transaction = self.transaction(id_)
+        if transaction.status in (FAILED, OUTDATED):
+            raise NotCommittable(f"transaction {id_} is {transaction.status} and cannot be committed")
+        with self._closed(transaction):
+            change = Change(
+                lambda before: self._changed_by(id_, before), transaction.version, transaction_id=id_, force_reload=force_reload
+            )
+            return transaction, await commit(self.site, change)
+
+    def _changed_by(self, id_: str, before: Document) -> Document:
+        if not self.site.transactions.started_from(id_, before):
+            version = self.site.current.version
+            raise Conflict(f"the configuration of version {version} is not the one that the transaction started from; start it anew")
+        document = self.site.transactions.read(id_)
+        return document if parts.is_joined(document) else parts.with_parts(before, parts.parts(document))
+
+    @contextmanager
+    def _closed(self, transaction: Transaction) -> Iterator[None]:
+        if transaction.closed:
+            raise NoTransaction(f"transaction {transaction.id} does not exist")
+        transaction.closed = True
+        try:
+            yield
+        except Conflict:
+            if transaction.status == IN_PROGRESS:
+                self.site.transactions.outdate(transaction.id)
+            raise
+        finally:
+            transaction.closed = False
+
+    # -- the host of the reload agent
+
+    def expects_haproxy(self) -> bool:
+        return self.site.running.is_expected
+
+    @asynccontextmanager
+    async def loading(self) -> AsyncIterator[Loaded]:
+        """While it is entered nobody changes the file."""
+        async with self.site.loading() as self._loaded:
+            yield self._loaded
+
+    async def loaded(self, document: Document, mark: str) -> None:
+        assert self._loaded
+        await aftermath.succeeded(self.site, self._loaded)
+
+    async def refused(self, record: Record) -> int | None:
+        assert self._loaded
+        return await aftermath.failed(self.site, self._loaded)
+
+    def ended(self, record: Record) -> None:
+        keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
+        self.site.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
+
+    # -- edits by others
+
+    async def notice(self) -> bool:
+        """Takes over what somebody else wrote, as the next version. Raises Unreadable."""
+        if noticed := await self.site.current.notice_aside():
+            log.warning("%s was edited by somebody else; it now is version %d", self.settings.file, self.version())
+        return noticed
+
+    async def reread(self) -> None:
+        """Takes the file as it is, without counting, and the transactions, when no commit is at work. Raises Unreadable."""
+        async with self.site.lock:
+            await self.site.current.open_aside()
+            self.site.transactions.load()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            touched = self.site.current.touched()
+            if touched is None and self.site.current.settled:
+                continue
+            await asyncio.sleep(SETTLING_SECONDS)
+            if self.site.current.touched() == touched:
+                with suppress(Unreadable):
+                    await self.notice()
+
+    # -- helpers of the above
+
+    def _stated(self, version: int | None) -> int:
+        if not version:
+            raise BadRequest(_NEITHER)
+        return version
+
+    async def _early(self, change: Change) -> Change:
+        """Nobody shall wait for other commits to learn that his version is stale."""
+        with suppress(Unreadable):
+            await self.notice()
+        change.compare(self.version())
+        return change
+
+    async def _check(self, document: Document) -> list[Message]:
+        drafts = await asyncio.to_thread(lambda: self.site.current.file.draft(document.data, str(uuid.uuid4())))
+        try:
+            return await self.site.ask_haproxy(drafts.checked(document))
+        finally:
+            drafts.discard()
+
+
+def _pushed(body: bytes, *, versions: bool) -> tuple[Document, bool]:
+    """A document, and whether it has our banner."""
+    document = _parsed(body, versions=versions)
+    return document, header.has_banner(document)
+
+
+def _parsed(body: bytes, *, versions: bool = True) -> Document:
+    """A text that a client sent, perhaps without its version lines; a mark in it would make it speak of other files."""
+    if MARK.encode() in body:
+        raise BadRequest("invalid configuration: it holds a NUL character")
+    return Document.parse(body if versions else header.without_versions(body))

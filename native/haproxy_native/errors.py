@@ -1,0 +1,209 @@
+"""The one error tree of the library.
+
+NativeError
+├── NotThere             a section, child or file that does not exist
+│   ├── NotFound         the same, where the protocol has no words for what
+│   └── NoTransaction    an id that is not, or no longer, in progress
+├── AlreadyThere         a name that is taken
+├── InUse                a stored file that the configuration refers to
+├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
+├── IndexOutOfRange      a position outside a list
+├── NoParent             the section a child should go into does not exist
+├── BadRequest           parameters that contradict one another
+├── BadValue             a value that cannot stand in the file (member and reason)
+│   ├── Incomplete       half of a condition, without which the line would always hold
+│   └── OtherName        a body with another name than the object that it replaces
+├── UnknownWords         an edit of a line that holds words the grammar does not know
+├── Conflict             another writer was first
+│   └── NotCommittable   a failed or outdated transaction
+├── TooManyTransactions
+├── Refused              HAProxy says the configuration is wrong, always with these bytes
+├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
+├── WriteFailed          the disk did not take the file
+├── Unreadable           a file that cannot be read
+├── Unusable             a directory that the settings name, and what is kept in it
+├── ReloadFailed         HAProxy did not take the new configuration
+└── RuntimeFailure        the Runtime API
+    ├── NotLive          what is in order, but only a reload will do
+    ├── RuntimeAbsent    no socket answers
+    │   └── RuntimeUnconfigured  none has answered since the start
+    └── RuntimeRefused   HAProxy answered, and the answer is no
+        ├── RuntimeNotThere      what it was asked about is not in the process
+        ├── RuntimeTaken         it is there already, or in use
+        ├── RuntimeMisused       what it was asked for makes no sense
+        └── RuntimeUnseen        HAProxy took it, and does not show it
+
+Each carries `detail`, the protocol text of its class (`label`), and a place where one is known.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the configuration: file, line from 1, section header, keyword, member of the request."""
+
+    file: str | None = None
+    line: int | None = None
+    section: str | None = None
+    keyword: str | None = None
+    member: str | None = None
+
+
+class NativeError(Exception):
+    """Base of all; `str(error)` is `label: detail`, or what there is of the two."""
+
+    label = ""
+
+    def __init__(self, detail: str = "", *, place: Place | None = None) -> None:
+        self.detail, self.place = detail, place
+        super().__init__(": ".join(part for part in (self.label, detail) if part))
+
+
+class NotThere(NativeError):
+    label = "missing object"
+
+
+class NotFound(NotThere):
+    """Its detail is the whole text."""
+
+    label = ""
+
+
+class NoTransaction(NotThere):
+    label = "transaction does not exist"
+
+
+class AlreadyThere(NativeError):
+    label = "object already exists"
+
+
+class InUse(NativeError):
+    """Its detail is the whole text."""
+
+
+class NotTaken(NativeError):
+    label = "refused by HAProxy"
+
+
+class IndexOutOfRange(NativeError):
+    label = "index out of range"
+
+
+class NoParent(NativeError):
+    label = "missing parent"
+
+
+class BadRequest(NativeError):
+    """Its detail is the whole text."""
+
+
+class BadValue(NativeError):
+    label = "validation error"
+
+
+class Incomplete(BadValue):
+    """Its detail is the whole text: the member that lacks and what to send."""
+
+    label = ""
+
+
+class OtherName(BadValue):
+    """`place.member` is the member that names the object."""
+
+
+class UnknownWords(NativeError):
+    label = "validation error"
+
+
+class Conflict(NativeError):
+    label = "version mismatch"
+
+
+class NotCommittable(Conflict):
+    label = ""
+
+
+class TooManyTransactions(NativeError):
+    pass
+
+
+class Refused(NativeError):
+    """`alerts`: what HAProxy said, one by one, with line and section where they are known (native/haproxy_native/check/messages.py)."""
+
+    label = "validation error"
+
+    def __init__(self, detail: str = "", *, place: Place | None = None, alerts: Sequence[object] = ()) -> None:
+        super().__init__(detail, place=place)
+        self.alerts = tuple(alerts)
+
+
+class CheckImpossible(NativeError):
+    """`reason` is one of: missing, not-executable, killed, timeout, failed."""
+
+    label = "validation error"
+
+    def __init__(self, detail: str, *, reason: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class WriteFailed(NativeError):
+    label = "invalid change"
+
+
+class Unreadable(NativeError):
+    label = "failed to read configuration"
+
+
+class Unusable(NativeError):
+    """Its detail is the whole text: setting, path, owner and remedy."""
+
+
+class ReloadFailed(NativeError):
+    """Its detail begins with `Reload failed: `."""
+
+
+class RuntimeFailure(NativeError):
+    pass
+
+
+class NotLive(RuntimeFailure):
+    """Its detail is the reason; a reload makes the process right whatever was done before."""
+
+
+class RuntimeAbsent(RuntimeFailure):
+    """`sent`: the command had gone out, so that HAProxy may have carried it out."""
+
+    def __init__(self, detail: str, *, sent: bool = False) -> None:
+        super().__init__(detail)
+        self.sent = sent
+
+
+class RuntimeUnconfigured(RuntimeAbsent):
+    pass
+
+
+class RuntimeRefused(RuntimeFailure):
+    """HAProxy's own words, and the command that was refused, never its payload; `detail` is how both are told."""
+
+    def __init__(self, answer: str, command: str, detail: str = "") -> None:
+        super().__init__(detail or f"{answer} [{command}]")
+        self.answer, self.command = answer, command
+
+
+class RuntimeNotThere(RuntimeRefused):
+    pass
+
+
+class RuntimeTaken(RuntimeRefused):
+    pass
+
+
+class RuntimeMisused(RuntimeRefused):
+    pass
+
+
+class RuntimeUnseen(RuntimeRefused):
+    pass

@@ -1,0 +1,214 @@
+"""The truly odd: hand-written nodes for what the notation cannot say. A test counts them; each states its reason."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from haproxy_native.errors import BadValue, Place
+from haproxy_native.grammar.synopsis import Missing, Node, Values
+from haproxy_native.grammar.values import one_word
+from haproxy_native.text.words import is_word, quoted, unquoted
+
+_PORT = re.compile(r"\d+")
+_BARE_IPV6 = re.compile(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*")
+PAYLOADS = ("default-errorfiles", "errorfile", "errorfiles", "file", "lf-file", "string", "lf-string")
+_FAMILY_WITH_PATH = ("unix@", "abns@", "abnsz@", "fd@", "sockpair@", "uxst@", "uxdg@", "ring@", "/", "shm@")
+
+
+class AddressPort:
+    """`address[:port]` in one word. Reason: IPv6, socket families, variables and offsets all hold colons of their own."""
+
+    examples: tuple[str, ...] = ("192.0.2.1:80", "[2001:db8::1]:443", "/run/app.sock", "web.example.com")
+
+    def __init__(self, member: str) -> None:
+        self.member, self.port = member, re.sub("address|fqdn", "port", member)
+        self.members: tuple[str, ...] = (self.member, self.port)
+        self.needs: tuple[str, ...] = (self.member,)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words):
+            return None
+        address, port = split_address(words[at])
+        if port is None or not _PORT.fullmatch(port):
+            return at + 1, {self.member: _bare(words[at])}
+        return at + 1, {self.member: _bare(address), self.port: int(port)}
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values:
+            raise Missing(self.member)
+        address = _bracketed(one_word(str(values[self.member])))
+        return [f"{address}:{values[self.port]}" if self.port in values else address]
+
+    def starts(self) -> list[str] | None:
+        return None
+
+
+def _bare(address: str) -> str:
+    """An IPv6 address without its brackets."""
+    inner = address[1:-1]
+    return inner if address == f"[{inner}]" and _BARE_IPV6.fullmatch(inner) else address
+
+
+def _bracketed(address: str) -> str:
+    return f"[{address}]" if _BARE_IPV6.fullmatch(address) else address
+
+
+def split_address(word: str) -> tuple[str, str | None]:
+    """(address, port text or None); for HAProxy the last colon outside brackets comes before a port: `[::1]:80`, `::1:80`, `:80`.
+
+    `[::1]`, `/path` and `unix@...` are whole.
+    """
+    address, colon, port = word.rpartition(":")
+    if not colon or "]" in port or word.startswith(_FAMILY_WITH_PATH):
+        return word, None
+    return address, port
+
+
+class BindAddress(AddressPort):
+    """`[address][:port[-end]]` in one word. Reason: as address_port, with a range; of several
+    addresses with commas all but the last port are the address."""
+
+    examples: tuple[str, ...] = ("192.0.2.1:80", ":443", "*:8000-8010", "/run/app.sock")
+
+    _PORTS = re.compile(r"(.*):(\d+)(?:-(\d+))?", re.DOTALL)
+
+    def __init__(self, member: str) -> None:
+        super().__init__(member)
+        self.end = f"{self.port}-range-end"
+        self.members, self.needs = (self.member, self.port, self.end), ()
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words):
+            return None
+        found = None if words[at].startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(words[at])
+        if not found:
+            return at + 1, {self.member: _bare(words[at])}
+        numbers = {name: int(text) for name, text in zip((self.port, self.end), found.groups()[1:], strict=True) if text}
+        return at + 1, ({self.member: _bare(found[1])} if found[1] else {}) | numbers
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values and self.port not in values:
+            raise Missing(self.member)
+        address = _bracketed(one_word(str(values[self.member]))) if self.member in values else ""
+        if self.port not in values:
+            return [address]
+        return [f"{address}:{values[self.port]}" + (f"-{values[self.end]}" if self.end in values else "")]
+
+
+class Payload:
+    """`<format> <content>`, one word each. Reason: default-errorfiles stands alone, and a content of several words must come quoted."""
+
+    examples: tuple[str, ...] = ("default-errorfiles", "file /dev/null")
+
+    ALONE = "default-errorfiles"
+
+    def __init__(self, member: str) -> None:
+        self.format, self.content = member, member.removesuffix("_format")
+        self.members: tuple[str, ...] = (self.format, self.content)
+        self.needs = (self.format,)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words) or words[at] not in PAYLOADS:
+            return None
+        if words[at] == self.ALONE:
+            return at + 1, {self.format: self.ALONE}
+        return (at + 2, {self.format: words[at], self.content: words[at + 1]}) if at + 1 < len(words) else None
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if values[self.format] == self.ALONE:
+            return [self.ALONE]
+        if self.content not in values:
+            raise Missing(self.content)
+        content = str(values[self.content])
+        if not is_word(content):
+            raise BadValue(f'invalid return content "{content}": multi-word values must be quoted', place=Place(member=self.content))
+        return [str(values[self.format]), content]
+
+    def starts(self) -> list[str] | None:
+        return list(PAYLOADS)
+
+
+class ClientSource:
+    """`usesrc <address>[:<port>] | client | clientip | hdr_ip(<hdr>[,<occ>])`. Reason: the word, not a member, tells the kind;
+    the kind `address` says nothing without an address, and an address tells the kind."""
+
+    examples: tuple[str, ...] = ("usesrc clientip", "usesrc hdr_ip(x-forwarded-for,-1)", "usesrc 192.0.2.1:80")
+
+    _HEADER = re.compile(r"hdr_ip\(([^,]*)(?:,(.*))?\)")
+
+    def __init__(self, member: str) -> None:
+        self.kind, self.address = member, AddressPort("address_second")
+        self.members: tuple[str, ...] = (member, *self.address.members, "hdr", "occ")
+        self.needs = ()
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if len(words) < at + 2 or words[at] != "usesrc":
+            return None
+        word = words[at + 1]
+        if found := self._HEADER.fullmatch(word):
+            parts = {name: text for name, text in zip(("hdr", "occ"), found.groups(), strict=True) if text}
+            return at + 2, {self.kind: "hdr_ip", **parts}
+        if word in ("client", "clientip"):
+            return at + 2, {self.kind: word}
+        _, values = self.address.match(words, at + 1) or (0, {})
+        return at + 2, {self.kind: "address", **values}
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        kind = values.get(self.kind, "address")
+        if kind == "hdr_ip":
+            header, occurrence = (one_word(str(values[name])) if name in values else "" for name in ("hdr", "occ"))
+            return ["usesrc", f"hdr_ip({header},{occurrence})" if occurrence else f"hdr_ip({header})"]
+        if kind != "address":
+            return ["usesrc", kind]
+        return ["usesrc", *self.address.write(values)] if self.address.member in values else []
+
+    def starts(self) -> list[str] | None:
+        return ["usesrc"]
+
+
+_NAME = re.compile(r"[A-Za-z0-9_]+")
+_SEPARATING_COMMA = re.compile(r"(?<!\\),")
+
+
+class Assignments:
+    """`"name=value,name=value"` in one quoted word, `\\,` for a comma in a value. Reason: members have names of the client's own."""
+
+    examples: tuple[str, ...] = ('"account=team,key=sample"',)
+
+    def __init__(self, member: str) -> None:
+        self.member = member
+        self.members: tuple[str, ...] = (member,)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words):
+            return None
+        pairs = [pair.partition("=") for pair in _SEPARATING_COMMA.split(unquoted(words[at])) if pair]
+        if not all(sign for _, sign, _ in pairs):
+            return None
+        return at + 1, {self.member: {name.strip(): value.replace("\\,", ",") for name, _, value in pairs}}
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values:
+            raise Missing(self.member)
+        pairs = sorted(values[self.member].items())
+        for name, value in pairs:
+            member = f"{self.member}.{name}"
+            if not _NAME.fullmatch(name):
+                raise BadValue(f"{member}: a name has letters, digits and _ only", place=Place(member=member))
+            if "\\," in value or value.endswith("\\"):
+                raise BadValue(f"{member} holds a backslash before a comma or at its end, which escapes", place=Place(member=member))
+        text = quoted(",".join(f"{name}={value}".replace(",", "\\,") for name, value in pairs))
+        # HAProxy leaves a backslash before a comma alone.
+        return [text.replace("\\\\,", "\\,")]
+
+    def starts(self) -> list[str] | None:
+        return None
+
+
+CODECS: dict[str, Callable[[str], Node]] = {
+    "address_port": AddressPort,
+    "assignments": Assignments,
+    "bind_address": BindAddress,
+    "client_source": ClientSource,
+    "payload": Payload,
+}

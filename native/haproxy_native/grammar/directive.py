@@ -1,0 +1,170 @@
+"""One kind of line inside a section, and the members of the section's object that it holds."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from types import MappingProxyType
+from typing import Any
+
+from haproxy_native.errors import BadValue, Place
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.synopsis import Values
+from haproxy_native.text.line import Line
+from haproxy_native.text.words import words_of
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+"""The object that is not given at all; one that is given may be empty."""
+
+Found = Sequence[tuple[int, Line]]
+"""Lines of one directive with their place in the section."""
+
+
+@dataclass
+class Change:
+    """What becomes of a section's lines: replaced (None: deleted) by place, and new ones.
+
+    A new line stands behind the place given with it; None leaves the place to the section.
+    """
+
+    replaced: dict[int, Line | None]
+    added: list[tuple[int | None, Line]]
+
+
+def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
+    """How lines that are each one element of a list become another list; equal elements keep their lines, whatever their metadata."""
+    old = [_words(shape.read(line)) for _, line in lines]
+    new = [_words(shape.read(shape.new(row))) for row in wanted]
+    change = Change({}, [])
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            annotated = [(place, line, shape.annotated(line, row)) for (place, line), row in zip(lines[a:b], wanted[c:d], strict=True)]
+            change.replaced |= {place: new_line for place, line, new_line in annotated if new_line is not line}
+            continue
+        shared = min(b - a, d - c)
+        for i in range(shared):
+            place, line = lines[a + i]
+            change.replaced[place] = shape.onto(line, wanted[c + i])
+        for place, _ in lines[a + shared : b]:
+            change.replaced[place] = None
+        behind = lines[a + shared - 1][0] if a + shared > 0 else lines[0][0] - 1 if lines else None
+        change.added += [(behind, shape.new(row, indent, newline)) for row in wanted[c + shared : d]]
+    return change
+
+
+@dataclass
+class Directive:
+    """`path` leads to the object that holds the members; `rows` is its list member where each line is one element.
+
+    `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds words.
+    `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
+    `needed` is a member without which no other makes sense. `ahead_of` are the first words of the lines that a new line has to stand
+    before. `addition`: older clients do not know the member.
+    """
+
+    path: tuple[str, ...]
+    shape: LineShape
+    repeat: str = "last"
+    rows: str = ""
+    scalar: bool = False
+    unwritten: Mapping[str, tuple[Any, ...]] | None = None
+    needed: str = ""
+    options: bool = False
+    ahead_of: Sequence[str] = ()
+    addition: bool = False
+
+    # -- reading
+
+    def read(self, lines: Found) -> Values:
+        """The members that the lines give to the object at `path`."""
+        if self.rows:
+            return {self.rows: [self._element(line) for _, line in lines]}
+        if self.repeat == "join":
+            return self._joined(lines)
+        values: Values = {}
+        for _, line in lines if self.repeat == "merge" else lines[-1:]:
+            values |= self.shape.read(line) or {}
+        return values
+
+    def _joined(self, lines: Found) -> Values:
+        told = [self.shape.read(line) or {} for _, line in lines]
+        return {name: " ".join(each[name] for each in told if name in each) for name in self.shape.members}
+
+    def _element(self, line: Line) -> Any:
+        found = self.shape.read(line) or {}
+        return found.get(self.rows) if self.scalar else found
+
+    # -- writing
+
+    def wanted(self, holder: Mapping[str, Any]) -> Any:
+        """The part of the object that this directive is to say; empty where no line is to stand."""
+        if self.rows:
+            rows = holder.get(self.rows) or []
+            return [{self.rows: row} if self.scalar else row for row in rows]
+        own = self.shape.given({name: holder[name] for name in self.shape.members if name in holder})
+        if self.needed and own and self.needed not in own:
+            detail = f"attribute not found: {self.needed} in body is required with {next(iter(own))}"
+            raise BadValue(detail, place=Place(member=self.needed))
+        if self.unwritten and any(own.get(name) in values for name, values in self.unwritten.items()):
+            return {}
+        return own
+
+    def stands(self, holder: Mapping[str, Any]) -> bool:
+        """Whether a line is to stand: a list of options may be empty (`default-server`), other lines say something."""
+        return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
+
+    def is_left(self, holder: Mapping[str, Any]) -> bool:
+        """Whether the object says nothing of it because its sender may not know it."""
+        return self.addition and not any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
+
+    def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
+        """How the lines become what the object says."""
+        if self.rows:
+            return change_rows(self.shape, lines, self.wanted(holder), indent, newline)
+        if not self.stands(holder):
+            return Change({place: None for place, _ in lines}, [])
+        members = {name: holder[name] for name in self.shape.members if name in holder}
+        if not lines:
+            return Change({}, [(None, self.shape.new(members, indent, newline))])
+        if self.repeat == "merge" and len(lines) > 1:
+            return self._change_merged(lines, members)
+        if self.repeat == "join" and len(lines) > 1:
+            return self._change_joined(lines, members)
+        place, line = lines[-1]
+        return Change({place: self.shape.onto(line, members)}, [])
+
+    def _change_joined(self, lines: Found, members: Mapping[str, Any]) -> Change:
+        """Lines that begin the new text stay as they are; the first that does not, or the last, takes all that is left."""
+        (name,) = self.shape.members
+        left = list(words_of(members[name]))
+        replaced: dict[int, Line | None] = {}
+        for number, (place, line) in enumerate(lines):
+            own = list(words_of((self.shape.read(line) or {}).get(name, "")))
+            if not left:
+                replaced[place] = None
+            elif number + 1 == len(lines) or own != left[: len(own)]:
+                replaced[place], left = self.shape.onto(line, {name: " ".join(left)}), []
+            else:
+                left = left[len(own) :]
+        return Change(replaced, [])
+
+    def _change_merged(self, lines: Found, members: Mapping[str, Any]) -> Change:
+        """Each line keeps the members it had; what is new goes to the last."""
+        said = [set(self.shape.read(line) or {}) for _, line in lines]
+        homeless = set(members) - set().union(*said)
+        replaced: dict[int, Line | None] = {}
+        for number, ((place, line), own) in enumerate(zip(lines, said, strict=True)):
+            names = own | (homeless if number == len(lines) - 1 else set())
+            target = {name: members[name] for name in members if name in names}
+            replaced[place] = self.shape.onto(line, target) if self.shape.given(target) else None
+        return Change(replaced, [])
+
+
+def _words(found: Mapping[str, Any] | None) -> str:
+    """What the words of a line say, its comment aside."""
+    return canonical({name: value for name, value in (found or {}).items() if name != METADATA})
+
+
+def canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)

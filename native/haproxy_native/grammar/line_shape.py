@@ -1,0 +1,370 @@
+"""One object that stands on one line: reads it, writes it anew, and prints it onto an old line."""
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
+from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped
+from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
+from haproxy_native.grammar.schema import Order, arranged
+from haproxy_native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
+from haproxy_native.grammar.values import agrees
+from haproxy_native.text.line import Line
+from haproxy_native.text.words import BLANKS, Split, words_of
+
+
+@dataclass
+class Alternative:
+    """One synopsis of a line, and the members whose values follow from its choice."""
+
+    chain: Chain
+    fixed: Mapping[str, Any]
+    text: str
+    literals: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        literals: list[str] = []
+        for node in self.chain.nodes:
+            if isinstance(node, Toggle) and list(node.words) == [True]:
+                literals += node.words[True] or ()
+            elif isinstance(node, Word):
+                literals.append(node.text)
+            else:
+                break
+        self.literals = tuple(literals)
+
+    def lacking(self, values: Mapping[str, Any]) -> str | None:
+        return next((member for member in self.chain.required() if member not in values), None)
+
+
+@dataclass
+class Alias:
+    """A member that tells the same as another one; `values` maps its values to those of the target.
+
+    Without `values` it is only written, as its text; what is read is the target.
+    """
+
+    member: str
+    target: str
+    values: Mapping[Any, Any] | None
+
+    def meant(self, value: Any) -> Any:
+        """The target's value; None for one that has no meaning there."""
+        return str(value) if self.values is None else self.values.get(value)
+
+
+@dataclass
+class Reading:
+    """What a line says: the alternative that took it, the parts of the line, the members."""
+
+    alternative: Alternative
+    parts: list[Part]
+    values: Values
+
+    @property
+    def unknown(self) -> list[int]:
+        """Indices of words that nothing knows."""
+        return [i for part in self.parts if part.key is None for i in range(part.start, part.end)]
+
+
+class LineShape:
+    """`order` lists the members as the model does; `chosen_by` names those that select the alternative."""
+
+    def __init__(
+        self,
+        alternatives: Sequence[Alternative],
+        order: Sequence[str],
+        *,
+        chosen_by: Sequence[str] = (),
+        aliases: Sequence[Alias] = (),
+        free: bool = False,
+        metadata: bool = False,
+        needed: Sequence[str] = (),
+        together: Sequence[Sequence[str]] = (),
+        exclusive: Sequence[Sequence[str]] = (),
+        unsaid: Mapping[str, Any] | None = None,
+        implied: Mapping[str, int] | None = None,
+        absent: Mapping[str, Any] | None = None,
+        inner: Order | None = None,
+    ) -> None:
+        self.alternatives, self.order, self.chosen_by = tuple(alternatives), tuple(order), tuple(chosen_by)
+        self.aliases, self.free, self.metadata = tuple(aliases), free, metadata
+        self.needed = tuple(name for name in needed if name in self.order)
+        self.together = tuple(tuple(each) for each in together)
+        self.exclusive, self.unsaid, self.implied = tuple(tuple(each) for each in exclusive), unsaid or {}, implied or {}
+        self.absent, self.inner = absent or {}, inner or {}
+        own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
+        self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
+        self._flags = frozenset(node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True])
+        self._known = frozenset(order)
+        self._dotted = frozenset(m.split(".")[0] for each in alternatives for m in each.chain.members if "." in m)
+        self._index: dict[str, list[Alternative]] = {}
+        self._depth = min((len(each.literals) for each in alternatives), default=0)
+        for each in alternatives:
+            self._index.setdefault(self._key(each), []).append(each)
+
+    # -- which alternative
+
+    def _key(self, alternative: Alternative) -> str:
+        """The word behind the common literals, as far as it is fixed; an open one is filed under the empty word."""
+        nodes = alternative.chain.nodes
+        if len(alternative.literals) > self._depth:
+            return alternative.literals[self._depth]
+        node = nodes[self._depth] if len(nodes) > self._depth else None
+        return node.literals[0] if isinstance(node, Glued) and node.literals[0].endswith("(") else ""
+
+    def prefixes(self) -> set[tuple[str, ...]]:
+        return {each.literals for each in self.alternatives}
+
+    def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
+        if len(self.alternatives) == 1:
+            return self.alternatives
+        word = words[self._depth] if len(words) > self._depth else ""
+        keyed = [*self._index.get(word, ()), *(self._index.get(word[: word.index("(") + 1], ()) if "(" in word else ())]
+        return [*keyed, *self._index.get("", ())] if word else self._index.get("", ())
+
+    # -- reading
+
+    def take(self, words: Sequence[str]) -> Reading | None:
+        """The words taken apart by the first alternative that knows them all, else by the first that matches."""
+        fallback: Reading | None = None
+        for alternative in self._candidates(words):
+            parts = alternative.chain.parts(words)
+            if parts is None:
+                continue
+            reading = Reading(alternative, parts, self._values(alternative, parts, words))
+            if not reading.unknown:
+                return reading
+            fallback = fallback or reading
+        return fallback
+
+    def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
+        unsaid = {member: value for member, value in self.unsaid.items() if member in alternative.chain.members}
+        told = {member: words[place] for member, place in self.implied.items() if place < len(words)}
+        return {**unsaid, **told, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
+
+    def read(self, line: Line) -> dict[str, Any] | None:
+        """The object that a line stands for, members in model order, or None where it is another's."""
+        reading = self.take(line.words)
+        return None if reading is None else self.finished(reading.values, line)
+
+    def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
+        """Aliases, nesting, metadata and order, from flat values."""
+        for alias in self.aliases:
+            told = [own for own, target in (alias.values or {}).items() if alias.target in values and values[alias.target] == target]
+            if told:
+                values[alias.member] = told[0]
+        if self.metadata and line is not None and (found := read_metadata(line.comment)):
+            values[METADATA] = found
+        nested = unflattened(values)
+        for name in self.inner.keys() & nested.keys():
+            nested[name] = arranged(nested[name], self.inner[name])
+        return {name: nested[name] for name in self.order if name in nested and self.absent.get(name) != nested[name]}
+
+    # -- writing
+
+    def given(self, values: Mapping[str, Any]) -> Values:
+        """The members that count, flat: without absent ones, with aliases told by what they stand for."""
+        flat = flattened(values, self._known, self._dotted)
+        for name in list(flat):
+            if flat[name] in (None, "", []) or (flat[name] is False and name in self._flags):
+                del flat[name]
+        for alias in self.aliases:
+            if alias.target not in flat and alias.member in flat and (meant := alias.meant(flat[alias.member])) is not None:
+                flat[alias.target] = meant
+        return flat
+
+    def choose(self, values: Values) -> Alternative:
+        """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
+        self._check_needed(values)
+        self._check_together(values)
+        fitting = [each for each in self.alternatives if all(values.get(k) == v for k, v in each.fixed.items())]
+        if not fitting:
+            raise self._no_choice(values)
+        self._check_exclusive(fitting, values)
+        if len(fitting) == 1 and fitting[0].lacking(values) is None:
+            return fitting[0]
+        whole = [each for each in fitting if each.lacking(values) is None]
+        if not whole:
+            member = fitting[0].lacking(values) or ""
+            raise BadValue(f"{member} in body is required by `{fitting[0].text}`", place=Place(member=member))
+        chosen = max(whole, key=lambda each: sum(member in values for member in each.chain.members))
+        for other in fitting:
+            left = next((member for member in other.chain.members if member in values and member not in chosen.chain.members), None)
+            if left and (lacking := other.lacking(values)):
+                raise BadValue(f"{left} set without {lacking}", place=Place(member=lacking))
+        return chosen
+
+    def _check_needed(self, values: Values) -> None:
+        for member in self.needed:
+            if member not in values:
+                raise BadValue(f"{member} in body is required", place=Place(member=member))
+
+    def _check_together(self, values: Values) -> None:
+        for members in self.together:
+            given = [member for member in members if member in values]
+            if given and len(given) < len(members):
+                lacking = next(member for member in members if member not in values)
+                raise BadValue(f"{given[0]} set without {lacking}", place=Place(member=lacking))
+
+    def _check_exclusive(self, fitting: Sequence[Alternative], values: Values) -> None:
+        for members in self.exclusive:
+            given = [member for member in members if member in values and any(member in each.chain.members for each in fitting)]
+            if len(given) > 1:
+                raise BadValue(f"{' and '.join(given)} are exclusive", place=Place(member=given[-1]))
+
+    def _no_choice(self, values: Values) -> BadValue:
+        names = self.chosen_by or tuple(self.alternatives[0].fixed)
+        told = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
+        akin = [each for each in self.alternatives if values.get(names[0]) == each.fixed.get(names[0])] if names else []
+        known = sorted({" ".join(str(each.fixed[name]) for name in names if name in each.fixed) for each in akin or self.alternatives})
+        return BadValue(f"unsupported {told}; known: {', '.join(known)}", place=Place(member=names[0] if names else None))
+
+    def words(self, values: Mapping[str, Any]) -> list[str]:
+        """The words of a new line."""
+        flat = self.given(values)
+        return [word for _, words, _ in self._written(self.choose(flat), flat) for word in words]
+
+    def _written(self, alternative: Alternative, flat: Values) -> list[Written]:
+        try:
+            return list(alternative.chain.written(flat))
+        except Missing as error:
+            raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
+
+    def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:
+        """A new line; raises BadValue."""
+        flat = self.given(values)
+        alternative = self.choose(flat)
+        written = self._written(alternative, flat)
+        pieces: list[Piece] = [(key, regapped([], words)) for key, words, _ in written]
+        text = indent + self._proven(alternative, pieces, "", written).join().lstrip(BLANKS)
+        comment = write_metadata(values.get(METADATA)) if self.metadata else None
+        return Line(text + (f" # {comment}" if comment is not None else "") + newline)
+
+    def onto(self, line: Line, values: Mapping[str, Any]) -> Line:
+        """The old line saying the new values, every word that need not change unchanged."""
+        flat = self.given(values)
+        reading, alternative = self.take(line.words), self.choose(flat)
+        asked = self._written(alternative, flat)
+        written = self._unimplied(line, reading, asked)
+        old = line.split
+        if reading is not None and reading.alternative is alternative:
+            pieces = onto(old, reading.parts, written, alternative.chain, free=self.free)
+        else:
+            gaps = itertools.chain(old.gaps, itertools.repeat(" "))
+            pieces = [(key, [(next(gaps), word) for word in words]) for key, words, _ in written]
+        new = self._proven(alternative, pieces, old.tail, asked)
+        tail = self._tail(line, values) if self.metadata else new.tail
+        text = Split(new.gaps, new.words, tail).join()
+        return line if text == line.text else Line(text)
+
+    def _proven(self, alternative: Alternative, pieces: Sequence[Piece], tail: str, written: Iterable[Written]) -> Split:
+        """The pieces as a line, after a look whether each is read as what it was written for, and says what was given."""
+        split = joined(pieces, tail)
+        words = [each for word in split.words for each in words_of(word)]
+        reading = self.take(words)
+        own = reading is not None and reading.alternative is alternative
+        parts = reading.parts if reading and own else alternative.chain.parts(words)
+        if reading is None or parts is None or not (own or reading.values == self._values(alternative, parts, words)):
+            raise BadValue(f"`{' '.join(words)}` would be read as another kind of line than `{alternative.text}`")
+        if found := misread(pieces, parts, alternative.chain):
+            unknown = next((own[0][1] for key, own in pieces if key is None), None)
+            raise _misread(found, alternative, words, unknown)
+        _check_said(written, reading, words)
+        return split
+
+    def _unimplied(self, line: Line, reading: Reading | None, written: list[Written]) -> list[Written]:
+        """Without the members that a word of the old line told and a word of the new one tells again."""
+        if not self.implied or reading is None:
+            return written
+        said = {member for part in reading.parts for member in part.values}
+        same = {key: values for key, _, values in written}
+        kept = {part.key: line.words[part.start : part.end] for part in reading.parts if part.key and same.get(part.key) == part.values}
+        words = [word for key, each, _ in written for word in kept.get(key, each)]
+        again = {member: words[place] for member, place in self.implied.items() if member not in said and place < len(words)}
+        return [each for each in written if not (each[2] and all(again.get(name) == value for name, value in each[2].items()))]
+
+    def annotated(self, line: Line, values: Mapping[str, Any]) -> Line:
+        """The line with its words as they are and the metadata of the values."""
+        tail = self._tail(line, values) if self.metadata else line.split.tail
+        return line if tail == line.split.tail else Line(Split(line.split.gaps, line.split.words, tail).join())
+
+    def _tail(self, line: Line, values: Mapping[str, Any]) -> str:
+        """A comment that is no metadata is a person's: it goes only where other metadata takes its place."""
+        old, wanted = read_metadata(line.comment), values.get(METADATA)
+        if (old or None) == (wanted or None) or (not wanted and not is_metadata(line.comment)):
+            return line.split.tail
+        tail = line.split.tail
+        end = tail[len(tail.rstrip("\r\n")) :]
+        comment = write_metadata(wanted)
+        if comment is None:
+            return end
+        gap = tail[: len(tail) - len(tail.lstrip(BLANKS))] if "#" in tail else " "
+        return f"{gap or ' '}# {comment}{end}"
+
+    # -- telling
+
+    def required(self) -> set[str]:
+        """Members without which no line of this shape can be written."""
+        each = [set(a.chain.required()) | set(a.fixed) for a in self.alternatives]
+        return set.intersection(*each) if each else set()
+
+    def explain(self) -> list[str]:
+        """The synopses."""
+        return [each.text for each in self.alternatives]
+
+
+def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unknown: str | None) -> NativeError:
+    line = " ".join(words)
+    if unknown is not None:
+        return UnknownWords(f"`{unknown}` is not known; beside it this cannot be written: `{line}`", place=Place(keyword=unknown))
+    key, own = piece[0] or (0,), " ".join(word for _, word in piece[1])
+    node = alternative.chain.nodes[key[0]]
+    members = node.groups[key[1]].members if isinstance(node, Options) else node.members
+    member = next(iter(members), "")
+    return BadValue(f"{member} in body: `{own}` would be read as something else in `{line}`", place=Place(member=member))
+
+
+def _check_said(written: Iterable[Written], reading: Reading, words: Sequence[str]) -> None:
+    asked = merged([Part(key, 0, 0, values) for key, own, values in written if own], nodes=reading.alternative.chain.nodes)
+    for member, value in asked.items():
+        if not agrees(value, reading.values.get(member)):
+            raise BadValue(
+                f"{member} in body: '{value}' would be read as something else in `{' '.join(words)}`", place=Place(member=member)
+            )
+
+
+def _toggles(chain: Chain) -> Iterable[Toggle]:
+    for node in chain.nodes:
+        if isinstance(node, Toggle):
+            yield node
+        elif isinstance(node, Options):
+            for group in node.groups:
+                for inner in group.alternatives:
+                    yield from _toggles(inner)
+
+
+def flattened(values: Mapping[str, Any], known: frozenset[str], dotted: frozenset[str]) -> Values:
+    """Members by dotted path; only objects whose inner members stand in a synopsis are opened."""
+    flat: Values = {}
+    for name, value in values.items():
+        if name not in known or name == METADATA:
+            continue
+        if name in dotted and isinstance(value, Mapping):
+            flat |= {f"{name}.{inner}": each for inner, each in value.items()}
+        else:
+            flat[name] = value
+    return flat
+
+
+def unflattened(values: Values) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for path, value in values.items():
+        first, _, inner = path.partition(".")
+        if inner:
+            nested.setdefault(first, {})[inner] = value
+        else:
+            nested[first] = value
+    return nested

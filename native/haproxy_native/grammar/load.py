@@ -1,0 +1,257 @@
+"""The declared language: shapes of lines and sections, built from the bundle when first asked for."""
+
+import functools
+import itertools
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.grammar.directive import Directive
+from haproxy_native.grammar.line_shape import Alias, Alternative, LineShape
+from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.notation import Compiler
+from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, stands_alone
+from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
+from haproxy_native.grammar.synopsis import Chain
+
+BUNDLE = Path(__file__).resolve().parents[2] / "openapi" / "generated" / "dataplane.json"
+
+
+@functools.cache
+def bundle() -> Mapping[str, Any]:
+    """The OpenAPI document of the API, with the notes of the language."""
+    found: Mapping[str, Any] = json.loads(BUNDLE.read_bytes())
+    return found
+
+
+class Grammar:
+    """Shapes by schema name. `time_suffix` is how new times are written."""
+
+    def __init__(self, document: Mapping[str, Any] | None = None, *, time_suffix: str = "nearest") -> None:
+        self.schemas, self.time_suffix = Schemas(document or bundle()), time_suffix
+        self._lines: dict[str, LineShape] = {}
+        self._sections: dict[str, SectionShape] = {}
+
+    def line(self, name: str) -> LineShape:
+        """The shape of a schema whose objects are lines: `server`, `acl`, `http_request_rule`, ..."""
+        if name not in self._lines:
+            schema = self.schemas.named(name)
+            self._lines[name] = self.shape(self.schemas.properties(schema), self.schemas.note(schema), self.schemas.required(schema))
+        return self._lines[name]
+
+    def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
+        """The shape of a schema whose objects are sections; `embedded` are the members that hold its children."""
+        if name not in self._sections:
+            schema = self.schemas.named(name)
+            properties = {n: s for n, s in self.schemas.properties(schema).items() if n not in set(embedded)}
+            note = self.schemas.note(schema)
+            header = self.shape(properties, {"line": note["header"]})
+            # The metadata of a section stands behind its header alone.
+            others = {n: s for n, s in properties.items() if n != METADATA}
+            inner = {n: s for n, s in others.items() if n not in header.members}
+            families = [self._family((), others, family) for family in note.get("families", ())]
+            claimed = {member for family in families for member in family.shape.members}
+            directives = [*self._directives((), inner, claimed), *families]
+            if note.get("by_keyword"):
+                directives.sort(key=_keyword)
+            self._sections[name] = SectionShape(
+                note["header"].split()[0],
+                header,
+                directives,
+                list(properties),
+                self._list_aliases(properties),
+                list(self._defaults((), properties)),
+                self._inner(properties),
+            )
+        return self._sections[name]
+
+    # -- lines
+
+    def shape(self, properties: Mapping[str, Schema], note: Mapping[str, Any], needed: Sequence[str] = ()) -> LineShape:
+        """A line shape from its members and the note that spells it."""
+        compiler = Compiler(self.schemas, properties, time_suffix=self.time_suffix)
+        chosen_by = note.get("chosen_by", ())
+        chosen_by = (chosen_by,) if isinstance(chosen_by, str) else tuple(chosen_by)
+        alternatives = [
+            Alternative(compiler.chain(text), self._fixed(key, chosen_by, properties), text) for key, text in _synopses(note, chosen_by)
+        ]
+        if toggle := note.get("toggle"):
+            is_flag = properties[toggle].get("type") == "boolean"
+            alternatives = [Alternative(each.chain, {toggle: is_flag or "enabled"}, each.text) for each in alternatives]
+            if not is_flag and note.get("no") != "none":
+                negated = "no " + " ".join(alternatives[0].literals)
+                alternatives.append(Alternative(compiler.chain(negated), {toggle: "disabled"}, negated))
+        return LineShape(
+            alternatives,
+            list(properties),
+            chosen_by=chosen_by,
+            aliases=self._aliases(properties),
+            free=note.get("order") == "free",
+            metadata=METADATA in properties and not self.schemas.note(properties[METADATA]).get("ignored"),
+            needed=needed,
+            together=note.get("together", ()),
+            exclusive=note.get("exclusive", ()),
+            implied=note.get("implied", {}),
+            unsaid=self._noted("unsaid", properties),
+            absent=self._noted("absent", properties),
+            inner=self._inner(properties),
+        )
+
+    def _inner(self, properties: Mapping[str, Schema]) -> Order:
+        """The orders of the members that hold objects."""
+        orders = {name: self.schemas.order(each) for name, each in properties.items() if name != METADATA}
+        return {name: order for name, order in orders.items() if order}
+
+    def _noted(self, word: str, properties: Mapping[str, Schema]) -> dict[str, Any]:
+        """What the notes of the members say under a word, by member."""
+        notes = {name: self.schemas.note(each) for name, each in properties.items()}
+        return {name: note[word] for name, note in notes.items() if word in note}
+
+    @staticmethod
+    def _fixed(key: str | None, chosen_by: tuple[str, ...], properties: Mapping[str, Schema]) -> dict[str, Any]:
+        if key is None:
+            return {}
+        parts = key.split(" ", len(chosen_by) - 1) if chosen_by else ()
+        return {
+            name: int(part) if properties[name].get("type") == "integer" else part for name, part in zip(chosen_by, parts, strict=False)
+        }
+
+    def _aliases(self, properties: Mapping[str, Schema]) -> list[Alias]:
+        found = []
+        for name, schema in properties.items():
+            note = self.schemas.note(schema)
+            target = note.get("alias_of")
+            if target and schema.get("type") != "object":
+                pairs = note.get("values") or {value: value for value in schema.get("enum", ())}
+                typed = {(word == "true" if schema.get("type") == "boolean" else word): value for word, value in pairs.items()}
+                found.append(Alias(name, target, None if schema.get("type") == "integer" else typed))
+        return found
+
+    def _list_aliases(self, properties: Mapping[str, Schema]) -> list[ListAlias]:
+        notes = {name: self.schemas.note(schema) for name, schema in properties.items() if schema.get("type") == "object"}
+        return [ListAlias(name, note["alias_of"]) for name, note in notes.items() if "alias_of" in note]
+
+    def _defaults(self, path: tuple[str, ...], properties: Mapping[str, Schema]) -> Iterable[Default]:
+        for name, schema in properties.items():
+            if schema.get("type") == "object":
+                yield from self._defaults((*path, name), self.schemas.properties(schema))
+            elif "default" in schema:
+                yield Default(path, name, schema["default"])
+
+    # -- sections
+
+    def _directives(self, path: tuple[str, ...], properties: Mapping[str, Schema], claimed: set[str]) -> list[Directive]:
+        explicit = {
+            name: self._explicit(path, name, schema, properties)
+            for name, schema in properties.items()
+            if name not in claimed and self._spelled(schema)
+        }
+        taken = claimed | {m for each in explicit.values() if each.path == path and not each.rows for m in each.shape.members}
+        directives: list[Directive] = []
+        for name, schema in properties.items():
+            made = [explicit[name]] if name in explicit else []
+            if not made and name not in taken and name != METADATA:
+                made = self._implied(path, name, schema)
+            added = bool(self.schemas.note(schema).get("addition"))
+            directives += [replace(each, addition=True) for each in made] if added else made
+        return directives
+
+    def _spelled(self, schema: Schema) -> bool:
+        note = self.schemas.note(self.schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema)
+        return not note.get("ignored") and "alias_of" not in note and ("line" in note or "lines" in note)
+
+    def _explicit(self, path: tuple[str, ...], name: str, schema: Schema, siblings: Mapping[str, Schema]) -> Directive:
+        note = self.schemas.note(schema)
+        kind = schema.get("type")
+        if kind == "array":
+            items = self.schemas.resolve(schema["items"])
+            shape = self.shape(self.schemas.properties(items), {**self.schemas.note(items), **note})
+            return Directive(path, shape, "append", rows=name)
+        if kind == "object" or "allOf" in schema:
+            shape = self.shape(self.schemas.properties(schema), note)
+            silent = {note["toggle"]: ("disabled",)} if note.get("no") == "none" and "toggle" in note else None
+            return Directive(
+                (*path, name),
+                shape,
+                note.get("repeat", "last"),
+                unwritten=silent,
+                options=shape.free and not shape.required(),
+                ahead_of=note.get("ahead_of", ()),
+            )
+        unwritten = {note["toggle"]: (None, False)} if "toggle" in note else None
+        return Directive(path, self.shape(siblings, note), note.get("repeat", "last"), unwritten=unwritten)
+
+    def _implied(self, path: tuple[str, ...], name: str, schema: Schema) -> list[Directive]:
+        note = self.schemas.note(schema)
+        if note.get("ignored") or "alias_of" in note:
+            return []
+        if "codec" in note:
+            node = Compiler(self.schemas, {name: schema}).coded(name, note)
+            return [Directive(path, _single(node, name, note, keyword_of(name, note)))]
+        if schema.get("type") == "object":
+            return self._directives((*path, name), self.schemas.properties(schema), set())
+        if stands_alone(schema, note):
+            return [self._switch(path, name, schema, note)]
+        if schema.get("type") == "array" and note.get("repeat") == "append":
+            element = self.schemas.resolve(schema["items"])
+            compiler = Compiler(self.schemas, {name: element}, time_suffix=self.time_suffix)
+            chain = compiler.argument(name, element, note)
+            return [Directive(path, _single(chain, name, note, keyword_of(name, note)), "append", rows=name, scalar=True)]
+        compiler = Compiler(self.schemas, {name: schema}, time_suffix=self.time_suffix)
+        shape = _single(compiler.argument(name, schema, note), name, note, keyword_of(name, note))
+        return [Directive(path, shape, note.get("repeat", "last"))]
+
+    def _switch(self, path: tuple[str, ...], name: str, schema: Schema, note: Mapping[str, Any]) -> Directive:
+        """A flag or a switch as a line of its own: one alternative for each value that is written."""
+        compiler = Compiler(self.schemas, {name: schema}, no="prefix", time_suffix=self.time_suffix)
+        words = compiler.toggle(name, schema, note).words
+        alternatives = [Alternative(compiler.chain(" ".join(own)), {name: value}, " ".join(own)) for value, own in words.items() if own]
+        silent = tuple(value for value in (True, False, "enabled", "disabled") if not words.get(value))
+        return Directive(path, LineShape(alternatives, [name]), unwritten={name: silent})
+
+    def _family(self, path: tuple[str, ...], properties: Mapping[str, Schema], note: Mapping[str, Any]) -> Directive:
+        shape = self.shape(properties, note)
+        unwritten = dict.fromkeys(shape.chosen_by, (None,))
+        return Directive(path, shape, note.get("repeat", "last"), unwritten=unwritten, needed=note.get("needed", ""))
+
+
+def _single(chain: Chain, name: str, note: Mapping[str, Any], text: str) -> LineShape:
+    return LineShape([Alternative(chain, {}, text)], [name])
+
+
+def _synopses(note: Mapping[str, Any], chosen_by: Sequence[str] = ()) -> Iterable[tuple[str | None, str]]:
+    """(the values that choose it or None, the whole synopsis) of each alternative."""
+    keyword, tail = note.get("keyword", ""), note.get("tail", "")
+    lines = note.get("lines", note.get("line"))
+    pairs = lines.items() if isinstance(lines, Mapping) else [(None, lines)]
+    for key, texts in pairs:
+        for own in _keys(key):
+            for text in texts if isinstance(texts, list) else [texts]:
+                yield own, " ".join(f"{keyword} {_spelled_out(text, own, chosen_by)} {tail}".split())
+
+
+def _keys(key: str | None) -> Iterable[str | None]:
+    """`a|b c` stands for the keys `a c` and `b c`."""
+    if key is None:
+        return [None]
+    return [" ".join(words) for words in itertools.product(*(word.split("|") for word in key.split()))]
+
+
+def _spelled_out(text: str, key: str | None, chosen_by: Sequence[str]) -> str:
+    """The synopsis with the members that choose it replaced by their words."""
+    for member, word in zip(chosen_by, (key or "").split(), strict=False):
+        text = text.replace(f"<{member}>", word)
+    return text
+
+
+def _keyword(directive: Directive) -> str:
+    """The first words of its line as HAProxy's own lists are sorted: dashes do not count."""
+    return " ".join(directive.shape.alternatives[0].literals).replace("-", "")
+
+
+@functools.cache
+def grammar() -> Grammar:
+    """The grammar of the shipped bundle, times written with the nearest unit."""
+    return Grammar()

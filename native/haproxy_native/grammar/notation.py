@@ -1,0 +1,170 @@
+"""Turns synopses into chains of nodes, and properties that say nothing into the shape their type implies."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from haproxy_native.grammar.schema import Schema, Schemas, is_switch, keyword_of, stands_alone
+from haproxy_native.grammar.codecs import CODECS
+from haproxy_native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Word
+from haproxy_native.grammar.values import Choice, type_of
+
+_TOKEN = re.compile(r"\]\*|[\[\]]|[^\s\[\]]+")
+_PLACE = re.compile(r"<([^<>]+)>")
+CONDITION = "[ <cond> <cond_test...> ]"
+
+
+class Compiler:
+    """Compiles the synopses of one object: `properties` are its members, `no` how its switches are negated."""
+
+    def __init__(self, schemas: Schemas, properties: Mapping[str, Schema], *, no: str = "dash", time_suffix: str = "nearest") -> None:
+        self.schemas, self.properties, self.no, self.time_suffix = schemas, properties, no, time_suffix
+
+    def chain(self, synopsis: str) -> Chain:
+        """One synopsis; `<other...>` with the name of a schema stands for all its properties not named beside it, in any order."""
+        elements, _ = self._elements(_TOKEN.findall(synopsis), 0, stops=self._has_condition(synopsis))
+        return Chain(elements)
+
+    @staticmethod
+    def _has_condition(synopsis: str) -> bool:
+        return re.search(r"<\w*cond>", synopsis) is not None
+
+    def _elements(self, tokens: Sequence[str], at: int, *, stops: bool) -> tuple[list[Node | Options], int]:
+        elements: list[Node | Options] = []
+        groups: list[Group] = []
+
+        def close() -> None:
+            if groups:
+                elements.append(Options(list(groups)))
+                groups.clear()
+
+        while at < len(tokens) and tokens[at] not in ("]", "]*"):
+            if tokens[at] == "[":
+                inner, at = self._elements(tokens, at + 1, stops=stops)
+                groups.append(self._group(inner, repeated=tokens[at] == "]*"))
+            elif (params := self._params(tokens[at], tokens)) is not None:
+                groups.extend(params)
+            else:
+                close()
+                elements.append(self.node(tokens[at], first=not elements, stops=stops))
+            at += 1
+        close()
+        return elements, at
+
+    def _group(self, nodes: list[Node | Options], *, repeated: bool) -> Group:
+        if nodes and isinstance(nodes[0], Placeholder) and isinstance(nodes[0].type, Choice):
+            nodes[0].type.strict = True
+        chain = Chain(nodes)
+        rows = ""
+        if repeated:
+            rows = next((m.split(".")[0] for m in chain.members if self.properties[m.split(".")[0]].get("type") == "array"), "")
+        return Group([chain], rows=rows, repeated=repeated)
+
+    def _params(self, token: str, tokens: Sequence[str]) -> list[Group] | None:
+        name = token[1:-4] if token.startswith("<") and token.endswith("...>") else ""
+        if name not in self.schemas.by_name or name in self.properties:
+            return None
+        named = {place.removesuffix("...") for each in tokens for place in _PLACE.findall(each)}
+        return self.option_groups({n: each for n, each in self.schemas.properties(self.schemas.named(name)).items() if n not in named})
+
+    def option_groups(self, properties: Mapping[str, Schema]) -> list[Group]:
+        """A group for each property that is no alias and no part of another's synopsis."""
+        explicit = {name: self._explicit(name, schema) for name, schema in properties.items()}
+        claimed = {m.split(".")[0] for name, group in explicit.items() if group for m in group.members if m.split(".")[0] != name}
+        groups = []
+        for name, schema in properties.items():
+            note = self.schemas.note(schema)
+            if name == "metadata" or name in claimed or note.get("ignored") or "alias_of" in note:
+                continue
+            groups.append(explicit[name] or self._implied(name, schema, note))
+        return groups
+
+    def _explicit(self, name: str, schema: Schema) -> Group | None:
+        note = self.schemas.note(schema)
+        if "line" not in note and "lines" not in note:
+            return None
+        lines = note.get("lines", [note.get("line")])
+        return Group([self.chain(line) for line in lines])
+
+    def _implied(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Group:
+        if "codec" in note:
+            return Group([self.coded(name, note)])
+        if stands_alone(schema, note):
+            return Group([Chain([self.toggle(name, schema, note)])])
+        if note.get("repeat") == "append":
+            element = self.schemas.resolve(schema["items"])
+            return Group([self.argument(name, element, note)], rows=name, repeated=True)
+        return Group([self.argument(name, schema, note)])
+
+    def coded(self, name: str, note: Mapping[str, Any]) -> Chain:
+        """`keyword` and what its codec reads."""
+        words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
+        return Chain([*words, CODECS[note["codec"]](name)])
+
+    def argument(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Chain:
+        """`keyword <value>`, the value being one word unless the note says `whole` or the type is a plain list."""
+        words: list[Node | Options] = [Word(word) for word in keyword_of(name, note).split()]
+        plain_list = schema.get("type") == "array" and not note.get("split") and not note.get("separator")
+        if note.get("whole") or plain_list:
+            return Chain([*words, self._rest(name, schema, stops=False)])
+        return Chain([*words, Placeholder(name, type_of(schema, note, self.time_suffix))])
+
+    def toggle(self, name: str, schema: Schema, note: Mapping[str, Any]) -> Toggle:
+        """The words of a flag or a switch."""
+        keyword = tuple(keyword_of(name, note).split())
+        if schema.get("type") == "boolean":
+            return Toggle(name, {True: keyword})
+        manner = note.get("no", self.no)
+        negated = {"dash": (*keyword[:-1], "no-" + keyword[-1]), "prefix": ("no", *keyword), "none": None}[manner]
+        on, off = note.get("when_enabled", ""), note.get("when_disabled", "")
+        return Toggle(
+            name,
+            {
+                "enabled": tuple(on.split()) if on else keyword,
+                "disabled": negated if off == "" else tuple(off.split()) if off else None,
+            },
+        )
+
+    def node(self, token: str, *, first: bool = False, stops: bool = False) -> Node:
+        pieces = _PLACE.split(token)
+        if len(pieces) == 1:
+            return Word(token)
+        if pieces[0] or pieces[2:] != [""]:
+            return Glued(pieces[::2], [self._place(name) for name in pieces[1::2]])
+        name = pieces[1]
+        if name.endswith("..."):
+            member = name[:-3]
+            return self._rest(member, self.property(member), stops=stops and not member.endswith("cond_test"))
+        schema = self.property(name)
+        note = self.schemas.note(schema)
+        if "codec" in note:
+            return CODECS[note["codec"]](name)
+        if schema.get("type") == "boolean" and not note.get("values"):
+            return Toggle(name, {True: tuple(keyword_of(name.rsplit(".", 1)[-1], note).split())})
+        if is_switch(schema) and note.get("when_disabled", "") is None:
+            return Toggle(name, {"enabled": tuple(keyword_of(name, note).split()), "disabled": None})
+        return self._place(name)
+
+    def _place(self, name: str) -> Placeholder:
+        schema = self.property(name)
+        note = self.schemas.note(schema)
+        return Placeholder(name, type_of(schema, note, self.time_suffix), note.get("absent"))
+
+    def _rest(self, member: str, schema: Schema, *, stops: bool) -> Rest:
+        item = None
+        if schema.get("type") == "array":
+            inner = self.schemas.resolve(schema.get("items", {}))
+            item = type_of(inner, self.schemas.note(inner), self.time_suffix)
+        return Rest(member, item, stops, (schema["example"],) if "example" in schema else ())
+
+    def property(self, path: str) -> Schema:
+        """The schema of a member by dotted path; the elements of a list are addressed through it."""
+        first, *more = path.split(".")
+        schema = self.properties[first]
+        for name in more:
+            if schema.get("type") == "array":
+                schema = self.schemas.resolve(schema["items"])
+            schema = self.schemas.properties(schema)[name]
+        if schema.get("type") == "array" and not more and self.schemas.note(schema).get("rows"):
+            schema = self.schemas.resolve(schema["items"])
+        return schema

@@ -1,0 +1,143 @@
+"""Objects made from the declarations alone: for each kind of line what it needs, each option by itself, and all of them.
+
+Values come from a property's `example`, else from its type. What holds for these objects holds for the declared language.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from haproxy_native.grammar.directive import Directive
+from haproxy_native.grammar.line_shape import Alternative, LineShape, unflattened
+from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.section_shape import SectionShape
+from haproxy_native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Values, Word
+from haproxy_native.grammar.values import ValueType
+
+METADATA_SAMPLES: tuple[dict[str, Any], ...] = ({"comment": "sample"}, {"owner": "team a", "ticket": 12})
+
+
+def line_samples(shape: LineShape) -> list[dict[str, Any]]:
+    """Objects that a line of the shape can carry whole, without repetition."""
+    flat = [{**each.fixed, **values} for each in shape.alternatives for values in _alternative(each, shape)]
+    found = [unflattened(values) for values in flat if set(shape.needed) <= set(values)]
+    if shape.metadata and found:
+        found += [{**found[0], METADATA: each} for each in METADATA_SAMPLES]
+    return _distinct(found)
+
+
+def section_samples(shape: SectionShape) -> list[dict[str, Any]]:
+    """Objects of a section: the bare header's, and with each of its kinds of line by itself."""
+    headers = line_samples(shape.header)
+    base = headers[0] if headers else {}
+    return _distinct([*headers, *({**base, **own} for each in shape.directives for own in directive_samples(each))])
+
+
+def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
+    """What lines of one kind give to their section's object, members at their path."""
+    objects = line_samples(directive.shape)
+    if directive.rows:
+        elements: list[Any] = [row[directive.rows] if directive.scalar else row for row in objects]
+        objects = [*({directive.rows: [each]} for each in elements), {directive.rows: elements[:3]}]
+    for each in objects:
+        for name in reversed(directive.path):
+            each = {name: each}
+        yield each
+
+
+# -- one synopsis
+
+
+def _alternative(alternative: Alternative, shape: LineShape) -> Iterator[Values]:
+    groups = [each for node in alternative.chain.nodes if isinstance(node, Options) for each in map(list, map(_group, node.groups)) if each]
+    needed = [_completed(values, groups, shape) for values in _required(alternative.chain)]
+    yield from needed
+    for variants in groups:
+        for values in variants:
+            yield _completed({**needed[0], **values}, groups, shape)
+    yield _together(needed[0], groups, shape)
+
+
+def _required(chain: Chain) -> Iterator[Values]:
+    """What the chain needs, each of its values in turn."""
+    nodes = [list(node_samples(node)) for node in chain.nodes if not isinstance(node, Options)]
+    first: Values = {name: value for variants in nodes for name, value in variants[0].items()}
+    yield first
+    for variants in nodes:
+        others = {name: value for name, value in first.items() if name not in variants[0]}
+        yield from (others | values for values in variants[1:])
+
+
+def _group(group: Group) -> Iterator[Values]:
+    """What one optional group can say; a repeated one says it once and twice."""
+    for chain in group.alternatives:
+        inner = [each for node in chain.nodes if isinstance(node, Options) for each in map(list, map(_group, node.groups)) if each]
+        said = [*_required(chain), *({**next(_required(chain)), **values} for variants in inner for values in variants)]
+        if group.rows:
+            elements = [_row(group.rows, values) for values in said]
+            yield {group.rows: elements[:1]}
+            yield {group.rows: elements[:2] if len(elements) > 1 else elements * 2}
+        else:
+            yield from (values for values in said if values)
+
+
+def _row(rows: str, values: Values) -> Any:
+    row = {name.removeprefix(rows + "."): value for name, value in values.items()}
+    return row[rows] if list(row) == [rows] else row
+
+
+def _completed(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
+    """With what the schema requires, and the partners of members that make sense only together."""
+    wanted = {*shape.needed, *(name for members in shape.together if set(members) & set(values) for name in members)}
+    for variants in groups:
+        if (wanted - set(values)) & set(variants[0]):
+            values = {**variants[0], **values}
+    return values
+
+
+def _together(values: Values, groups: Iterable[Sequence[Values]], shape: LineShape) -> Values:
+    """With one of each group, as far as they do not exclude one another."""
+    for variants in groups:
+        richest = max(variants, key=len)
+        told = {*values, *richest}
+        excluded = any(len(told & set(members)) > 1 for members in shape.exclusive)
+        if not excluded and not set(richest) & set(values):
+            values = {**values, **richest}
+    return values
+
+
+# -- one node
+
+
+def node_samples(node: Node) -> Iterator[Values]:
+    """Values for the members of one node; a codec's are what it reads from its `examples`."""
+    if isinstance(node, Word):
+        yield {}
+    elif isinstance(node, Toggle):
+        yield from ({node.member: value} for value, words in node.words.items() if words)
+    elif isinstance(node, Placeholder):
+        yield from ({node.member: value} for value in type_samples(node.type))
+    elif isinstance(node, Glued):
+        yield {name: value for place in node.places for name, value in next(node_samples(place)).items()}
+    elif isinstance(node, Rest):
+        yield from ({node.member: value} for value in _rest(node))
+    else:
+        for words in getattr(node, "examples", ()):
+            if found := node.match(words.split(), 0):
+                yield found[1]
+
+
+def _rest(node: Rest) -> list[Any]:
+    if node.item is None:
+        return list(node.examples) or ["sample", '"two words" more']
+    several = type_samples(node.item)
+    return [several[:1], several[:2]]
+
+
+def type_samples(kind: ValueType) -> list[Any]:
+    """The examples of a property, else the samples of its type."""
+    return list(kind.examples) or kind.samples()
+
+
+def _distinct(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    return list({json.dumps(each, sort_keys=True): dict(each) for each in objects}.values())

@@ -1,0 +1,211 @@
+"""A section as an object: its own lines by directive, its header, and how an edit of the object becomes an edit of lines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.grammar.directive import NOTHING, Change, Directive, canonical
+from haproxy_native.grammar.line_shape import LineShape
+from haproxy_native.grammar.metadata import METADATA
+from haproxy_native.grammar.schema import Order, arranged
+from haproxy_native.grammar.synopsis import Values
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
+
+
+@dataclass
+class ListAlias:
+    """A deprecated member that tells the first element of a list member."""
+
+    member: str
+    target: str
+
+
+@dataclass
+class Default:
+    """A member that the schema gives a value; an object in which no line says it stays without."""
+
+    path: tuple[str, ...]
+    member: str
+    value: Any
+
+
+@dataclass
+class SectionReading:
+    """Which line belongs to which directive (by number), and the object they make."""
+
+    lines: dict[int, list[tuple[int, Line]]]
+    values: dict[str, Any]
+
+
+class SectionShape:
+    """`header` reads the section line; `order` lists the members as the model does."""
+
+    def __init__(
+        self,
+        kind: str,
+        header: LineShape,
+        directives: Sequence[Directive],
+        order: Sequence[str],
+        list_aliases: Sequence[ListAlias] = (),
+        defaults: Sequence[Default] = (),
+        inner: Order | None = None,
+    ) -> None:
+        self.kind, self.header, self.directives, self.order = kind, header, tuple(directives), tuple(order)
+        self.list_aliases, self.defaults, self.inner = tuple(list_aliases), tuple(defaults), inner or {}
+        self._index: dict[tuple[str, ...], list[int]] = {}
+        for number, directive in enumerate(directives):
+            for prefix in directive.shape.prefixes():
+                self._index.setdefault(prefix, []).append(number)
+        self._longest = max((len(prefix) for prefix in self._index), default=0)
+
+    # -- reading
+
+    def directive_of(self, line: Line) -> int | None:
+        """The number of the directive that a line belongs to."""
+        words = line.words
+        fallback = None
+        for size in range(min(self._longest, len(words)), 0, -1):
+            for number in self._index.get(words[:size], ()):
+                reading = self.directives[number].shape.take(words)
+                if reading is None:
+                    continue
+                if not reading.unknown:
+                    return number
+                fallback = number if fallback is None else fallback
+        return fallback
+
+    def reading(self, section: Section) -> SectionReading:
+        """Computed once for each section."""
+        found: SectionReading | None = section.cache.get(self)
+        if found is None:
+            lines: dict[int, list[tuple[int, Line]]] = {}
+            hidden = section.snippets
+            for place, line in enumerate(section.lines[1:], 1):
+                if line.words and place not in hidden and (number := self.directive_of(line)) is not None:
+                    lines.setdefault(number, []).append((place, line))
+            found = section.cache[self] = SectionReading(lines, self._object(section, lines))
+        return found
+
+    def _object(self, section: Section, lines: Mapping[int, Sequence[tuple[int, Line]]]) -> dict[str, Any]:
+        values: dict[str, Any] = dict(self.header.read(section.header) or {})
+        for number in sorted(lines):
+            directive = self.directives[number]
+            if members := directive.read(lines[number]):
+                holder = values
+                for name in directive.path:
+                    holder = holder.setdefault(name, {})
+                holder |= members
+        for alias in self.list_aliases:
+            if values.get(alias.target):
+                values[alias.member] = values[alias.target][0]
+        return {name: arranged(values[name], self.inner.get(name, {})) for name in self.order if name in values}
+
+    def read(self, section: Section) -> dict[str, Any]:
+        """The object of a section; the caller must not change it."""
+        return self.reading(section).values
+
+    # -- writing
+
+    def onto(self, section: Section, values: Mapping[str, Any], *, whole: bool = True) -> Section:
+        """The section saying the new values; lines whose members did not change stay as they are.
+
+        Unless the values are the whole truth, so do those of additions that the values do not name.
+        """
+        reading = self.reading(section)
+        wanted = self._with_defaults(self._without_aliases(values, reading.values), reading.values)
+        changes = [
+            (directive, directive.change(reading.lines.get(number, ()), holder, section.indent, section.newline))
+            for number, directive in enumerate(self.directives)
+            if (holder := holder_of(wanted, directive.path)) is not NOTHING or number in reading.lines
+            if not self._same(directive, reading, number, holder) and (whole or not directive.is_left(holder))
+        ]
+        lines: list[Line | None] = list(section.lines)
+        if not self._is_said(section, values):
+            lines[0] = self.header.onto(section.header, values)
+        return self._changed(section, lines, changes, reading)
+
+    def _is_said(self, section: Section, values: Mapping[str, Any]) -> bool:
+        """Whether the header says the values already; of one whose words are quoted, the name is known."""
+        said = self.header.read(section.header) or {"name": section.name}
+        return all((said.get(name) or None) == (values.get(name) or None) for name in (*self.header.members, METADATA))
+
+    def _same(self, directive: Directive, reading: SectionReading, number: int, holder: Mapping[str, Any]) -> bool:
+        lines = reading.lines.get(number, ())
+        if not lines:
+            return not directive.stands(holder)
+        return canonical(directive.wanted(directive.read(lines))) == canonical(directive.wanted(holder))
+
+    def _changed(
+        self, section: Section, lines: list[Line | None], changes: Iterable[tuple[Directive, Change]], reading: SectionReading
+    ) -> Section:
+        own = sorted(place for each in reading.lines.values() for place, _ in each)
+        whole = Change({0: lines[0]}, [])
+        for directive, change in changes:
+            whole.replaced |= change.replaced
+            for place, line in change.added:
+                whole.added.append((self._place(section, line, own, directive.ahead_of) if place is None else place, line))
+        return changed(section, whole)
+
+    def _place(self, section: Section, line: Line, own: Sequence[int], ahead_of: Sequence[str]) -> int:
+        """The line behind which a new one goes: the last of its first word, else the last of the section's own, else the header."""
+        kin = [place for place in own if section.lines[place].words[:1] == line.words[:1]]
+        end = next((place for place, other in enumerate(section.lines) if other.words and other.words[0] in ahead_of), len(section.lines))
+        return section.outside_blocks((kin or [place for place in own if place < end] or [0])[-1])
+
+    def new(self, values: Mapping[str, Any], indent: str = "  ", newline: str = "\n") -> Section:
+        """A new section with the object's own lines."""
+        header = self.header.new(values, "", newline)
+        wanted = self._with_defaults(self._without_aliases(values, {}), None)
+        lines = [header]
+        for directive in self.directives:
+            lines += [line for _, line in directive.change((), holder_of(wanted, directive.path), indent, newline).added]
+        return Section(self.kind, str(values.get("name") or ""), lines=lines, usual_indent=indent, made=True)
+
+    def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
+        """The values with defaults in objects that come into being, and in the place of values that stood."""
+        for default in self.defaults:
+            holder = holder_of(values, default.path)
+            before = NOTHING if old is None else holder_of(old, default.path)
+            if holder is not NOTHING and holder.get(default.member) is None and (before is NOTHING or default.member in before):
+                values = with_member(values, (*default.path, default.member), default.value)
+        return values
+
+    def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Deprecated members put in front of the list that they belong to, where the list itself is not given."""
+        told: Values = dict(values)
+        for alias in self.list_aliases:
+            first = told.pop(alias.member, None)
+            if first and not told.get(alias.target):
+                stored = [each for each in old.get(alias.target) or [] if each != first]
+                told[alias.target] = [first, *stored]
+        return told
+
+
+def changed(section: Section, change: Change) -> Section:
+    """The section after a change whose every new line has its place; itself where nothing changes."""
+    if not change.added and all(section.lines[place] is line for place, line in change.replaced.items()):
+        return section
+    added: dict[int | None, list[Line]] = {}
+    for where, new in change.added:
+        added.setdefault(where, []).append(new)
+    result: list[Line] = []
+    for place, line in enumerate(section.lines):
+        kept = change.replaced.get(place, line)
+        if kept is not None:
+            result.append(kept)
+        result += added.get(place, ())
+    return section.with_lines(result)
+
+
+def holder_of(values: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
+    for name in path:
+        inner = values.get(name)
+        values = inner if isinstance(inner, Mapping) else NOTHING
+    return values
+
+
+def with_member(values: Mapping[str, Any], path: Sequence[str], value: Any) -> Mapping[str, Any]:
+    """The values with another one at a path of objects that are there."""
+    first, *inner = path
+    return {**values, first: with_member(values[first], inner, value) if inner else value}

@@ -1,0 +1,398 @@
+"""The five signs of the notation, as nodes that match words and write them.
+
+`word` literal, `<property>` one word, `<property...>` the rest, `[ ... ]` optional, `[ ... ]*` repeated; a placeholder may be glued
+to its word. Neighbouring optional groups come in any order. Values travel flat, keyed by dotted member path.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+from haproxy_native.errors import BadValue, Incomplete, Place
+from haproxy_native.grammar.values import Choice, Unknowable, ValueType, many_words
+
+CONDITIONS = ("if", "unless")
+Values = dict[str, Any]
+
+
+class Missing(Exception):
+    """A member that the line needs is absent."""
+
+    def __init__(self, member: str) -> None:
+        self.member = member
+
+
+class Node(Protocol):
+    members: tuple[str, ...]
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        """(index behind the match, values read), or None."""
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        """Its words; raises Missing."""
+
+    def starts(self) -> list[str] | None:
+        """The words it can begin with, or None where any may come."""
+
+
+@dataclass
+class Word:
+    text: str
+    members: tuple[str, ...] = ()
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        return (at + 1, {}) if at < len(words) and words[at] == self.text else None
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        return [self.text]
+
+    def starts(self) -> list[str] | None:
+        return [self.text]
+
+
+@dataclass
+class Toggle:
+    """A member that is a word of its own: a flag, or one of two words; a word of None is never written."""
+
+    member: str
+    words: Mapping[Any, tuple[str, ...] | None]
+
+    def __post_init__(self) -> None:
+        self.members: tuple[str, ...] = (self.member,)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        for value, own in self.words.items():
+            if own and tuple(words[at : at + len(own)]) == own:
+                return at + len(own), {self.member: value}
+        return None
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values:
+            raise Missing(self.member)
+        return list(self.words.get(values[self.member]) or ())
+
+    def starts(self) -> list[str] | None:
+        return [own[0] for own in self.words.values() if own]
+
+
+@dataclass
+class Placeholder:
+    """One word of a type; `absent` is the value that stands where none is given."""
+
+    member: str
+    type: ValueType
+    absent: Any = None
+
+    def __post_init__(self) -> None:
+        self.members: tuple[str, ...] = (self.member,)
+        self.needs: tuple[str, ...] = self.members if self.absent is None else ()
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        if at >= len(words):
+            return None
+        try:
+            return at + 1, {self.member: self.type.read(words[at])}
+        except Unknowable:
+            return at + 1, {}
+        except ValueError:
+            return None
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        value = values.get(self.member, self.absent)
+        if value is None:
+            raise Missing(self.member)
+        try:
+            return [self.type.write(value)]
+        except ValueError as error:
+            raise BadValue(f"{self.member} in body: {error}", place=Place(member=self.member)) from None
+
+    def starts(self) -> list[str] | None:
+        return list(self.type.by_word) if isinstance(self.type, Choice) and self.type.strict else None
+
+
+@dataclass
+class Glued:
+    """Literals and placeholders within one word: `set-map(<map_file>)`."""
+
+    literals: Sequence[str]
+    places: Sequence[Placeholder]
+    pattern: re.Pattern[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.members: tuple[str, ...] = tuple(place.member for place in self.places)
+        self.needs: tuple[str, ...] = tuple(member for place in self.places for member in place.needs)
+        inner = "".join("(.+?)" + re.escape(literal) for literal in self.literals[1:])
+        self.pattern = re.compile(re.escape(self.literals[0]) + inner, re.DOTALL)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        found = self.pattern.fullmatch(words[at]) if at < len(words) else None
+        if not found:
+            return None
+        values: Values = {}
+        for place, text in zip(self.places, found.groups(), strict=True):
+            part = place.match([text], 0)
+            if part is None:
+                return None
+            values |= part[1]
+        return at + 1, values
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        pieces = [self.literals[0]]
+        for place, literal in zip(self.places, self.literals[1:], strict=True):
+            pieces += [*place.write(values), literal]
+        return ["".join(pieces)]
+
+    def starts(self) -> list[str] | None:
+        return None
+
+
+@dataclass
+class Rest:
+    """All words up to the condition of the line (`stops`), or to its end."""
+
+    member: str
+    item: ValueType | None = None
+    stops: bool = False
+    examples: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.members: tuple[str, ...] = (self.member,)
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        end = condition_at(words, at) if self.stops else len(words)
+        if end <= at:
+            return None
+        if self.item is None:
+            return end, {self.member: " ".join(words[at:end])}
+        try:
+            return end, {self.member: [self.item.read(word) for word in words[at:end]]}
+        except (ValueError, Unknowable):
+            return None
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        if self.member not in values:
+            raise Missing(self.member)
+        value = values[self.member]
+        if self.item is None:
+            if not (text := many_words(str(value))):
+                raise BadValue(f"{self.member} in body is blank", place=Place(member=self.member))
+            return [text]
+        return [self.item.write(each) for each in value]
+
+    def starts(self) -> list[str] | None:
+        return None
+
+
+def condition_at(words: Sequence[str], at: int) -> int:
+    """The index of the first `if` or `unless` outside braces, or the number of words."""
+    depth = 0
+    for i in range(at, len(words)):
+        if words[i] in ("{", "!{"):
+            depth += 1
+        elif words[i] == "}":
+            depth -= 1
+        elif depth == 0 and words[i] in CONDITIONS:
+            return i
+    return len(words)
+
+
+@dataclass
+class Part:
+    """What one node of a line, or one optional group, took: `words[start:end]`. Opaque parts have the key None."""
+
+    key: tuple[int, ...] | None
+    start: int
+    end: int
+    values: Values
+    hidden: bool = False
+
+
+@dataclass
+class Chain:
+    """Nodes one after another; an element is a node or a set of optional groups."""
+
+    nodes: Sequence["Node | Options"]
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        return tuple(member for node in self.nodes for member in node.members)
+
+    def required(self) -> tuple[str, ...]:
+        """Members without which nothing can be written; a node may hold more (`needs` tells which it insists on)."""
+        return tuple(member for node in self.nodes if not isinstance(node, Options) for member in getattr(node, "needs", node.members))
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        values: Values = {}
+        for node in self.nodes:
+            found = node.match(words, at)
+            if found is None:
+                return None
+            at, more = found
+            values |= more
+        return at, values
+
+    def parts(self, words: Sequence[str]) -> list[Part] | None:
+        """The whole line taken apart; words that nothing knows are opaque parts behind the last required node."""
+        parts: list[Part] = []
+        at = 0
+        for number, node in enumerate(self.nodes):
+            if isinstance(node, Options):
+                at = node.take(words, at, number, parts, swallow=number == len(self.nodes) - 1)
+                continue
+            found = node.match(words, at)
+            if found is None:
+                return None
+            parts.append(Part((number,), at, found[0], found[1], bool(node.members) and not found[1]))
+            at = found[0]
+        parts += [Part(None, i, i + 1, {}) for i in range(at, len(words))]
+        return parts
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        return [word for node in self.nodes for word in node.write(values)]
+
+    def written(self, values: Mapping[str, Any]) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
+        """(key, words, values) of each part of a new line."""
+        for number, node in enumerate(self.nodes):
+            if isinstance(node, Options):
+                yield from node.written(values, number)
+            else:
+                yield (number,), node.write(values), {member: values[member] for member in node.members if member in values}
+
+    def starts(self) -> list[str] | None:
+        return self.nodes[0].starts() if self.nodes else None
+
+
+@dataclass
+class Group:
+    """One optional group: alternatives of it, tried in order; `rows` is the list member that repeated ones fill."""
+
+    alternatives: Sequence[Chain]
+    rows: str = ""
+    repeated: bool = False
+
+    @cached_property
+    def members(self) -> tuple[str, ...]:
+        return (self.rows,) if self.rows else tuple(dict.fromkeys(m for each in self.alternatives for m in each.members))
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        for alternative in self.alternatives:
+            if found := alternative.match(words, at):
+                return found
+        return None
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        """The first alternative that has all it needs; a group given in part is left out, as the reference does.
+
+        Half a condition is not: without it the line would always hold. Raises Incomplete.
+        """
+        if any(member in values for each in self.alternatives for member in each.members):
+            for alternative in self.alternatives:
+                if all(member in values for member in alternative.required()):
+                    return alternative.write(values)
+            self._refuse_half_a_condition(values)
+        return []
+
+    def _refuse_half_a_condition(self, values: Mapping[str, Any]) -> None:
+        for cond, test in ((member, f"{member}_test") for member in self.members if member.endswith("cond")):
+            if test in values and cond not in values:
+                words = " or ".join(f"`{word}`" for word in CONDITIONS)
+                raise Incomplete(f"{cond} in body is required with {test}: send {words}", place=Place(member=cond))
+            if cond in values and test not in values:
+                raise Incomplete(f"{test} in body is required with {cond}: send the condition", place=Place(member=test))
+
+    def starts(self) -> list[str] | None:
+        firsts = [alternative.starts() for alternative in self.alternatives]
+        return None if any(first is None for first in firsts) else [word for first in firsts for word in first or ()]
+
+
+class Options:
+    """Optional groups in any order."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self.groups = groups
+        self.members: tuple[str, ...] = tuple(member for group in groups for member in group.members)
+        self.keyed: dict[str, list[int]] = {}
+        self.loose: list[int] = []
+        for number, group in enumerate(groups):
+            starts = group.starts()
+            for word in starts or ():
+                self.keyed.setdefault(word, []).append(number)
+            if starts is None:
+                self.loose.append(number)
+        self._fed_by: dict[str, list[int]] = {}
+        for number, group in enumerate(groups):
+            for member in group.members:
+                self._fed_by.setdefault(member, []).append(number)
+
+    def starts(self) -> list[str] | None:
+        return None
+
+    def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
+        parts: list[Part] = []
+        at = self.take(words, at, 0, parts, swallow=False)
+        return at, merged(parts, self)
+
+    def take(self, words: Sequence[str], at: int, number: int, parts: list[Part], *, swallow: bool) -> int:
+        """Take as many groups as there are from `at` on; append their parts; the index behind them."""
+        used: dict[int, int] = {}
+        while at < len(words):
+            if found := self._next(words, at, used):
+                group, end, values = found
+                used[group] = used.get(group, -1) + 1
+                hidden = bool(self.groups[group].members) and not values
+                parts.append(Part((number, group, used[group]), at, end, values, hidden))
+                at = end
+            elif swallow:
+                parts.append(Part(None, at, at + 1, {}))
+                at += 1
+            else:
+                break
+        return at
+
+    def _next(self, words: Sequence[str], at: int, used: Mapping[int, int]) -> tuple[int, int, Values] | None:
+        """(group, index behind it, its values): the first group that reads a value, else the first that matches."""
+        hidden: tuple[int, int, Values] | None = None
+        for group in [*self.keyed.get(words[at], ()), *self.loose]:
+            if group in self.loose and group in used and not self.groups[group].repeated:
+                continue
+            if found := self.groups[group].match(words, at):
+                if found[1] or not self.groups[group].members:
+                    return group, *found
+                hidden = hidden or (group, *found)
+        return hidden
+
+    def write(self, values: Mapping[str, Any]) -> list[str]:
+        return [word for _, words, _ in self.written(values, 0) for word in words]
+
+    def written(self, values: Mapping[str, Any], number: int) -> Iterator[tuple[tuple[int, ...], list[str], Values]]:
+        # A line says a few of a hundred things.
+        for place in sorted({place for member in values for place in self._fed_by.get(member, ())}):
+            group = self.groups[place]
+            rows = values.get(group.rows, ()) if group.rows else (values,)
+            for turn, row in enumerate(rows):
+                own = flat_row(group.rows, row) if group.rows else {m: row[m] for m in group.members if m in row}
+                if words := group.write(own):
+                    yield (number, place, turn), words, own
+
+
+def flat_row(rows: str, row: Any) -> Values:
+    """One element of a list member, keyed as its group's members are."""
+    return {f"{rows}.{name}": value for name, value in row.items()} if isinstance(row, Mapping) else {rows: row}
+
+
+def merged(parts: Sequence[Part], options: "Options | None" = None, nodes: Sequence["Node | Options"] = ()) -> Values:
+    """The values of several parts; repeated groups fill their list, else the last one wins."""
+    values: Values = {}
+    for part in parts:
+        if part.key is None:
+            continue
+        owner = options or (nodes[part.key[0]] if isinstance(nodes[part.key[0]], Options) else None)
+        group = owner.groups[part.key[1]] if isinstance(owner, Options) and len(part.key) > 1 else None
+        if group is not None and group.rows:
+            row = {name.removeprefix(group.rows + "."): value for name, value in part.values.items()}
+            values.setdefault(group.rows, []).append(row[group.rows] if list(row) == [group.rows] else row)
+        else:
+            values |= part.values
+    return values

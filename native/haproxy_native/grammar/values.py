@@ -1,0 +1,289 @@
+"""Value types: how one member of the API stands as a word of the file, and how it is read back.
+
+A type is an object with `read(word) -> value` (raising `ValueError` for a word that is none) and `write(value) -> word`.
+Times are integers in milliseconds, sizes integers in bytes (HAProxy Configuration Manual, sections 2.4 and 2.5).
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from haproxy_native.errors import BadValue, Place
+from haproxy_native.text.words import Split, is_word, quoted, split, unquoted, words_of
+
+_INTEGER = re.compile(r"[+-]?\d+")
+_NUMBER_AND_UNIT = re.compile(r"(\d+)([A-Za-z]*)")
+_VARIABLE = re.compile(r'.*\$.*|".*"', re.DOTALL)
+_TIME_UNITS = {"d": 86_400_000, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+_SIZE_UNITS = {"": 1, "k": 1024, "m": 1024**2, "g": 1024**3}
+TIME_SUFFIXES = ("nearest", "none", *_TIME_UNITS)
+
+
+class Unknowable(Exception):
+    """The word is an environment reference where a number should be: its value is known to HAProxy alone."""
+
+
+class ValueType:
+    """Base: any one word. `examples` are what a property's declaration gives."""
+
+    examples: tuple[Any, ...] = ()
+
+    def read(self, word: str) -> Any:
+        return word
+
+    def write(self, value: Any) -> str:
+        return str(value)
+
+    def samples(self) -> list[Any]:
+        return ["value"]
+
+
+def one_word(text: str) -> str:
+    """The text as one word of the file: as it is where HAProxy takes it for one, else quoted."""
+    return text if is_word(text) else quoted(text)
+
+
+def many_words(text: str) -> str:
+    """The text as words of the file: each piece that HAProxy would not take is quoted."""
+    taken = split(text)
+    if all(map(is_word, taken.words)):
+        said = Split(("", *taken.gaps[1:]), taken.words, "").join() if taken.words else ""
+        rest = " ".join(map(one_word, taken.tail.split()))
+        return said + (" " if said and rest and not taken.tail.startswith("#") else "") + rest
+    return " ".join(one_word(piece) for piece in text.split())
+
+
+class Text(ValueType):
+    def write(self, value: Any) -> str:
+        return one_word(str(value))
+
+    def samples(self) -> list[Any]:
+        return ["sample", '"two words"', "with\\ blank"]
+
+
+class Integer(ValueType):
+    def read(self, word: str) -> int:
+        if _INTEGER.fullmatch(word):
+            return int(word)
+        raise Unknowable if _VARIABLE.fullmatch(word) else ValueError(word)
+
+    def samples(self) -> list[Any]:
+        return [7, 100]
+
+
+class Unquoted(Text):
+    """A text whose double quotes are the file's alone where they hold a blank: the API has it without them."""
+
+    def read(self, word: str) -> str:
+        inner = word[1:-1]
+        return inner if len(word) > 1 and word == f'"{inner}"' and not is_word(inner) and one_word(inner) == word else word
+
+    def samples(self) -> list[Any]:
+        return ["sample", "two words"]
+
+
+class Escaped(Text):
+    """A text whose line breaks are written as HAProxy's quoting says them; what is read is the text of the file."""
+
+    def write(self, value: Any) -> str:
+        text = str(value)
+        escaped = _with_escapes(text)
+        return escaped if is_word(escaped) else _with_escapes(quoted(text))
+
+
+def _with_escapes(text: str) -> str:
+    return text.replace("\r", "\\r").replace("\n", "\\n")
+
+
+class Digits(ValueType):
+    """A number that the API holds as text."""
+
+    def read(self, word: str) -> str:
+        if _INTEGER.fullmatch(word):
+            return word
+        raise Unknowable if _VARIABLE.fullmatch(word) else ValueError(word)
+
+    def write(self, value: Any) -> str:
+        if not _INTEGER.fullmatch(str(value)):
+            raise ValueError(f"'{value}' is no number")
+        return str(value)
+
+    def samples(self) -> list[Any]:
+        return ["0", "2"]
+
+
+@dataclass
+class Duration(ValueType):
+    """`unit` is what a number without one means; `suffix` how new ones are written (`--time-suffix`)."""
+
+    unit: str = "ms"
+    suffix: str = "nearest"
+
+    def read(self, word: str) -> int:
+        match = _NUMBER_AND_UNIT.fullmatch(word)
+        if not match:
+            raise Unknowable if _VARIABLE.fullmatch(word) else ValueError(word)
+        number, unit = int(match[1]), match[2] or self.unit
+        if unit == "us":
+            return max(number // 1000, 1) if number else 0
+        if unit not in _TIME_UNITS:
+            raise ValueError(word)
+        return number * _TIME_UNITS[unit]
+
+    def write(self, value: Any) -> str:
+        if self.suffix == "none":
+            return str(value) if self.unit == "ms" else f"{value}ms"
+        if value == 0:
+            return "0ms"
+        names = list(_TIME_UNITS)
+        start = 0 if self.suffix == "nearest" else names.index(self.suffix)
+        unit = next(name for name in names[start:] if value % _TIME_UNITS[name] == 0)
+        return f"{value // _TIME_UNITS[unit]}{unit}"
+
+    def samples(self) -> list[Any]:
+        return [1500, 60_000]
+
+
+@dataclass
+class Size(ValueType):
+    """Bytes, or multiples of `unit` bytes; `suffixed`: new ones are written with the largest suffix that divides them."""
+
+    suffixed: bool = True
+    unit: int = 1
+
+    def read(self, word: str) -> int:
+        match = _NUMBER_AND_UNIT.fullmatch(word)
+        if not match or match[2].lower() not in _SIZE_UNITS:
+            raise Unknowable if _VARIABLE.fullmatch(word) and not match else ValueError(word)
+        return int(match[1]) * (_SIZE_UNITS[match[2].lower()] if match[2] else self.unit) // self.unit
+
+    def write(self, value: Any) -> str:
+        if not self.suffixed or value == 0:
+            return str(value)
+        size = value * self.unit
+        unit = next(name for name in reversed(_SIZE_UNITS) if size % _SIZE_UNITS[name] == 0)
+        return f"{size // _SIZE_UNITS[unit]}{unit}"
+
+    def samples(self) -> list[Any]:
+        return [2048, 1000]
+
+
+@dataclass
+class Choice(ValueType):
+    """One of several; `words` maps each value to its word. A strict one refuses other words."""
+
+    words: Mapping[Any, str]
+    strict: bool = True
+    by_word: dict[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_word = {word: value for value, word in self.words.items()}
+
+    def read(self, word: str) -> Any:
+        if word in self.by_word:
+            return self.by_word[word]
+        if self.strict or any(not isinstance(value, str) for value in self.words):
+            raise ValueError(word)
+        return word
+
+    def write(self, value: Any) -> str:
+        return self.words.get(value) or one_word(str(value))
+
+    def samples(self) -> list[Any]:
+        return list(self.words)
+
+
+@dataclass
+class Listed(ValueType):
+    """Several values in one word; a separator inside parentheses does not separate."""
+
+    item: ValueType
+    separator: str
+    # Stands beside no other.
+    alone: str = ""
+
+    def read(self, word: str) -> list[Any]:
+        return [self.item.read(part) for part in _split_outside_parentheses(word, self.separator)]
+
+    def write(self, value: Any) -> str:
+        items = [self.item.write(each) for each in value]
+        if len(items) > 1 and self.alone in items:
+            raise ValueError(f"'{self.alone}' cannot stand beside others")
+        for each, item in zip(value, items, strict=True):
+            if len(_split_outside_parentheses(item, self.separator)) > 1:
+                raise ValueError(f"'{each}' holds '{self.separator}', which separates")
+        return self.separator.join(items)
+
+    def samples(self) -> list[Any]:
+        several = self.item.samples()
+        return [several[:1], several[:2]]
+
+
+def _split_outside_parentheses(word: str, separator: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for i, sign in enumerate(word):
+        depth += (sign == "(") - (sign == ")")
+        if sign == separator and depth == 0:
+            parts.append(word[start:i])
+            start = i + 1
+    return [*parts, word[start:]]
+
+
+def type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str = "nearest") -> ValueType:
+    """The value type that a property's schema and note declare."""
+    found = _type_of(schema, note, time_suffix)
+    if "example" in schema:
+        found.examples = (schema["example"],)
+    elif isinstance(found, Integer):
+        found.examples = tuple(schema[bound] for bound in ("minimum", "maximum") if bound in schema)
+    return found
+
+
+def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str) -> ValueType:
+    kind, words = schema.get("type", "string"), note.get("values", {})
+    if kind == "array":
+        separator = note.get("split") or note.get("separator") or " "
+        return Listed(type_of(schema.get("items", {}), {"values": words}, time_suffix), separator, note.get("alone", ""))
+    if schema.get("x-duration") and kind == "integer":
+        return Duration(schema.get("x-default-unit", "ms"), time_suffix if note.get("suffixed", True) else "none")
+    if schema.get("x-size") and kind == "integer":
+        return Size(note.get("suffixed", True), _SIZE_UNITS[schema.get("x-default-unit", "")])
+    if kind == "boolean" and words:
+        return Choice({True: words.get("true", ""), False: words.get("false", "")})
+    if schema.get("enum"):
+        return Choice({value: words.get(str(value), str(value)) for value in schema["enum"] if value != ""}, note.get("strict", False))
+    if kind == "integer":
+        return Integer()
+    if note.get("escaped"):
+        return Escaped()
+    return Digits() if note.get("digits") else Unquoted() if note.get("unquoted") else Text()
+
+
+def agrees(value: Any, said: Any) -> bool:
+    """Whether what a line says is what was given, texts being quoted where their place asks for it."""
+    if isinstance(value, str) and isinstance(said, str):
+        return said in (value, one_word(value), unquoted(value)) or unquoted(said) == value or said == " ".join(words_of(many_words(value)))
+    if isinstance(value, Mapping) and isinstance(said, Mapping):
+        return all(agrees(each, said.get(name)) for name, each in value.items())
+    if isinstance(value, list) and isinstance(said, list):
+        return len(value) == len(said) and all(map(agrees, value, said))
+    return bool(value == said)
+
+
+def refuse_line_breaks(value: Any, path: Sequence[str] = (), escaped: Collection[str] = ()) -> None:
+    """Raise BadValue for a line break or NUL anywhere in a value, naming the member.
+
+    `escaped` are the members, by dotted path with `*` for a place or a name, whose line breaks can be written.
+    """
+    if isinstance(value, str):
+        unwritable = "\0" if ".".join(path) in escaped or ".".join((*path[:-2], "*", *path[-1:])) in escaped else "\n\r\0"
+        if any(sign in value for sign in unwritable):
+            member = ".".join(path)
+            raise BadValue(f"{member} holds a line break or NUL, which would begin a new line of the file", place=Place(member=member))
+    elif isinstance(value, Mapping):
+        for name, inner in value.items():
+            refuse_line_breaks(inner, (*path, str(name)), escaped)
+    elif isinstance(value, Sequence):
+        for i, inner in enumerate(value):
+            refuse_line_breaks(inner, (*path, str(i)), escaped)

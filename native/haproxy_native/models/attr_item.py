@@ -1,0 +1,10 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Annotated
+
+from haproxy_native.models import Model
+from pydantic import Field, StrictStr
+
+
+class AttrItem(Model):
+    value: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None

@@ -1,0 +1,12 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Literal
+
+from haproxy_native.models import Model
+from pydantic import StrictStr
+
+
+class FcgiPassHeader(Model):
+    cond: Literal['if', 'unless'] | None = None
+    cond_test: StrictStr | None = None
+    name: StrictStr | None = None

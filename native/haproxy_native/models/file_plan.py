@@ -1,0 +1,12 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from haproxy_native.models import Model
+from pydantic import StrictBool, StrictStr
+
+from . import reload_reason
+
+
+class FilePlan(Model):
+    commands: list[StrictStr]
+    reasons: list[reload_reason.ReloadReason]
+    reload: StrictBool

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Literal
+
+from haproxy_native.models import Model
+
+
+class Health(Model):
+    haproxy: Literal['up', 'down', 'unknown'] | None = None

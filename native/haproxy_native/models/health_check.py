@@ -1,0 +1,7 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from haproxy_native.models import Model
+
+
+class HealthCheck(Model):
+    pass

@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from haproxy_native.models import Model
+from pydantic import StrictStr
+
+
+class SetProxyV2TlvFmt(Model):
+    id: StrictStr
+    value: StrictStr

@@ -1,0 +1,8 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from haproxy_native.models import Model
+from pydantic import StrictStr
+
+
+class SslCrtList(Model):
+    file: StrictStr | None = None

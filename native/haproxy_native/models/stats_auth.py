@@ -1,0 +1,9 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from haproxy_native.models import Model
+from pydantic import StrictStr
+
+
+class StatsAuth(Model):
+    passwd: StrictStr
+    user: StrictStr

@@ -1,0 +1,188 @@
+"""Turns a changed member into the Runtime API command that its declaration names (`at_runtime`), with what a re-read must show.
+
+Pure. A change that no declared command can express is None: it needs a reload.
+"""
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.schema import Schema, Schemas
+from haproxy_native.runtime import values
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.verification import Limit, Shows
+from haproxy_native.text.words import unquoted
+
+Values = Mapping[str, Any]
+_PLACE = re.compile(r"<([^<>:]+)(?::(ip|name|\d+\.\.\d+))?>")
+LIMIT = "limit"
+IP, NAME = "ip", "name"
+# As HAProxy shows an address that is not set.
+NOTHING = "-"
+
+
+class Unsayable(Exception):
+    """A placeholder cannot be filled with what the file says."""
+
+
+class Live:
+    """The members of one schema that can change in the running process."""
+
+    def __init__(self, schemas: Schemas, properties: Mapping[str, Schema]) -> None:
+        notes = {name: schemas.note(schema) for name, schema in properties.items()}
+        self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
+        self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
+        self.lacking = {name: note["added_lacks"] for name, note in notes.items() if "added_lacks" in note}
+        self.implied = {name: note["added_with"] for name, note in notes.items() if "added_with" in note}
+        self.roles = {note["added"]: name for name, note in notes.items() if "added" in note}
+
+    def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
+        """(the commands, the members for which there is none); both sides with what is true initially filled in."""
+        found: dict[str, Command] = {}
+        left = []
+        for member in sorted(changed, key=lambda member: _rank(new.get(member))):
+            said = self._said(parent, name, member, old, new)
+            if said is None:
+                left.append(member)
+            else:
+                found.update({command.text: command for command in said})
+        return list(found.values()), left
+
+    def obstacle(self, member: str, old: Values, new: Values) -> str | None:
+        """The member beside which a command does otherwise than a reload, where one side has it (`reload_with`)."""
+        others: Mapping[str, str | None] = self.notes.get(member, {}).get("reload_with", {})
+        for other, unless in others.items():
+            if any(self._is_set(other, side) and not (unless and self._is_set(unless, side)) for side in (old, new)):
+                return other
+        return None
+
+    def _is_set(self, member: str, values: Values) -> bool:
+        return member in values and values[member] != self.initially.get(member, "disabled")
+
+    def implications(self, values: Values) -> Values:
+        """What a server line is taken to say beyond its words, and an added server has to be told (`added_with`)."""
+        return {
+            member: "enabled"
+            for member, note in self.implied.items()
+            if member not in values
+            and any(values.get(each) == "enabled" for each in note["any"])
+            and not values.keys() & set(note["unless"])
+        }
+
+    def _said(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
+        """The commands of one member: those of its value, or the first of several that can be said."""
+        note = self.notes.get(member)
+        if note is None or member not in new or self.obstacle(member, old, new):
+            return None
+        told = note["at_runtime"]
+        if isinstance(told, Mapping):
+            wanted = told.get(new[member], ())
+            ways = [[wanted] if isinstance(wanted, str) else list(wanted)] if wanted else []
+        else:
+            ways = [[template] for template in told]
+        for templates in ways:
+            try:
+                return [self._command(parent, name, member, template, old, new) for template in templates]
+            except (Unsayable, BadValue):
+                continue
+        return None
+
+    def _command(self, parent: str, name: str, member: str, template: str, old: Values, new: Values) -> Command:
+        text = _filled(template, {"parent": parent, "name": name}, old, new)
+        members = [member, *(place for place, _ in _PLACE.findall(template) if place in new)]
+        return Command(text, self._check(parent, name, template, members, new))
+
+    def _check(self, parent: str, name: str, template: str, members: Sequence[str], new: Values) -> Shows | Limit | None:
+        expected: dict[str, object] = {}
+        for member in dict.fromkeys(members):
+            for column, value in self.notes.get(member, {}).get("shows", {}).items():
+                shown = _expected(value, template, member, new)
+                if shown is not None:
+                    expected[column] = shown
+        if new.get(members[0]) == "enabled":
+            expected |= self._restored(members[0], new)
+        if LIMIT in expected:
+            return Limit(parent or name, name if parent else "", int(str(expected[LIMIT])))
+        return Shows(parent, name, tuple(expected.items())) if expected else None
+
+    def _restored(self, member: str, new: Values) -> Values:
+        """What HAProxy has to show of a member that is switched on again, and takes no commands for while it is off (`restored`)."""
+        found: dict[str, object] = {}
+        for column, sources in self.notes[member].get("restored", {}).items():
+            given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
+            if len(given) != 1:
+                # Of several it is their order that counts.
+                raise Unsayable(column)
+            found[column] = given[0] if isinstance(given[0], int) else ip_of(plain(given[0])) or plain(given[0])
+        return found
+
+
+@functools.cache
+def live_of(schemas: Schemas, name: str) -> Live:
+    """That of a schema by its name, made once."""
+    return Live(schemas, schemas.properties(schemas.named(name)))
+
+
+def _rank(value: Any) -> int:
+    """What is switched on comes first, what is switched off last: HAProxy takes an agent's settings only while it is enabled."""
+    return {"enabled": 0, "disabled": 2}.get(value, 1) if isinstance(value, str) else 1
+
+
+def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -> str:
+    def fill(match: re.Match[str]) -> str:
+        member, kind = match.groups()
+        if member in names:
+            return argument(unquoted(names[member]))
+        if member not in new:
+            raise Unsayable(member)
+        if kind in (IP, NAME) and member in old and (ip_of(plain(old[member])) is None) != (kind == NAME):
+            # An address and a name cannot follow each other.
+            raise Unsayable(member)
+        return argument(_checked(kind, plain(new[member])))
+
+    return _PLACE.sub(fill, template)
+
+
+def _checked(kind: str | None, word: str) -> str | int:
+    """The word of a placeholder's kind as a command may say it; raises BadValue."""
+    if kind is None:
+        return word
+    if kind == IP:
+        return str(values.ip(word[1:-1] if word.startswith("[") and word.endswith("]") else word))
+    if kind == NAME:
+        return values.host_name(word)
+    least, _, most = kind.partition("..")
+    return values.number(word, int(least), int(most))
+
+
+def plain(value: Any) -> str:
+    """What HAProxy makes of a value; Unsayable where only its environment knows."""
+    text = str(value)
+    if "$" in text:
+        raise Unsayable(text)
+    return unquoted(text)
+
+
+def _expected(told: Any, template: str, member: str, new: Values) -> object | None:
+    if isinstance(told, Mapping):
+        found: object | None = told.get(new[member])
+        return found
+    place = _PLACE.fullmatch(str(told))
+    if place is None:
+        return str(told)
+    if place[2] and f"<{place[1]}:{place[2]}>" not in template:
+        return None
+    value = new[place[1]]
+    return value if isinstance(value, int) else ip_of(plain(value)) or plain(value)
+
+
+def ip_of(text: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that a word stands for, its brackets aside."""
+    try:
+        return ip_address(text[1:-1] if text.startswith("[") and text.endswith("]") else text)
+    except ValueError:
+        return None

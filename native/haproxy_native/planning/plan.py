@@ -1,0 +1,177 @@
+"""How the running process gets from one document to another: by commands, or by a reload and why. Pure; the only such decision.
+
+What differs is found by meaning: comments, blank lines, indents and units do not count.
+"""
+
+from itertools import zip_longest
+
+from haproxy_native.planning.fullconn import limited_by
+from haproxy_native.planning.live import Live, Unsayable, live_of, plain
+from haproxy_native.planning.outcome import Plan, Reason, reason_at
+from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
+from haproxy_native.planning.server_plan import ServerPlanner
+from haproxy_native.planning.servers import Servers, ancestors, opaque_words
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.resources import resources
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.load import Grammar, grammar
+from haproxy_native.grammar.section_shape import SectionShape
+from haproxy_native.runtime.capabilities import Capabilities
+from haproxy_native.runtime.commands import Command
+from haproxy_native.text.document import MARK_END, Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import BOUNDARY, Section
+
+__all__ = ["Plan", "Reason", "plan"]
+SERVED = ("backend", "listen")
+
+
+def plan(running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None, *, preceded: bool = False) -> Plan:
+    """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it."""
+    return _Planner(running, new, capabilities, language or grammar(), preceded).plan()
+
+
+def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
+    """The words of all lines that say something, the header's first."""
+    found: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
+    if found is None:
+        found = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)
+    return found
+
+
+class _Planner:
+    def __init__(self, running: Document, new: Document, capabilities: Capabilities, language: Grammar, preceded: bool) -> None:
+        self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
+        self.servers, self.editor = Servers(language), Editor(language)
+        self.result = Plan()
+
+    def plan(self) -> Plan:
+        if loose_directives(self.running) != loose_directives(self.new):
+            self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
+        corresponding = pairs(sections_of(self.running), sections_of(self.new))
+        if corresponding is None:
+            self._moved_sections(keys_of(self.running), keys_of(self.new))
+            return self.result
+        for old, new in corresponding:
+            if old is not new and old.text != new.text and meaning(old) != meaning(new):
+                self._section(old, new)
+        return self.result
+
+    def _moved_sections(self, old: list[Key], new: list[Key]) -> None:
+        before, after = set(old), set(new)
+        for section in sections_of(self.new):
+            if (section.kind, section.name) not in before:
+                self._reason(section, 0, "the section is new")
+        gone = [key for key in old if key not in after]
+        self.result.reasons += [Reason(f"{kind} {name}".rstrip(), 0, kind, "the section is gone") for kind, name in gone]
+        if not self.result.reasons:
+            moved = (section for section, key in zip(sections_of(self.new), old, strict=False) if key_of(section) != key)
+            self._reason(next(moved, sections_of(self.new)[-1]), 0, "sections stand in another order")
+
+    def _reason(self, section: Section, place: int, why: str) -> None:
+        self.result.reasons.append(reason_at(self.new, section, place, why))
+
+    def _section(self, old: Section, new: Section) -> None:
+        if (said := self._own_members(old, new)) is not None:
+            if said and (backend := limited_by(self.new, new)):
+                return self._reason(new, first_difference(old, new), f"HAProxy computes the fullconn of {backend} from it when it starts")
+            self.result.commands += said
+            return
+        if new.kind not in SERVED or self._others(old) != self._others(new):
+            return self._reason(new, first_difference(old, new), "HAProxy takes this only by a reload")
+        if why := self._unsure(self.running, old) or self._unsure(self.new, new):
+            return self._reason(new, first_difference(old, new), why)
+        before, after = self.servers.of(self.running, old), self.servers.of(self.new, new)
+        if before is None or after is None:
+            return self._reason(new, first_difference(old, new), "a server line here cannot be read")
+        planner = ServerPlanner(self.servers, self.capabilities, new.name)
+        planner.plan(before.servers, after.servers)
+        planner.compare_templates(before.templates, after.templates)
+        self.result.commands += planner.commands
+        self.result.places.update({text: (new, place) for text, place in planner.places.items()})
+        for place, why in planner.reasons:
+            self._reason(new, place, why)
+
+    def _unsure(self, document: Document, section: Section) -> str:
+        """Why only HAProxy knows what its servers inherit."""
+        above = list(ancestors(document, section))
+        if any(map(has_conditionals, (section, *above))):
+            return "a server or what it inherits stands under a condition"
+        return "" if above or not self.preceded else "the servers may inherit from another file"
+
+    def _others(self, section: Section) -> list[tuple[str, ...]]:
+        """What the section says besides its servers."""
+        lines = [line for line in section.lines if line.words]
+        return [line.words for line in lines if not self.servers.is_server(line) and not self.servers.is_default(line)]
+
+    def _own_members(self, old: Section, new: Section) -> list[Command] | None:
+        """The commands, where the section differs only in members of its own that change live (`maxconn` of a frontend)."""
+        resource = next((each for each in resources().by_name.values() if each.section == new.kind), None)
+        if resource is None or old.snippets or new.snippets:
+            return None
+        live = live_of(self.grammar.schemas, resource.schema)
+        shape = self.editor.shape(resource)
+        said: list[Command] = []
+        for was, line in changed_lines(old, new):
+            if was and line and was.words == line.words:
+                continue
+            found = self._own_line(live, shape, was, line, new) if line else None
+            if found is None:
+                return None
+            said += found
+        return said
+
+    @staticmethod
+    def _own_line(live: Live, shape: SectionShape, was: Line | None, line: Line, section: Section) -> list[Command] | None:
+        """What one line's change takes, or a line that is new: nothing where it says the same otherwise; None where there is no command."""
+        number = shape.directive_of(line)
+        if number is None or (was and number != shape.directive_of(was)):
+            return None
+        directive = shape.directives[number].shape
+        before, after = directive.take(was.words) if was else None, directive.take(line.words)
+        if after is None or (was and before is None) or opaque_words(line, after) != (opaque_words(was, before) if was and before else ()):
+            return None
+        old = before.values if before else {}
+        changed = [member for member in {**old, **after.values} if old.get(member) != after.values.get(member)]
+        if not changed:
+            return [] if was else None
+        if len(shape.reading(section).lines[number]) > 1 or has_conditionals(section):
+            return None
+        try:
+            said, left = live.commands("", plain(section.name), old, after.values, changed)
+        except (Unsayable, BadValue):
+            return None
+        return None if left else said
+
+
+def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | None]]:
+    """What stands between the lines that both begin and end with, side by side; None where one of them has no more."""
+    before, after = ([line for line in section.lines if line.words] for section in (old, new))
+    start = _alike(before, after)
+    before, after = before[start:], after[start:]
+    end = _alike(before[::-1], after[::-1])
+    return list(zip_longest(before[: len(before) - end], after[: len(after) - end]))
+
+
+def _alike(before: list[Line], after: list[Line]) -> int:
+    """How many lines both begin with."""
+    return next(
+        (place for place, (was, line) in enumerate(zip(before, after, strict=False)) if was.words != line.words),
+        min(len(before), len(after)),
+    )
+
+
+def first_difference(old: Section, new: Section) -> int:
+    """The place in the new section of the first line that says something else."""
+    told = [place for place, line in enumerate(new.lines) if line.words]
+    for place, was, words in zip_longest(told, meaning(old), meaning(new)):
+        if was != words:
+            return place if place is not None else len(new.lines) - 1
+    return 0
+
+
+def loose_directives(document: Document) -> list[str]:
+    """What is said before the first section of any file."""
+    above = [document.preamble, *(each.text.rpartition(MARK_END)[2] for each in document.sections if each.kind == BOUNDARY)]
+    lines = [line.strip() for text in above for line in text.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]

@@ -1,0 +1,71 @@
+"""Which sections of two documents correspond, and whether their order tells HAProxy anything. Pure.
+
+What a section refers to by name is looked up when all are read. Only lines that act while they are read depend on what stands above them:
+variables and defaults of TLS in the global section, the implicit `from` of proxies, certificates of a store. Those sections keep their
+places, and those that are declared `movable` move between them.
+"""
+
+import functools
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from haproxy_native.editing.resources import resources
+from haproxy_native.grammar.load import grammar
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
+
+Key = tuple[str, str]
+
+
+@functools.cache
+def movable() -> frozenset[str]:
+    """The kinds of sections whose order tells HAProxy nothing."""
+    schemas = grammar().schemas
+    sections = [each for each in resources().by_name.values() if each.section]
+    return frozenset(each.section for each in sections if schemas.note(schemas.named(each.schema)).get("movable"))
+
+
+def sections_of(document: Document) -> list[Section]:
+    """The sections as HAProxy reads them: in which of its files one stands makes no difference."""
+    return [section for section in document.sections if section.kind != BOUNDARY]
+
+
+def key_of(section: Section) -> Key:
+    return section.kind, section.name
+
+
+def keys_of(document: Document) -> list[Key]:
+    return [key_of(section) for section in sections_of(document)]
+
+
+def pairs(old: Sequence[Section], new: Sequence[Section]) -> list[tuple[Section, Section]] | None:
+    """Each section with the one that it becomes, in the new order; None where one comes, goes, or moves to a place that means something."""
+    if len(old) != len(new):
+        return None
+    if all(one is other or key_of(one) == key_of(other) for one, other in zip(old, new, strict=True)):
+        return list(zip(old, new, strict=True))
+    if any(map(has_conditionals, (*old, *new))) or list(_arrangement(old)) != list(_arrangement(new)):
+        return None
+    before: dict[Key, list[Section]] = {}
+    for section in reversed(old):
+        before.setdefault(key_of(section), []).append(section)
+    return [(before[key_of(section)].pop(), section) for section in new]
+
+
+def _arrangement(sections: Sequence[Section]) -> Iterator[Key | list[Key]]:
+    """The sections that keep their places, and between them those that do not; each of two with one name keeps its place."""
+    names = Counter(map(key_of, sections))
+    between: list[Key] = []
+    for section in sections:
+        key = key_of(section)
+        if section.kind in movable() and names[key] == 1:
+            between.append(key)
+            continue
+        yield sorted(between)
+        yield key
+        between = []
+    yield sorted(between)
+
+
+def has_conditionals(section: Section) -> bool:
+    return any(line.words and line.words[0] in CONDITIONALS for line in section.lines)

@@ -1,0 +1,133 @@
+"""The plan for the servers of one backend: changed, deleted and added in the running process, or why not."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from haproxy_native.planning.live import Unsayable, live_of, plain
+from haproxy_native.planning.servers import EffectiveServer, Servers
+from haproxy_native.editing.resources import resources
+from haproxy_native.errors import BadValue
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.capabilities import Capabilities
+from haproxy_native.runtime.commands import Command
+from haproxy_native.text.words import unquoted, words_of
+
+HEALTH, AGENT, STATE = "health", "agent", "state"
+# Since then an added server has what a server line has without saying so.
+HAS_DEFAULTS = (2, 8)
+
+
+class ServerPlanner:
+    """Fills `commands`, `places` (of a command's text, in the section) and `reasons` (place in the section, why)."""
+
+    def __init__(self, servers: Servers, capabilities: Capabilities, backend: str) -> None:
+        self.servers, self.capabilities, self.backend = servers, capabilities, unquoted(backend)
+        self.live = live_of(servers.grammar.schemas, resources()["servers"].schema)
+        self.health, self.agent, self.state = (self.live.roles[role] for role in (HEALTH, AGENT, STATE))
+        self.commands: list[Command] = []
+        self.places: dict[str, int] = {}
+        self.reasons: list[tuple[int, str]] = []
+
+    def plan(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
+        before, after = {each.name: each for each in befores}, {each.name: each for each in afters}
+        if len(before) != len(befores) or len(after) != len(afters):
+            self.reasons.append((0, "two servers have one name"))
+            return
+        if secret := next((name for name in (self.backend, *before, *after) if "$" in name), None):
+            self.reasons.append((0, f"only HAProxy knows the name {secret}"))
+            return
+        kept = [name for name in before if name in after]
+        misplaced = next((each for each, name in zip(afters, kept, strict=False) if each.name != name), None)
+        if misplaced is not None:
+            self.reasons.append((misplaced.place, "servers stand in another order, and HAProxy adds one only behind the others"))
+            return
+        for name in kept:
+            self._changed(before[name], after[name])
+        for server in befores:
+            if server.name not in after:
+                self._deleted(server)
+        for server in afters:
+            if server.name not in before:
+                self._added(server)
+
+    def compare_templates(self, befores: Sequence[EffectiveServer], afters: Sequence[EffectiveServer]) -> None:
+        """What servers made from a template inherit is changed by a reload only. Both sides have the same template lines."""
+        for old, new in zip(befores, afters, strict=True):
+            before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
+            changed = sorted(member for member in {**before, **after} if before.get(member) != after.get(member))
+            if changed or old.opaque != new.opaque:
+                what = ", ".join(changed) or "words that nothing here knows"
+                self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
+
+    def _changed(self, old: EffectiveServer, new: EffectiveServer) -> None:
+        if old.opaque != new.opaque:
+            self.reasons.append((new.place, f"server {new.name}: words changed that nothing here knows"))
+            return
+        before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
+        changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
+        try:
+            said, left = self.live.commands(self.backend, new.name, before, after, changed)
+        except (BadValue, Unsayable):
+            said, left = [], changed
+        if left:
+            beside = {f" beside {other}" for member in left if (other := self.live.obstacle(member, before, after))}
+            what = ", ".join(left) + " cannot be changed in the running process" + "".join(sorted(beside)[:1])
+            self.reasons.append((new.place, f"server {new.name}: {what}"))
+        elif said and not self.capabilities.sets_servers:
+            self.reasons.append((new.place, f"server {new.name}: the socket does not permit changes"))
+        else:
+            self._say(new.place, said)
+
+    def _say(self, place: int, said: list[Command]) -> None:
+        self.commands += said
+        self.places.update({command.text: place for command in said})
+
+    def _deleted(self, server: EffectiveServer) -> None:
+        if not self.capabilities.deletes_servers:
+            self.reasons.append((0, f"server {server.name} is gone, and this HAProxy deletes none in the running process"))
+            return
+        was = "maint" if server.values.get(self.state) == "enabled" else "ready"
+        self._say(0, commands.delete_server(self.backend, server.name, was=was))
+
+    def _added(self, server: EffectiveServer) -> None:
+        if why := self._not_addable(server):
+            self.reasons.append((server.place, f"new server {server.name}: {why}"))
+            return
+        words = [word for option in self._options(server) for word in option]
+        said = commands.add_server(
+            self.backend,
+            server.name,
+            words,
+            check=server.values.get(self.health) == "enabled",
+            agent_check=server.values.get(self.agent) == "enabled",
+            ready=server.values.get(self.state) != "enabled",
+        )
+        self._say(server.place, said)
+
+    def _options(self, server: EffectiveServer) -> list[list[str]]:
+        """The words of each option; those are left out that only say what an added server is anyway."""
+        unsaid = self.live.lacking if self.capabilities.version < HAS_DEFAULTS else {}
+        implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
+        values = {**unsaid, **server.values, **implied}
+        silent = [name for name, value in values.items() if name == self.state or self._goes_without_saying(name, value)]
+        options = self.servers.words(replace(server, values=values), silent)
+        return [[plain(word) for text in option for word in words_of(text)] for option in options]
+
+    def _goes_without_saying(self, name: str, value: object) -> bool:
+        return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
+
+    def _not_addable(self, server: EffectiveServer) -> str:
+        if not self.capabilities.adds_servers:
+            return "this HAProxy adds none in the running process"
+        if server.values.get(self.state) == "enabled" and "enabled" in (server.values.get(self.health), server.values.get(self.agent)):
+            return "HAProxy checks a server that is added in maintenance"
+        if server.opaque:
+            return f"nothing here knows {' '.join(server.opaque)}"
+        try:
+            options = self._options(server)
+        except Unsayable as word:
+            return f"only HAProxy knows the value of {word}"
+        if not all(word for option in options for word in option):
+            return "a runtime command cannot say an empty word"
+        refused = [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]
+        return f"HAProxy does not take {', '.join(refused)} on a server added at run time" if refused else ""

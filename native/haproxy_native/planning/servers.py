@@ -1,0 +1,126 @@
+"""The servers of a backend as HAProxy builds them: the defaults' and the backend's `default-server` words, then the line's own
+(HAProxy Configuration Manual, sections 4.2 "default-server" and 5.2).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.editing.bindings import DEFAULTS, implicit_defaults, named_defaults
+from haproxy_native.editing.resources import resources
+from haproxy_native.grammar.line_shape import LineShape, Reading
+from haproxy_native.grammar.load import Grammar
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section
+from haproxy_native.text.words import unquoted
+
+DEFAULT_SERVER = "default_server"
+
+
+@dataclass(frozen=True)
+class EffectiveServer:
+    """`name` is that which HAProxy knows, unless a variable is in it; `values` come with everything inherited.
+
+    `opaque` are the words that no member expresses, those of the inherited lines first.
+    """
+
+    name: str
+    place: int
+    values: Mapping[str, Any]
+    opaque: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SectionServers:
+    """The server and the server-template lines of a section, in order; the name of a template is its prefix."""
+
+    servers: Sequence[EffectiveServer]
+    templates: Sequence[EffectiveServer]
+
+
+class Servers:
+    """Reads effective servers in one grammar, lines that two documents share only once."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.server, self.default = grammar.line(resources()["servers"].schema), grammar.line(DEFAULT_SERVER)
+        self.template = grammar.line(resources()["server_templates"].schema)
+        self._taken: dict[tuple[str, ...], Reading | None] = {}
+
+    def is_server(self, line: Line) -> bool:
+        return line.words[:1] in self.server.prefixes()
+
+    def is_default(self, line: Line) -> bool:
+        return line.words[:1] in self.default.prefixes()
+
+    def of(self, document: Document, section: Section) -> SectionServers | None:
+        """None where a line cannot be read as a server."""
+        inherited, opaque = self._inherited(document, section)
+        servers: list[EffectiveServer] = []
+        templates: list[EffectiveServer] = []
+        for place, line in enumerate(section.lines):
+            if self.is_default(line):
+                values, words = self._read(self.default, line)
+                inherited, opaque = {**inherited, **values}, (*opaque, *words)
+                continue
+            is_server = self.is_server(line)
+            if not is_server and line.words[:1] not in self.template.prefixes():
+                continue
+            reading = self._taken_apart(self.server if is_server else self.template, line)
+            if reading is None:
+                return None
+            own = {**inherited, **reading.values}
+            name = unquoted(str(own["name" if is_server else "prefix"]))
+            (servers if is_server else templates).append(EffectiveServer(name, place, own, (*opaque, *opaque_words(line, reading))))
+        return SectionServers(servers, templates)
+
+    def _taken_apart(self, shape: LineShape, line: Line) -> Reading | None:
+        if line.words not in self._taken:
+            self._taken[line.words] = shape.take(line.words)
+        return self._taken[line.words]
+
+    def _read(self, shape: LineShape, line: Line) -> tuple[dict[str, Any], tuple[str, ...]]:
+        reading = shape.take(line.words)
+        return (dict(reading.values), opaque_words(line, reading)) if reading else ({}, line.words)
+
+    def _inherited(self, document: Document, section: Section) -> tuple[dict[str, Any], tuple[str, ...]]:
+        values: dict[str, Any] = {}
+        opaque: tuple[str, ...] = ()
+        for ancestor in reversed(list(ancestors(document, section))):
+            for line in ancestor.lines:
+                if self.is_default(line):
+                    more, words = self._read(self.default, line)
+                    values, opaque = {**values, **more}, (*opaque, *words)
+        return values, opaque
+
+    def words(self, server: EffectiveServer, skip: Sequence[str] = ()) -> list[list[str]]:
+        """The words of the whole server behind its name, one list for each option."""
+        flat = {name: value for name, value in server.values.items() if name not in skip}
+        alternative = self.server.choose(flat)
+        parts = [words for key, words, _ in alternative.chain.written(flat)]
+        return parts[2:]
+
+    def unsaid(self) -> set[str]:
+        """Members that the line of a server says by another one, or not at all."""
+        schemas = self.grammar.schemas
+        properties = schemas.properties(schemas.named(resources()["servers"].schema))
+        return {name for name, schema in properties.items() if schemas.note(schema).keys() & {"ignored", "alias_of"}}
+
+
+def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
+    """Words that nothing knows, and those whose value only HAProxy knows."""
+    return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
+
+
+def ancestors(document: Document, section: Section) -> Iterator[Section]:
+    """The defaults sections that a proxy inherits from, the nearest first."""
+    name = named_defaults(section) or implicit_defaults(document, section)
+    seen = set()
+    while name and name not in seen:
+        seen.add(name)
+        found = document.find(DEFAULTS, name)
+        if found is None:
+            return
+        yield found
+        name = named_defaults(found)

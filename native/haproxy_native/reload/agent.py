@@ -1,0 +1,250 @@
+"""Carries out what the debounce decides: runs the strategy, looks whether HAProxy took it, records the outcome, tells the caller.
+
+One reload at a time. A failed one is shown as failed only when the caller has put the file back. Where HAProxy does not run, the reload
+stays in progress until it does: the text is loaded when HAProxy starts.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from typing import Any, Protocol
+
+from haproxy_native.errors import ReloadFailed, RuntimeFailure
+from haproxy_native.reload.debounce import Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
+from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
+from haproxy_native.reload.worker_observer import Sight
+from haproxy_native.reload.strategies import Outcome, Source, Strategy
+from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
+from haproxy_native.runtime.client import Runtime, Worker
+
+log = logging.getLogger(__name__)
+UNKNOWN = "it is not known whether HAProxy took it"
+WAITS = "HAProxy does not run; the configuration is loaded when HAProxy starts"
+
+
+class Loaded(Protocol):
+    """What HAProxy reads during a reload."""
+
+    @property
+    def data(self) -> bytes: ...
+
+
+class Host(Protocol):
+    """The owner of the file. `loading` is entered during a reload, and `loaded` and `refused` are called meanwhile."""
+
+    def expects_haproxy(self) -> bool:
+        """Whether a HAProxy is known to run here, so that none is one that has been stopped."""
+
+    def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
+        """Nobody changes the file meanwhile; gives (its document, a mark of the caller's, its version)."""
+
+    async def loaded(self, document: Any, mark: str) -> None:
+        """HAProxy runs this now."""
+
+    async def refused(self, record: Record) -> int | None:
+        """HAProxy did not take it: puts the file back; the version under which it was."""
+
+    def ended(self, record: Record) -> None:
+        """The reload is over, and its record says how."""
+
+
+def _fields(record: Record) -> dict[str, Any]:
+    return {"fields": {"reload_id": record.id}}
+
+
+class ReloadAgent:
+    """`start` before the first request, `close` at the end: a scheduled reload is not lost by stopping the server."""
+
+    def __init__(
+        self,
+        strategy: Strategy,
+        runtime: Runtime,
+        delay: float,
+        records: Records,
+        host: Host,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        patience: float = 10.0,
+    ) -> None:
+        self.records = records
+        self._strategy, self._runtime, self._host = strategy, runtime, host
+        self._clock, self._patience = clock, patience
+        self._debounce = Debounce(delay)
+        self._waiting: dict[str, list[asyncio.Future[Record]]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._work: asyncio.Task[None] | None = None
+        self.awaiting: str | None = None
+        # Unix time of the last reload that failed.
+        self.failed_at = 0.0
+
+    @property
+    def pending(self) -> str | None:
+        """The id of the reload for which HAProxy has not begun to read the file: a scheduled one, or the one that waits for its start."""
+        return self._debounce.pending or self.awaiting
+
+    @property
+    def idle(self) -> bool:
+        """Whether no reload is scheduled or at work; one may wait for HAProxy's start."""
+        return self._debounce.pending is None and self._work is None
+
+    def schedule(self, reasons: Sequence[Reason]) -> str:
+        """The id of the pending reload, an earlier request's if there is one."""
+        return self._request(reasons, forced=False).id
+
+    def resume(self, reasons: Sequence[Reason]) -> str:
+        """As `schedule`, under the last id that a former process left open; the others continue in it."""
+        interrupted = self.records.interrupted
+        if not interrupted:
+            return self.schedule(reasons)
+        last = interrupted[-1]
+        for record in interrupted[:-1]:
+            self.records.continue_in(record.id, last.id)
+        self.records.join(last.id, reasons, listed=last.listed)
+        self._handle(Requested(last.id, self._clock()))
+        return last.id
+
+    def has_started(self, worker: Worker, version: int | None) -> None:
+        """HAProxy runs again, while a reload waits for that: with all of this version, or, with None, it is made to reload now."""
+        if self.awaiting is None:
+            return
+        if version is None:
+            self._handle(Requested(self.awaiting, self._clock(), forced=True))
+            return
+        record = replace(self.records.get(self.awaiting), version=version)
+        self.awaiting = None
+        log.info("reload %s: HAProxy has started with version %d", record.id, version, extra=_fields(record))
+        self._host.ended(self.records.finish(record.succeeded(worker.pid)))
+
+    async def force(self, reasons: Sequence[Reason]) -> Record:
+        """Reloads now, the pending one with it, and returns its record, which is still in progress where HAProxy does not run.
+
+        Raises ReloadFailed.
+        """
+        record = self._request(reasons, forced=True)
+        done: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(record.id, []).append(done)
+        # The reload goes on when the client that waits for it goes away.
+        record = await done
+        if record.status == IN_PROGRESS:
+            return self.records.join(record.id, reasons)
+        if record.status == FAILED:
+            raise ReloadFailed("Reload failed: " + ", ".join(dict.fromkeys(part for part in (record.error, record.response) if part)))
+        return record
+
+    async def close(self) -> None:
+        """Carries out what is pending and returns when nothing runs any more."""
+        if pending := self._debounce.pending:
+            self._handle(Requested(pending, self._clock(), forced=True))
+        while self._work:
+            await asyncio.wait([self._work])
+        if self._timer:
+            self._timer.cancel()
+
+    def _request(self, reasons: Sequence[Reason], *, forced: bool) -> Record:
+        pending, join = self.pending, self.records.join
+        record = join(pending, reasons, listed=not forced) if pending else self.records.issue(reasons, listed=not forced)
+        self._handle(Requested(record.id, self._clock(), forced))
+        return record
+
+    def _handle(self, event: Event) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+        for action in self._debounce.handle(event):
+            if isinstance(action, Begin):
+                if self.awaiting and self.awaiting != action.id:
+                    self.records.continue_in(self.awaiting, action.id)
+                self.awaiting = None
+                self._work = asyncio.get_running_loop().create_task(self._reload(action.id))
+            elif isinstance(action, Wake):
+                delay = max(0.0, action.at - self._clock())
+                self._timer = asyncio.get_running_loop().call_later(delay, lambda: self._handle(Tick(self._clock())))
+
+    async def _reload(self, identity: str) -> None:
+        try:
+            record = await self._carry_out(identity)
+        except Exception as error:
+            log.exception("reload %s", identity)
+            failed = replace(self.records.get(identity), status=FAILED, error=f"{type(error).__name__}: {error}")
+            record = self.records.finish(failed)
+        self._work = None
+        self.awaiting = identity if record.status == IN_PROGRESS else None
+        self._handle(Finished(self._clock()))
+        for done in self._waiting.pop(identity, []):
+            if not done.done():
+                done.set_result(record)
+        if record.status != IN_PROGRESS:
+            self._host.ended(record)
+
+    async def _carry_out(self, identity: str) -> Record:
+        sight = Sight(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
+        async with self._host.loading() as (document, mark, version):
+            self._handle(Loading(self._clock()))
+            began = time.time()
+            record = self.records.update(replace(self.records.get(identity), started=began, version=version, phase=Phase.LOADING))
+            await sight.before()
+            claim = await self._claim()
+            verdict = await sight.after(began, claim)
+            # Through its master's socket HAProxy has said it already.
+            said = await sight.startup_log() if verdict.why == MASTER_FAILED and claim.source is not Source.HAPROXY else ""
+            record = _judged(record, claim, verdict, said, sight.worker)
+            if record.status == SUCCEEDED:
+                return await self._succeeded(record, document, mark)
+            return await self._failed(record, document) if record.status == FAILED else self._waits(record)
+
+    async def _claim(self) -> Outcome:
+        try:
+            return await self._strategy.run()
+        except Exception as error:
+            log.exception("the reload could not be asked for")
+            return Outcome(False, error=f"{type(error).__name__}: {error}")
+
+    async def _succeeded(self, record: Record, document: Any, mark: str) -> Record:
+        with contextlib.suppress(RuntimeFailure):
+            await self._runtime.refresh()
+        try:
+            await self._host.loaded(document, mark)
+        except Exception:
+            log.exception("after reload %s", record.id)
+        log.info("reload %s: HAProxy runs version %s", record.id, record.version, extra=_fields(record))
+        return self.records.finish(record)
+
+    def _waits(self, record: Record) -> Record:
+        log.warning("reload %s: %s", record.id, record.response, extra=_fields(record))
+        return self.records.update(record)
+
+    async def _failed(self, record: Record, document: Loaded) -> Record:
+        log.info("Reload failed, reverting the last working config...", extra=_fields(record))
+        self.records.update(replace(record, status=IN_PROGRESS, phase=Phase.REFUSED))
+        try:
+            restored = await self._host.refused(record)
+            record = replace(record, restored_version=restored)
+        except Exception as error:
+            log.exception("the file could not be put back after reload %s", record.id)
+            record = replace(record, response=f"{record.response}. Failed to revert to the last working config file: {error}")
+        alert = first_alert(record.response)
+        self.failed_at = time.time()
+        log.warning("Reload failed: %s", f"{record.error}: {alert}" if alert else record.error, extra=_fields(record))
+        return self.records.finish(record, refused=document.data)
+
+
+def _judged(record: Record, claim: Outcome, verdict: Verdict, said: str, before: Worker | None) -> Record:
+    """The record with its outcome. What was seen outweighs what was claimed."""
+    record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
+    if verdict.ending is Ending.ABSENT:
+        return replace(record, phase=Phase.WAITING, response=_joined(WAITS, claim.error, claim.response))
+    seen = verdict.ending is not Ending.UNSEEN
+    ok = verdict.ending is Ending.LOADED if seen else claim.ok
+    error = "" if ok else claim.error or verdict.why or UNKNOWN
+    # A strategy that knew of no failure has said nothing about it.
+    response = claim.response if ok or claim.ok is False else _joined(error, claim.response)
+    status = SUCCEEDED if ok else FAILED
+    return replace(record, status=status, phase=Phase.OVER, response=_joined(response, said) or error, error=error, verified=seen)
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join(dict.fromkeys(part for part in parts if part))

@@ -1,0 +1,287 @@
+"""What became of each reload, kept on disk: one file for each record, and one for each refused configuration.
+
+An id is never given out twice, since its file stands before it is known to anyone; numbers go on across restarts. A reload that
+a former process left unfinished stays in progress until the caller has found out what became of it.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from haproxy_native.errors import NotThere
+from haproxy_native.request_context import origin
+
+log = logging.getLogger(__name__)
+IN_PROGRESS, SUCCEEDED, FAILED = "in_progress", "succeeded", "failed"
+ID = re.compile(r"\d{4}-\d{2}-\d{2}-(\d+)")
+INTERRUPTED = "the server ended before the outcome of this reload was known, and the configuration has been changed since"
+DAY = 86400.0
+_HIDDEN = ("listed", "phase")
+_SHARED = ("status", "phase", "version", "restored_version", "ended", "response", "error", "verified", "pid_before", "pid_after")
+# Enough to understand a reload; a change of ten thousand servers has as many reasons.
+MOST_REASONS = 100
+LONGEST_RESPONSE = 65536
+
+
+class Reason(Protocol):
+    """Why only a reload would do: the line and keyword of the configuration."""
+
+    @property
+    def section(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def keyword(self) -> str: ...
+    @property
+    def why(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+
+
+class Phase(StrEnum):
+    """How far a reload has come: HAProxy is made to read the file, does not run, or has refused it and the file is being put back."""
+
+    REQUESTED = "requested"
+    LOADING = "loading"
+    WAITING = "waiting"
+    REFUSED = "refused"
+    OVER = "over"
+
+
+@dataclass(frozen=True)
+class Record:
+    """Times are Unix seconds. `verified`: a worker that was not there before has been seen to answer, or seen not to come.
+
+    `origins`: the requests that asked for it. `listed` is False for a forced reload that took no scheduled one along.
+    `error` is why it failed, `response` what was said. `continued_in`: the reload that does the work of this one, and has its outcome.
+    """
+
+    id: str
+    requested: float
+    status: str = IN_PROGRESS
+    listed: bool = True
+    reasons: tuple[dict[str, Any], ...] = ()
+    origins: tuple[dict[str, str], ...] = ()
+    version: int | None = None
+    restored_version: int | None = None
+    started: float | None = None
+    ended: float | None = None
+    response: str = ""
+    error: str = ""
+    verified: bool = False
+    pid_before: int | None = None
+    pid_after: int | None = None
+    phase: str = Phase.REQUESTED
+    continued_in: str = ""
+
+    def succeeded(self, pid: int | None) -> "Record":
+        """With the outcome that a worker with this pid has loaded the text."""
+        return replace(self, status=SUCCEEDED, phase=Phase.OVER, response="", error="", verified=pid is not None, pid_after=pid)
+
+    def failed(self, error: str) -> "Record":
+        return replace(self, status=FAILED, phase=Phase.OVER, response=self.response or error, error=self.error or error)
+
+    @property
+    def number(self) -> int:
+        return _number(self.id)
+
+    @property
+    def reload_timestamp(self) -> int | None:
+        return int(self.ended) if self.ended is not None else None
+
+
+@dataclass
+class Records:
+    """`keep_days` is for all but the last success and the newest id, which stay."""
+
+    directory: Path
+    keep_days: float = 1
+    now: Callable[[], datetime] = field(default=lambda: datetime.now().astimezone())
+
+    def __post_init__(self) -> None:
+        try:
+            self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            log.warning("reloads are forgotten at a restart, for %s cannot be used: %s", self.directory, error.strerror)
+        paths = _stored(self.directory)
+        self._highest = max((_number(path.stem) for path in paths), default=-1)
+        self._records = {record.number: record for path in sorted(paths, key=_number_of) if (record := _read(path))}
+        self._at_start = [number for number, record in self._records.items() if record.status == IN_PROGRESS]
+
+    @property
+    def interrupted(self) -> list[Record]:
+        """What a former process left open and is not over yet, in the order of the ids."""
+        open_ones = (self._records[number] for number in self._at_start if number in self._records)
+        return [record for record in open_ones if record.status == IN_PROGRESS and not record.continued_in]
+
+    def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> Record:
+        """A new id, in progress."""
+        self._highest += 1
+        told = tuple(map(_told, reasons))[:MOST_REASONS]
+        now = self.now()
+        return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=told, origins=_asking()))
+
+    def continue_in(self, identity: str, other: str) -> None:
+        """From now on the work of one reload, and of those that it continues, is done under the id of another."""
+        for record in list(self._records.values()):
+            if record.status == IN_PROGRESS and identity in (record.id, record.continued_in):
+                self.update(replace(record, continued_in=other))
+
+    def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> Record:
+        """One more request that a pending reload will answer."""
+        record = self.get(identity)
+        more = [told for reason in reasons if (told := _told(reason)) not in record.reasons]
+        asking = [each for each in _asking() if each not in record.origins]
+        if not more and not asking and record.listed >= listed:
+            return record
+        known, origins = (*record.reasons, *more)[:MOST_REASONS], (*record.origins, *asking)[:MOST_REASONS]
+        return self.update(replace(record, reasons=known, origins=origins, listed=record.listed or listed))
+
+    def update(self, record: Record) -> Record:
+        """Remembers it; a disk that does not take it costs the memory of this reload beyond a restart, not the reload."""
+        self._records[record.number] = record
+        try:
+            _write(self.directory / f"{record.id}.json", json.dumps(asdict(record)).encode())
+        except OSError as error:
+            log.warning("cannot remember reload %s: %s", record.id, error)
+        return record
+
+    def finish(self, record: Record, refused: bytes | None = None) -> Record:
+        """With its outcome, which those that continue in it share, and the text that HAProxy did not take."""
+        if refused is not None:
+            try:
+                _write(self._refused_path(record.id), refused)
+            except OSError as error:
+                log.warning("cannot keep the configuration that reload %s refused: %s", record.id, error)
+        record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
+        shared = {name: getattr(record, name) for name in _SHARED}
+        for other in list(self._records.values()):
+            if other.continued_in == record.id and other.status == IN_PROGRESS:
+                self.update(replace(other, **shared))
+        self._purge()
+        return record
+
+    def get(self, identity: str) -> Record:
+        """Raises NotThere for an id that was never given out, or was forgotten in time."""
+        record = self._records.get(_number(identity))
+        if record is None or record.id != identity:
+            raise NotThere(f"Reload with ID {identity} does not exist")
+        return record
+
+    def refused(self, identity: str) -> bytes | None:
+        """The configuration that HAProxy did not take."""
+        try:
+            return self._refused_path(self.get(identity).id).read_bytes()
+        except OSError:
+            return None
+
+    def api(self, identity: str) -> dict[str, Any]:
+        """As `/reloads/{id}` shows it: of an earlier success only that it was one."""
+        record = self.get(identity)
+        if record.status == SUCCEEDED and record != self._last_success():
+            return {"id": record.id, "status": record.status}
+        return _api(record)
+
+    def api_list(self) -> list[dict[str, Any]]:
+        """As `/reloads` shows them: what failed, the last success, what is pending."""
+        last = self._last_success()
+        shown = (record for record in self._records.values() if record.status != SUCCEEDED or record == last)
+        return [_api(record) for record in shown if record.listed]
+
+    def full(self, identity: str) -> dict[str, Any]:
+        """Everything; what is not known is left out."""
+        record = self.get(identity)
+        refused = self.refused(identity)
+        shown = {
+            **{name: value for name, value in asdict(record).items() if value not in (None, "") and name not in _HIDDEN},
+            "reload_timestamp": record.reload_timestamp,
+            "refused": None if refused is None else refused.decode("utf-8", "replace"),
+        }
+        return {name: value for name, value in shown.items() if value is not None}
+
+    def _last_success(self) -> Record | None:
+        """A forced reload leaves no trace in the list, so it is none here."""
+        listed = [record for record in self._records.values() if record.status == SUCCEEDED and record.listed]
+        return max(listed, key=lambda record: record.number, default=None)
+
+    def _purge(self) -> None:
+        oldest, last = self.now().timestamp() - self.keep_days * DAY, self._last_success()
+        for number, record in list(self._records.items()):
+            if number == self._highest or record == last or record.status == IN_PROGRESS or record.requested >= oldest:
+                continue
+            del self._records[number]
+            for path in (self.directory / f"{record.id}.json", self._refused_path(record.id)):
+                with contextlib.suppress(OSError):
+                    path.unlink()
+
+    def _refused_path(self, identity: str) -> Path:
+        return self.directory / f"{identity}.cfg"
+
+
+def _stored(directory: Path) -> list[Path]:
+    """The files of records; none of a directory that cannot be read."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    return [directory / name for name in names if name.endswith(".json") and ID.fullmatch(name.removesuffix(".json"))]
+
+
+def _number(identity: str) -> int:
+    """-1 for what is no id."""
+    match = ID.fullmatch(identity)
+    return int(match[1]) if match else -1
+
+
+def _number_of(path: Path) -> int:
+    return _number(path.stem)
+
+
+def _asking() -> tuple[dict[str, str], ...]:
+    return (dict(origin.get()),) if origin.get() else ()
+
+
+def _told(reason: Reason) -> dict[str, Any]:
+    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
+    return {name: value for name, value in told.items() if value}
+
+
+def _api(record: Record) -> dict[str, Any]:
+    if record.status == IN_PROGRESS:
+        return {"id": record.id, "status": record.status}
+    response = {"response": record.response} if record.response else {}
+    return {"id": record.id, "status": record.status, "reload_timestamp": record.reload_timestamp, **response}
+
+
+def _read(path: Path) -> Record | None:
+    """None for a file that is none of ours or was cut off."""
+    try:
+        told = json.loads(path.read_bytes())
+        known = {name: told[name] for name in (each.name for each in fields(Record)) if name in told}
+        record = Record(**{**known, "reasons": tuple(known.get("reasons", ())), "origins": tuple(known.get("origins", ()))})
+    except (OSError, ValueError, TypeError) as error:
+        log.warning("cannot read the reload record %s: %s", path, error)
+        return None
+    return record if record.id == path.stem else None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Whole or not at all; readable by its owner alone, since a configuration may hold passwords."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        os.replace(name, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise

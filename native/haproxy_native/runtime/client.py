@@ -1,0 +1,254 @@
+"""The Runtime API of one HAProxy: chooses the socket, keeps it, finds it again when it is gone.
+
+The master's socket first, since it survives reloads and failed ones; then the stats sockets in the order of the file, those of TCP last.
+"""
+
+import asyncio
+import logging
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from haproxy_native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
+from haproxy_native.runtime import address, responses as answers
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.capabilities import Capabilities, server_keywords
+from haproxy_native.runtime.runtime_exchange import Taker
+from haproxy_native.runtime.master import Master
+from haproxy_native.runtime.server_state import ServerState, server_states
+from haproxy_native.runtime.socket import READING, RequestTooLong, Socket
+
+log = logging.getLogger(__name__)
+NOT_CONFIGURED = "no master socket and no stats socket is configured"
+NEVER_FOUND = "retry - unable to configure runtime client"
+# Commands at once that are worth looking for another socket.
+MANY = 50
+_WHO = "show info float"
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Who answers. A pid alone does not tell generations apart: in a container every start may give the same one.
+
+    `started` is when it began, before it read its configuration; HAProxy tells parts of a second to who asks for them.
+    """
+
+    pid: int
+    started: float
+
+
+class Runtime:
+    """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again.
+
+    `versions` is held while a second version of a list is prepared: HAProxy forgets it when another one is committed.
+    `failures` counts how often none answered (absent), and how often HAProxy said no (refused). Asking again who answers, as a watcher
+    does, counts once until one answers again.
+    """
+
+    def __init__(self, *, timeout: float = 30.0) -> None:
+        self._timeout = timeout
+        self._socket: Socket | None = None
+        self._was_found = False
+        self._is_known_absent = False
+        self.versions = asyncio.Lock()
+        # HAProxy has one for all its clients: two changes of TLS files at a time would mix.
+        self.transaction = asyncio.Lock()
+        self.capabilities = Capabilities()
+        self.failures: Counter[str] = Counter()
+        self.use(None, ())
+
+    def use(self, master: str | None, stats: Sequence[str]) -> None:
+        """The addresses to choose from, from now on; a socket in use stays so while it is among them."""
+        self._master = master if master and _is_unix(master) else None
+        self._stats = tuple(sorted(stats, key=lambda place: not _is_unix(place)))
+        if self._socket and self._socket.address not in (self._master, *self._stats):
+            self._socket = None
+
+    async def connect(self, master: str | None, stats: Sequence[str], max_wait: float = 30.0, tick: float = 0.5) -> bool:
+        """Waits up to `max_wait` seconds for each address in turn; whether one answers."""
+        self.use(master, stats)
+        self._socket = None
+        for socket in self._candidates():
+            if await self._wait_for(socket, max_wait, tick):
+                await self._keep(socket)
+                return True
+        return False
+
+    @property
+    def address(self) -> str:
+        """The socket in use, or where one is expected."""
+        places = [place for place in (self._master, *self._stats) if place]
+        return self._socket.address if self._socket else ", ".join(places) or NOT_CONFIGURED
+
+    @property
+    def place(self) -> str:
+        """One socket: that in use, or the first to be tried."""
+        return self._socket.address if self._socket else self._master or next(iter(self._stats), "")
+
+    @property
+    def worker_place(self) -> str:
+        """As the protocol names the worker that is spoken to: behind a master's socket the worker's sign."""
+        return f"{self.place}@1" if self.place == self._master else self.place
+
+    @property
+    def is_configured(self) -> bool:
+        return bool(self._master or self._stats)
+
+    @property
+    def configured_master(self) -> Master | None:
+        """The master, whichever socket is in use."""
+        return Master(self._master, timeout=self._timeout) if self._master else None
+
+    @property
+    def master(self) -> Master | None:
+        """The master, where its socket is the one in use."""
+        in_use = self._socket and self._socket.address == self._master
+        return Master(self._master, timeout=self._timeout) if self._master and in_use else None
+
+    async def send(self, command: str, payload: str | None = None) -> str:
+        """The worker's answer, whatever it says. What a master's socket cannot carry goes through a stats socket of the same worker."""
+        return await self._carried(lambda socket: socket.send(command, payload), [command])
+
+    async def each(self, commands: Sequence[str]) -> list[str]:
+        """The answers to many commands, over few connections; each may be a refusal (`answers.refusal`).
+
+        Before 3.2 a master opens a connection to its worker for every single command, so that a socket of the worker's own is ten times
+        as fast.
+        """
+        if len(commands) > MANY and self.master and not self.capabilities.relays and (socket := await self._larger()):
+            return await socket.send_each(commands)
+        return await self._carried(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
+
+    async def ask(self, command: str, payload: str | None = None) -> str:
+        """Carries out a change. Raises RuntimeRefused with HAProxy's words."""
+        answer = await self.send(command, payload)
+        if (said := answers.refusal(answer)) is not None:
+            raise self._refused(said, command)
+        return answer
+
+    async def read(self, command: str, head: str, taker: Taker | None = None) -> str:
+        """A dump: nothing, or a text that begins with the expression `head`; its beginning only, where a `taker` takes it as it comes.
+
+        Raises RuntimeRefused with what HAProxy says instead.
+        """
+        answer = await self._through(lambda socket: socket.send(command, None, taker), [command])
+        if answer and not re.match(head, answer):
+            raise self._refused(answers.first_words(answer), command)
+        return answer
+
+    async def worker(self) -> Worker:
+        return _worker(answers.info(await self.send(_WHO)))
+
+    async def worker_pid(self) -> int:
+        return (await self.worker()).pid
+
+    async def servers(self, backend: str) -> list[ServerState]:
+        """Raises RuntimeRefused where the worker has no such backend."""
+        return server_states(await self.read(f"show servers state {argument(backend)}", r"1\n"))
+
+    async def refresh(self) -> Capabilities:
+        """After a reload: chooses the socket again, the master's first, and reads anew what the worker in service can do."""
+        await self._reconnect()
+        return self.capabilities
+
+    async def _carried(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
+        """Through a larger socket where the one in use is too small."""
+        try:
+            return await self._through(work, commands)
+        except RequestTooLong:
+            if (socket := await self._larger()) is None:
+                raise
+            return await work(socket)
+
+    async def _through(self, work: Callable[[Socket], Awaitable[T]], commands: Sequence[str]) -> T:
+        """By the socket in use; by another one, or the same again, where that does not answer and nothing can be done twice."""
+        asks_who = list(commands) == [_WHO]
+        if self._socket is None:
+            await self._reconnect(expected=asks_who)
+        assert self._socket
+        try:
+            return await work(self._socket)
+        except RuntimeAbsent as error:
+            if isinstance(error.__cause__, TimeoutError) or (error.sent and not all(map(READING.match, commands))):
+                raise
+            await self._reconnect(expected=asks_who)
+            return await work(self._socket)
+
+    def _refused(self, said: str, command: str) -> RuntimeRefused:
+        self.failures["refused"] += 1
+        return RuntimeRefused(said, command)
+
+    async def _larger(self) -> Socket | None:
+        """A socket of the worker's own, which takes longer requests than the master's."""
+        pid = await self.worker_pid()
+        for place in self._stats:
+            socket = Socket(place, timeout=self._timeout)
+            with suppress(RuntimeAbsent):
+                same = _worker(answers.info(await socket.send("show info"))).pid == pid
+                if same and (await socket.send("show cli level")).strip() == self.capabilities.level:
+                    return socket
+        return None
+
+    def _candidates(self) -> Iterator[Socket]:
+        if self._master:
+            yield Socket(self._master, timeout=self._timeout, worker=True)
+        for place in self._stats:
+            yield Socket(place, timeout=self._timeout)
+
+    async def _wait_for(self, socket: Socket, max_wait: float, tick: float) -> bool:
+        deadline = asyncio.get_running_loop().time() + max_wait
+        while True:
+            reason = await _silence(socket)
+            if reason is None:
+                return True
+            if asyncio.get_running_loop().time() + tick > deadline:
+                log.warning("Runtime API: %s", reason)
+                return False
+            await asyncio.sleep(tick)
+
+    async def _reconnect(self, *, expected: bool = False) -> None:
+        """Once through all addresses, without waiting. `expected`: that none answers is counted only where it is news."""
+        self._socket, reasons = None, []
+        for socket in self._candidates():
+            reason = await _silence(socket)
+            if reason is None:
+                return await self._keep(socket)
+            reasons.append(reason)
+        if not (expected and self._is_known_absent):
+            self.failures["absent"] += 1
+        self._is_known_absent = True
+        why = "; ".join(reasons) or NOT_CONFIGURED
+        raise RuntimeAbsent(why) if self._was_found else RuntimeUnconfigured(f"{NEVER_FOUND}: {why}")
+
+    async def _keep(self, socket: Socket) -> None:
+        version = answers.version(answers.info(await socket.send("show info")).get("Version", ""))
+        commands = answers.command_words(await socket.send("help"))
+        keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
+        level = (await socket.send("show cli level")).strip()
+        self.capabilities = Capabilities(version, commands, level, keywords)
+        self._socket, self._was_found, self._is_known_absent = socket, True, False
+
+
+async def _silence(socket: Socket) -> str | None:
+    """Why a socket gives no answer of a worker; None when it does."""
+    try:
+        answer = await socket.send("show info")
+    except RuntimeAbsent as error:
+        return error.detail
+    return None if "Pid" in answers.info(answer) else f"{socket.address}: no answer of HAProxy's: {answer[:80]!r}"
+
+
+def _worker(told: dict[str, str]) -> Worker:
+    try:
+        return Worker(int(told["Pid"]), float(told.get("Start_time_sec", 0)))
+    except (KeyError, ValueError) as error:
+        raise RuntimeAbsent("the worker does not tell its pid") from error
+
+
+def _is_unix(text: str) -> bool:
+    place = address.parse(text)
+    return place is not None and place.path is not None

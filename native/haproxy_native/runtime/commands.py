@@ -1,0 +1,213 @@
+"""Runtime commands as data, and how one is known to be applied: its answer says so, and a re-read shows it.
+
+A builder gives the command, or the commands in their order, of one change; `apply` carries out any number of them.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.runtime import values
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
+from haproxy_native.runtime.values import MOST, number
+
+STATES = ("ready", "drain", "maint")
+# A server in maintenance still finishes what it has begun.
+STILL_IN_USE = "still has connections"
+POLL = 0.02
+
+
+@dataclass(frozen=True)
+class Command:
+    """`check` is what a re-read has to show, None where HAProxy shows nothing of it.
+
+    `patience`: how many seconds to wait for a server's last connections. `undo` takes the command back when a later one of
+    the same change is refused.
+    """
+
+    text: str
+    check: Shows | Gone | Limit | None = None
+    patience: float = 0.0
+    undo: str | None = None
+
+
+class Step(Protocol):
+    """A change of the process that belongs to a stored file: a map's entries, a certificate. Many commands, made whole or not at all."""
+
+    @property
+    def said(self) -> Sequence[str]:
+        """Its commands, without what a file would add, for people to read."""
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises RuntimeRefused with the process as it was before, RuntimeAbsent when nobody knows what became of it."""
+
+    async def take_back(self, runtime: Runtime) -> None:
+        """The process is as it was before the step was carried out. Raises RuntimeFailure."""
+
+
+async def carry_out(runtime: Runtime, steps: Sequence[Step]) -> None:
+    """All of them or none. Raises RuntimeRefused with the process as it was, RuntimeAbsent when nobody knows what it does now."""
+    done: list[Step] = []
+    try:
+        for step in steps:
+            await step.carry_out(runtime)
+            done.append(step)
+    except RuntimeRefused as refused:
+        try:
+            for step in reversed(done):
+                await step.take_back(runtime)
+        except RuntimeFailure as error:
+            raise RuntimeAbsent(f"{refused}; and what was done before could not be taken back: {error}") from error
+        raise
+
+
+def weight(backend: str, server: str, value: int) -> Command:
+    return _set("set server {} weight {}", backend, server, number(value, 0, 256), uweight=value)
+
+
+def address(backend: str, server: str, ip: str, port: int | None = None) -> Command:
+    """IPv4 or IPv6 only; without a port the server keeps its own."""
+    if port is None:
+        return _set("set server {} addr {}", backend, server, ip, address=values.ip(ip))
+    return _set("set server {} addr {} port {}", backend, server, ip, number(port, 0, 65535), address=values.ip(ip), port=port)
+
+
+def state(backend: str, server: str, value: str) -> Command:
+    if value not in STATES:
+        raise BadValue(f"a server's state is one of {', '.join(STATES)}, not {value!r}")
+    return _set("set server {} state {}", backend, server, value, forced_state=value)
+
+
+def health(backend: str, server: str, value: str) -> Command:
+    """up, stopping or down: until the next check says otherwise, so a re-read proves nothing."""
+    return _set("set server {} health {}", backend, server, value)
+
+
+def check_port(backend: str, server: str, port: int) -> Command:
+    return _set("set server {} check-port {}", backend, server, number(port, 1, 65535), check_port=port)
+
+
+def check_address(backend: str, server: str, ip: str) -> Command:
+    return _set("set server {} check-addr {}", backend, server, ip, check_addr=values.ip(ip))
+
+
+def checks(backend: str, server: str, enabled: bool) -> Command:
+    return _set("enable health {}" if enabled else "disable health {}", backend, server, check_enabled=enabled)
+
+
+def agent(backend: str, server: str, enabled: bool) -> Command:
+    return _set("enable agent {}" if enabled else "disable agent {}", backend, server, agent_enabled=enabled)
+
+
+def agent_address(backend: str, server: str, host: str) -> Command:
+    """While the agent is enabled, as all of its settings. A name is resolved by HAProxy, so only an IP address can be proven."""
+    shown = {} if _not_ip(host) else {"agent_addr": values.ip(host)}
+    return _set("set server {} agent-addr {}", backend, server, host, **shown)
+
+
+def agent_port(backend: str, server: str, port: int) -> Command:
+    return _set("set server {} agent-port {}", backend, server, number(port, 1, 65535), agent_port=port)
+
+
+def agent_send(backend: str, server: str, text: str) -> Command:
+    """HAProxy shows the string nowhere."""
+    return _set("set server {} agent-send {}", backend, server, text)
+
+
+def fqdn(backend: str, server: str, name: str) -> Command:
+    return _set("set server {} fqdn {}", backend, server, name, fqdn=name)
+
+
+def ssl(backend: str, server: str, enabled: bool) -> Command:
+    return _set("set server {} ssl {}", backend, server, "on" if enabled else "off", use_ssl=enabled)
+
+
+def server_maxconn(backend: str, server: str, value: int) -> Command:
+    """HAProxy takes any number, negative ones too."""
+    text = f"set maxconn server {_path(backend, server)} {number(value, 0, MOST)}"
+    return Command(text, Limit(backend, server, value))
+
+
+def frontend_maxconn(frontend: str, value: int) -> Command:
+    """HAProxy takes any word for a number."""
+    return Command(f"set maxconn frontend {argument(frontend)} {number(value, 1, MOST)}", Limit(frontend, "", value))
+
+
+def add_server(
+    backend: str, server: str, words: Sequence[str], *, check: bool = False, agent_check: bool = False, ready: bool = True
+) -> list[Command]:
+    """A server that serves: registered in maintenance, its checks started, then ready.
+
+    `words` are those of its line behind the name, as HAProxy understands them (quotes and variables resolved).
+    """
+    path = _path(backend, server)
+    line = " ".join(argument(word) for word in words)
+    made = [Command(f"add server {path} {line}", Shows(backend, server), undo=f"del server {path}")]
+    made += [checks(backend, server, True)] if check else []
+    made += [agent(backend, server, True)] if agent_check else []
+    return [*made, replace(state(backend, server, "ready"), undo=f"set server {path} state maint")] if ready else made
+
+
+def delete_server(backend: str, server: str, *, was: str = "ready", patience: float = 2.0) -> list[Command]:
+    """Out of service at once, deleted when its last connection has ended; back to the state it `was` in when HAProxy refuses."""
+    path = _path(backend, server)
+    out = replace(state(backend, server, "maint"), undo=f"set server {path} state {was}")
+    return [out, Command(f"del server {path}", Gone(backend, server), patience=patience)]
+
+
+async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
+    """Carries the commands out and proves them. Raises RuntimeRefused at the first that is refused or not to be seen afterwards,
+    when those before it that can be taken back have been; RuntimeAbsent when no socket answers."""
+    done: list[Command] = []
+    try:
+        for command in commands:
+            await _carry_out(runtime, command)
+            done.append(command)
+        await prove(runtime, [(command.text, command.check) for command in commands if command.check])
+    except RuntimeRefused:
+        await _undo(runtime, done)
+        raise
+
+
+async def _carry_out(runtime: Runtime, command: Command) -> None:
+    deadline = asyncio.get_running_loop().time() + command.patience
+    while True:
+        try:
+            await runtime.ask(command.text)
+            return
+        except RuntimeRefused as error:
+            if STILL_IN_USE not in error.answer or asyncio.get_running_loop().time() >= deadline:
+                raise
+        await asyncio.sleep(POLL)
+
+
+async def _undo(runtime: Runtime, done: Iterable[Command]) -> None:
+    for command in reversed(list(done)):
+        if command.undo:
+            try:
+                await runtime.ask(command.undo)
+            except RuntimeFailure:
+                # Nothing more can be done here; the caller reloads.
+                return
+
+
+def _set(template: str, backend: str, server: str, *words: str | int, **shown: object) -> Command:
+    """A change of one server; without anything shown its answer alone has to do."""
+    text = template.format(_path(backend, server), *map(argument, words))
+    return Command(text, Shows(backend, server, tuple(shown.items())) if shown else None)
+
+
+def _path(backend: str, server: str) -> str:
+    return f"{argument(backend)}/{argument(server)}"
+
+
+def _not_ip(text: str) -> bool:
+    try:
+        values.ip(text)
+    except BadValue:
+        return True
+    return False

@@ -1,0 +1,112 @@
+"""What the worker tells of itself, as it happens: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
+
+A worker that ends takes the connection along; the next one, and whoever connects again, hears everything from the ring's beginning, so what
+was heard before is passed over. Nothing but its end stops a listener.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import NamedTuple
+
+from haproxy_native.background import Background
+from haproxy_native.runtime.client import Runtime
+
+log = logging.getLogger(__name__)
+SINCE = (3, 2)
+# `@@1`: the connection stays one with the worker; through `@1` a command that goes on for ever is not let through.
+REQUEST = b"@@1 set severity-output number;show events dpapi -w -0\n"
+CONNECTING = 3.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 60.0
+# A connection that silent is made anew: it may be one with a worker that is on its way out, and would never tell anything.
+SILENCE = 10.0
+LONGEST_EVENT = 1 << 20
+_REFUSED = re.compile(r"\[[0-3]\]:")
+
+
+class Event(NamedTuple):
+    """`category` is its first word."""
+
+    at: datetime
+    category: str
+    text: str
+
+
+class NoEvents(Exception):
+    """The stream cannot be had, or has ended; says why."""
+
+
+class EventListener:
+    """`hear` gets each event once, in order; it returns at once and raises nothing."""
+
+    def __init__(
+        self, runtime: Runtime, hear: Callable[[Event], None], *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
+    ) -> None:
+        self.runtime, self._hear, self._longest, self._silence = runtime, hear, longest_pause, silence
+        self._last: datetime | None = None
+        self._was_there = False
+        self._background = Background("hearing HAProxy's events")
+
+    def start(self) -> None:
+        self._background.begin(self._run())
+
+    async def stop(self) -> None:
+        await self._background.stop()
+
+    async def _run(self) -> None:
+        pause, told = 0.0, False
+        while True:
+            await asyncio.sleep(pause)
+            try:
+                async for event in self._events():
+                    pause, told = 0.0, False
+                    self._once(event)
+                pause = FIRST_PAUSE if self._was_there else self._longest
+            except (NoEvents, OSError, ValueError) as error:
+                pause = min(max(pause * 2, FIRST_PAUSE), self._longest)
+                log.log(logging.DEBUG if told else logging.WARNING, "no events from HAProxy: %s; tried again", error)
+                told = True
+
+    def _once(self, event: Event) -> None:
+        if self._last is None or event.at > self._last:
+            self._last = event.at
+            self._hear(event)
+
+    async def _events(self) -> AsyncIterator[Event]:
+        """Until the worker closes. None where HAProxy has none to tell, or there is no master."""
+        master, self._was_there = self.runtime.configured_master, False
+        if master is None or (0, 0) != self.runtime.capabilities.version < SINCE:
+            return
+        async with asyncio.timeout(CONNECTING):
+            reader, writer = await asyncio.open_unix_connection(master.path, limit=LONGEST_EVENT)
+        try:
+            writer.write(REQUEST)
+            await writer.drain()
+            self._was_there = True
+            while True:
+                async with asyncio.timeout(self._silence):
+                    message = await reader.readuntil(b"\0")
+                yield event(message)
+        except TimeoutError:
+            return
+        except asyncio.IncompleteReadError as end:
+            if said := end.partial.decode(errors="replace").strip():
+                raise NoEvents(said[:200]) from None
+        except asyncio.LimitOverrunError:
+            raise NoEvents(f"an event of more than {LONGEST_EVENT} bytes") from None
+        finally:
+            writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
+
+
+def event(message: bytes) -> Event:
+    """Of one message with its NUL. Raises NoEvents for a refusal, ValueError for what is no event."""
+    text = message.decode(errors="replace").rstrip("\0").lstrip("\n").removeprefix("<0>").rstrip("\n")
+    if _REFUSED.match(text):
+        raise NoEvents(text)
+    at, _, rest = text.partition(" ")
+    return Event(datetime.fromisoformat(at), rest.split(maxsplit=1)[0] if rest.strip() else "", rest)

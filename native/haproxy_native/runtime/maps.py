@@ -1,0 +1,214 @@
+"""Maps of the running HAProxy: which there are, their entries, and the changes of them as steps (HAProxy Management Guide, 9.3).
+
+A whole map is replaced through a second version of it, which HAProxy puts in the place of the first at once.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime import replacement
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+
+# What goes into one payload, in bytes: every socket of every version takes it.
+CHUNK = 8_000
+# And the longest single entry: a worker's own socket takes it where tune.bufsize has its default.
+LONGEST_ENTRY = 15_000
+ENTRIES_HEAD = "0x[0-9a-f]+ "
+_ROW = re.compile(r"(-?\d+) \((.*?)\)(?: (.*))?$")
+_LOOKED_UP = re.compile(r"type=(\w+), case=\w+, found=(?:no|yes, idx=\w+, )")
+_BREAK = re.compile(r"[\n\r\0]")
+
+
+class Map(NamedTuple):
+    """A row of `show map`: `name` is its file, or how else it is called."""
+
+    id: str
+    name: str
+    description: str
+
+
+class Entry(NamedTuple):
+    key: str
+    value: str
+    id: str = ""
+
+
+async def loaded(runtime: Runtime) -> list[Map]:
+    """Raises RuntimeFailure."""
+    rows = map(_ROW.match, (await runtime.read("show map", "# id|-?[0-9]+ ")).split("\n"))
+    return [Map(row[1], row[2], row[3] or "") for row in rows if row]
+
+
+async def entries(runtime: Runtime, name: str) -> list[Entry]:
+    """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
+    found = []
+    for line in (await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
+        id_, _, rest = line.partition(" ")
+        key, _, value = rest.partition(" ")
+        if key:
+            found.append(Entry(key, value, id_))
+    return found
+
+
+async def entry(runtime: Runtime, name: str, key: str) -> Entry | None:
+    """The first entry with exactly this key. HAProxy looks up as the map does, so that another one may answer for it."""
+    command = f"get map {argument(name)} {argument(key)}"
+    answer = await runtime.send(command)
+    exact = re.compile(f'key="{re.escape(key)}", value="(.*)", type="[^"]*"')
+    # A line for each way in which the configuration looks the map up.
+    looked_up = [(line, _LOOKED_UP.match(line)) for line in answer.split("\n")]
+    for line, way in looked_up:
+        if way is None:
+            raise RuntimeRefused(answer.strip(), command)
+        if found := exact.fullmatch(line, way.end()):
+            return Entry(key, found[1])
+    if any(way and way[1] == "str" and way[0].endswith("no") for _, way in looked_up):
+        return None
+    return next((Entry(each.key, each.value) for each in await entries(runtime, name) if each.key == key), None)
+
+
+@dataclass(frozen=True)
+class Add:
+    """One more entry, behind the others. HAProxy has words of its own for a key or a value that is empty."""
+
+    name: str
+    key: str
+    value: str
+
+    @property
+    def command(self) -> str:
+        return f"add map {argument(self.name)} {_word(self.key)} {_word(self.value)}"
+
+    @property
+    def said(self) -> Sequence[str]:
+        return [self.command]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        await runtime.ask(self.command)
+
+    async def take_back(self, runtime: Runtime) -> None:
+        await runtime.ask(f"del map {argument(self.name)} {argument(self.key)}")
+
+
+@dataclass(frozen=True)
+class Set:
+    """Another value for the entries of a key. Carried out when a look shows it: 2.6 takes what it does not understand, silently."""
+
+    name: str
+    key: str
+    value: str
+    former: str = ""
+
+    @property
+    def command(self) -> str:
+        return f"set map {argument(self.name)} {argument(self.key)} {_word(self.value)}"
+
+    @property
+    def said(self) -> Sequence[str]:
+        return [self.command]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        await runtime.ask(self.command)
+        found = await entry(runtime, self.name, self.key)
+        if found is None or found.value != self.value:
+            raise RuntimeRefused(f"unable to parse '{self.value}'.", self.command)
+
+    async def take_back(self, runtime: Runtime) -> None:
+        await runtime.ask(f"set map {argument(self.name)} {argument(self.key)} {_word(self.former)}")
+
+
+@dataclass(frozen=True)
+class Delete:
+    """All entries of a key."""
+
+    name: str
+    key: str
+
+    @property
+    def said(self) -> Sequence[str]:
+        return [f"del map {argument(self.name)} {argument(self.key)}"]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        await runtime.ask(self.said[0])
+        # Since 3.4 one of them at a time.
+        with suppress(RuntimeRefused):
+            while True:
+                await runtime.ask(self.said[0])
+
+    async def take_back(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the entry {self.key} of {self.name} is gone")
+
+
+@dataclass(frozen=True)
+class Fill:
+    """All entries anew, at once. `source` gives them when they are wanted, each of at most LONGEST_ENTRY bytes and with a value."""
+
+    name: str
+    source: Callable[[], Iterable[Entry]]
+
+    @property
+    def said(self) -> Sequence[str]:
+        return replacement.MAP.said(argument(self.name), "<<")
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        await replacement.replace(runtime, replacement.MAP, argument(self.name), lambda adding: self._add(runtime, adding))
+
+    async def _add(self, runtime: Runtime, adding: str) -> None:
+        for payload in payloads(self.source()):
+            await runtime.ask(adding, payload)
+
+    async def take_back(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the former entries of {self.name} are gone")
+
+
+@dataclass(frozen=True)
+class Clear:
+    """No entries any more."""
+
+    name: str
+
+    @property
+    def said(self) -> Sequence[str]:
+        return [f"clear map {argument(self.name)}"]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        await runtime.ask(self.said[0])
+
+    async def take_back(self, runtime: Runtime) -> None:
+        raise RuntimeAbsent(f"the former entries of {self.name} are gone")
+
+
+def payloads(entries: Iterable[Entry]) -> Iterator[str]:
+    """Lines of entries in pieces of about CHUNK bytes, in their order. Raises BadValue."""
+    lines: list[str] = []
+    size = 0
+    for each in entries:
+        line = payload_line(each)
+        length = len(line.encode("utf-8", "surrogateescape")) + 1
+        if lines and size + length > CHUNK:
+            yield "\n".join(lines)
+            lines, size = [], 0
+        lines.append(line)
+        size += length
+    if lines:
+        yield "\n".join(lines)
+
+
+def payload_line(entry: Entry) -> str:
+    """Raises BadValue for what cannot be a line: blanks in a key, a line break anywhere, no value, or more than HAProxy shows again."""
+    if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or not entry.value.strip(" \t") or _BREAK.search(entry.value):
+        text = "a key without blanks and a value without line breaks"
+        raise BadValue(f"an entry of a whole map has {text}, not {entry.key!r} and {entry.value!r}")
+    line = f"{entry.key} {entry.value}"
+    if 4 * len(line) > LONGEST_ENTRY and len(line.encode("utf-8", "surrogateescape")) > LONGEST_ENTRY:
+        raise BadValue(f"an entry of a map has at most {LONGEST_ENTRY} bytes, unlike that of {entry.key[:80]!r}")
+    return line
+
+
+def _word(text: str) -> str:
+    return argument(text) if text else ""

@@ -1,0 +1,73 @@
+"""The master process: asks for a reload and tells which workers there are (HAProxy Management Guide, section 9.4)."""
+
+import asyncio
+from dataclasses import dataclass
+
+from haproxy_native.errors import RuntimeAbsent
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.responses import Processes
+from haproxy_native.runtime.socket import Socket
+
+POLL = 0.02
+
+
+@dataclass(frozen=True)
+class ReloadAnswer:
+    """`success` is None where the master did not say and did not show it; `log` is the start-up log, where it gives one."""
+
+    success: bool | None
+    log: str
+
+
+class Master:
+    def __init__(self, path: str, *, timeout: float = 30.0) -> None:
+        self.path = path
+        self._timeout = timeout
+        self._socket = Socket(path, timeout=timeout, master=True)
+
+    async def reload(self) -> ReloadAnswer:
+        """Returns when the master knows the outcome. Raises RuntimeAbsent when there is none to ask."""
+        before = await self.processes()
+        answer = await self._socket.send("reload")
+        verdict, _, log = answer.partition("\n--\n")
+        if verdict.startswith("Success="):
+            return ReloadAnswer(verdict.strip() == "Success=1", log + "\n" if log else "")
+        # Up to 2.6 the master executes itself at once and answers nothing.
+        return ReloadAnswer(await self.outcome(before, self._timeout), answer)
+
+    async def processes(self) -> Processes:
+        return answers.processes(await self._socket.send("show proc"))
+
+    async def startup_log(self) -> str:
+        """What was said when a worker was last started; empty up to 2.6, which does not keep it."""
+        answer = await self._socket.send("show startup-logs")
+        return "" if answer.startswith("Unknown command") else answer
+
+    async def outcome(self, before: Processes, patience: float) -> bool | None:
+        """Waits for the reload that began after `before`; None when it cannot be seen in time."""
+        deadline = asyncio.get_running_loop().time() + patience
+        while asyncio.get_running_loop().time() < deadline:
+            seen = await self._seen()
+            verdict = judge(before, seen) if seen else None
+            if verdict is not None:
+                return verdict
+            await asyncio.sleep(POLL)
+        return None
+
+    async def _seen(self) -> Processes | None:
+        """A master that is executing itself again is not there for a moment."""
+        try:
+            return await self.processes()
+        except RuntimeAbsent:
+            return None
+
+
+def judge(before: Processes, now: Processes) -> bool | None:
+    """Whether a reload between the two has succeeded; None while there is nothing to be seen of one."""
+    if not now.master or not before.master:
+        return None
+    if now.master.pid == before.master.pid and now.master.reloads <= before.master.reloads:
+        return None
+    if any(worker.pid not in before.pids for worker in now.workers):
+        return True
+    return False if now.master.failed else None

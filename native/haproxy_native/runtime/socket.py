@@ -1,0 +1,201 @@
+"""Commands in, answers out: one connection to a stats or master socket for each request, read to its end.
+
+Requests of one socket run one after another: the master takes few connections, and certificate transactions are global.
+A worker is reached through its master's socket as `@1`. An answer of a worker ends in an empty line, else it was cut short;
+only 2.6 forgets it behind some refusals of a change, which are one line.
+"""
+
+import asyncio
+import grp
+import os
+import pwd
+import re
+import stat
+from collections.abc import Callable, Iterator, Sequence
+
+from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime import address as addresses
+from haproxy_native.runtime.address import Address
+from haproxy_native.runtime.runtime_exchange import Exchange, Taker
+
+_FORBIDDEN = re.compile(r"[\n\r\0]")
+_SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
+_WORD = re.compile(r"(?:[^ \t\\]|\\.)+")
+# One more ends the process in 2.6 and 2.8 (measured); later versions refuse it in these words.
+MOST_WORDS = 64
+TOO_MANY_WORDS = f"Too many arguments. Commands must have at most {MOST_WORDS} arguments."
+# What a request to a master may hold, in bytes; it takes what follows for the next request and carries it out (measured, 2.6 to 3.2).
+MASTER_BYTES = 15_360
+# What a worker takes at once where tune.bufsize has its default, about; beyond, 2.6 just closes.
+WORKER_BYTES = 16_000
+BATCH_BYTES = 8_000
+READING = re.compile(r"show |get |help\b")
+_NO_WORKER = re.compile(r"Can't find the target (?:PID|CLI|process)", re.IGNORECASE)
+# What no version, or 2.6 alone, ends with an empty line although it was asked to show something.
+_WHOLE_ANYWAY = re.compile(r"The (?:command|payload)[a-z ]* is too big|wrong CA index after colons in .*!\n")
+
+
+class RequestTooLong(RuntimeRefused):
+    """Nothing was sent; a socket of the worker's own may take it."""
+
+
+class Socket:
+    """`worker`: a master's socket, through which the worker is spoken to; `master`: the same, for the master itself."""
+
+    def __init__(self, address: str, *, timeout: float = 30.0, worker: bool = False, master: bool = False) -> None:
+        self.address = address
+        self.timeout = timeout
+        self._prefix = "@1 " if worker else ""
+        self._is_masters, self._is_master = worker or master, master
+        self._one_at_a_time = asyncio.Lock()
+
+    async def send(self, command: str, payload: str | None = None, taker: Taker | None = None) -> str:
+        """The answer without its last line ends, or its beginning where a `taker` took it.
+
+        A payload loses its empty lines, which would end it.
+
+        Raises BadRequest for what is more than one command; unsent, RuntimeRefused for one of too many words and RequestTooLong;
+        RuntimeAbsent with the reason, whose cause is a TimeoutError when there was no answer in time.
+        """
+        return (await self._answer(self._request([command], payload), command, taker)).strip("\n")
+
+    async def send_each(self, commands: Sequence[str], *, relayed: bool = False) -> list[str]:
+        """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above.
+
+        `relayed`: a master connects to its worker once for all of a request (`@@1`, HAProxy 3.2), not for each command.
+        """
+        found: list[str] = []
+        # All are made before the first is sent: nothing is sent when one of them cannot be.
+        for some, request in [(some, self._request(some, None, relayed=relayed)) for some in self._batches(commands)]:
+            answers = list(_divided(await self._answer(request, some[0])))
+            if len(answers) != len(some):
+                raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
+            found += answers
+        return found
+
+    def _batches(self, commands: Sequence[str]) -> Iterator[list[str]]:
+        batch: list[str] = []
+        size = 0
+        for command in commands:
+            length = len(_encoded(self._prefix + command)) + 1
+            if batch and size + length > BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+            batch.append(command)
+            size += length
+        if batch:
+            yield batch
+
+    def _request(self, commands: Sequence[str], payload: str | None, *, relayed: bool = False) -> bytes:
+        for command in commands:
+            if _FORBIDDEN.search(command) or _SEMICOLON.search(command):
+                raise BadRequest(f"a runtime command is one line, without a line break or a bare semicolon: {command!r}")
+            if len(_WORD.findall(command)) > MOST_WORDS:
+                raise RuntimeRefused(TOO_MANY_WORDS, command)
+        once, each = (f"@{self._prefix}", "") if relayed and self._prefix else ("", self._prefix)
+        line = once + ";".join(each + command for command in commands)
+        # A master waits for the next command; only `quit` makes it close.
+        end = "quit" if self._is_masters else ""
+        if payload is None:
+            request = _encoded(f"{line};{end}\n" if end else f"{line}\n")
+        else:
+            kept = "\n".join(text for text in payload.replace("\r\n", "\n").split("\n") if text)
+            request = _encoded(f"{line} <<\n{kept}\n\n{end}\n" if end else f"{line} <<\n{kept}\n\n")
+        if self._is_masters and len(request) > MASTER_BYTES:
+            text = f"The command is too big: {len(request)} bytes, and a master socket takes {MASTER_BYTES} at once"
+            raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))
+        return request
+
+    async def _answer(self, request: bytes, command: str, taker: Taker | None = None) -> str:
+        async with self._one_at_a_time:
+            try:
+                async with asyncio.timeout(self.timeout):
+                    answer, error = await self._exchange(request, taker)
+            except TimeoutError as late:
+                raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
+            except OSError as failed:
+                raise RuntimeAbsent(f"{self.address}: {_reason(failed, self.address)}") from failed
+        text = answer.decode("utf-8", "surrogateescape")
+        if error and not text and len(request) > WORKER_BYTES:
+            raise RuntimeRefused(
+                f"HAProxy closed the connection on a command of {len(request)} bytes; see tune.bufsize", _shortened(command)
+            )
+        self._check_whole(text, command)
+        return text
+
+    async def _exchange(self, request: bytes, taker: Taker | None) -> tuple[bytes, Exception | None]:
+        """Everything until the other side closes, and the error it closed with, if any."""
+        transport, exchange = await self._connect(lambda: Exchange(request, half_close=not self._is_master, taker=taker))
+        try:
+            await exchange.closed
+        finally:
+            transport.abort()
+        return b"".join(exchange.parts), exchange.error
+
+    async def _connect(self, protocol: Callable[[], Exchange]) -> tuple[asyncio.Transport, Exchange]:
+        place = addresses.parse(self.address)
+        if place is None:
+            raise RuntimeAbsent(f"{self.address}: no address to connect to")
+        loop = asyncio.get_running_loop()
+        if place.path is None:
+            return await loop.create_connection(protocol, place.host, place.port)
+        return await loop.create_unix_connection(protocol, place.path)
+
+    def _check_whole(self, text: str, command: str) -> None:
+        if self._is_master:
+            return
+        if not text:
+            raise RuntimeAbsent(f"{self.address}: closed without an answer", sent=True)
+        if self._prefix and _NO_WORKER.match(text):
+            raise RuntimeAbsent(f"{self.address}: {text.strip()}")
+        one_line = text.endswith("\n") and text.count("\n") == 1
+        whole = text == "\n" or text.endswith("\n\n") or (one_line and not READING.match(command)) or _WHOLE_ANYWAY.match(text)
+        if not whole:
+            raise RuntimeAbsent(f"{self.address}: the answer was cut short after {len(text)} characters", sent=True)
+
+
+def _divided(text: str) -> Iterator[str]:
+    """The answers to several commands, each of which ends in an empty line."""
+    lines: list[str] = []
+    for line in text.split("\n")[:-1]:
+        if line:
+            lines.append(line)
+        else:
+            yield "\n".join(lines)
+            lines = []
+
+
+def _shortened(command: str) -> str:
+    return command if len(command) <= 200 else f"{command[:200]}..."
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _reason(error: OSError, address: str) -> str:
+    place = addresses.parse(address)
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, ConnectionRefusedError):
+        return "nothing listens there"
+    if isinstance(error, PermissionError) and place and place.path:
+        return _denied(place)
+    return error.strerror or str(error)
+
+
+def _denied(place: Address) -> str:
+    """Who may connect, and who tried."""
+    try:
+        status = os.stat(place.path or "")
+        owner = f"it belongs to {_name(status.st_uid, status.st_gid)}, mode {stat.S_IMODE(status.st_mode):04o}"
+    except OSError:
+        owner = "a directory above it is closed"
+    return f"permission denied: {owner}; this process runs as {_name(os.geteuid(), os.getegid())}"
+
+
+def _name(uid: int, gid: int) -> str:
+    try:
+        return f"{pwd.getpwuid(uid).pw_name}:{grp.getgrgid(gid).gr_name}"
+    except KeyError:
+        return f"{uid}:{gid}"

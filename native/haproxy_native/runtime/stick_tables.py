@@ -1,0 +1,76 @@
+"""Stick tables of the running process and their entries (HAProxy Management Guide, section 9.3, `show table`)."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+from haproxy_native.errors import BadValue
+
+HEAD = "# table: "
+_TABLE = re.compile(r"# table: (?P<name>.*), type: (?P<type>[^,]*), size:(?P<size>\d+), used:(?P<used>\d+).*")
+_ENTRY = re.compile(r"(?P<id>0x[0-9a-f]+): key=(?P<key>(?:\\.|[^\\ ])*) use=(?P<use>\d+) exp=(?P<exp>\d+)(?P<data>.*)")
+_DATUM = re.compile(r" (?P<name>[a-z_0-9]+)(?:\(\d+\))?=(?P<value>-?\d+)(?= |$)")
+_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{2})|(.))", re.DOTALL)
+_LETTERS = {b"n": b"\n", b"r": b"\r", b"e": b"\x1b"}
+MOST = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """`type` in HAProxy's words; `size` and `used` count entries."""
+
+    name: str
+    type: str
+    size: int
+    used: int
+
+
+def tables(text: str) -> Iterator[Table]:
+    """Of `show table`."""
+    for line in text.splitlines():
+        if match := _TABLE.fullmatch(line):
+            yield Table(match["name"], match["type"], int(match["size"]), int(match["used"]))
+
+
+def entries(text: str, known: frozenset[str]) -> Iterator[dict[str, Any]]:
+    """Of `show table <name>`: `id`, `key`, `use` where it is in use, `exp` in milliseconds, and of its data what is `known`."""
+    for line in text.split("\n"):
+        if match := _ENTRY.fullmatch(line):
+            entry: dict[str, Any] = {"id": match["id"], "key": unescaped(match["key"]), "exp": int(match["exp"])}
+            if match["use"] == "1":
+                entry["use"] = True
+            yield entry | {each["name"]: int(each["value"]) for each in _DATUM.finditer(match["data"]) if each["name"] in known}
+
+
+def unescaped(text: str) -> str:
+    """A key as it was before HAProxy made it printable."""
+    if "\\" not in text:
+        return text
+    raw = _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]) if found[1] else _LETTERS.get(found[2], found[2]), text.encode())
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def check_key(kind: str, key: str) -> None:
+    """Raises BadValue for what is no key of that type of table: some versions take any word for 0.0.0.0, or 0."""
+    if kind == "ip" and not isinstance(_ip(key), IPv4Address):
+        raise BadValue(f"the keys of this table are IPv4 addresses, and {key!r} is none")
+    if kind == "ipv6" and not isinstance(_ip(key), IPv6Address):
+        raise BadValue(f"the keys of this table are IPv6 addresses, and {key!r} is none")
+    if kind == "integer" and not (key.isascii() and key.isdecimal() and int(key) <= MOST):
+        raise BadValue(f"the keys of this table are integers from 0 to {MOST}, and {key!r} is none")
+
+
+def check_datum(name: str, value: Any) -> None:
+    """Raises BadValue for a number that HAProxy would keep as another one."""
+    most = 2**64 - 1 if re.fullmatch(r"bytes_\w+_cnt", name) else MOST
+    if isinstance(value, int) and not 0 <= value <= most:
+        raise BadValue(f"{name} is from 0 to {most}, not {value}")
+
+
+def _ip(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(text)
+    except ValueError:
+        return None

@@ -1,0 +1,111 @@
+"""What a re-read has to show before a change counts as applied; one re-read for each backend and proxy, however many changes."""
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from haproxy_native.errors import RuntimeUnseen
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.server_state import ServerState
+
+FRONTENDS, SERVERS = 1, 4
+
+
+@dataclass(frozen=True)
+class Shows:
+    """The server is there, and these members of its ServerState have these values."""
+
+    backend: str
+    server: str
+    members: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True)
+class Gone:
+    backend: str
+    server: str
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The `slim` column of `show stat`: of a frontend where `server` is empty."""
+
+    proxy: str
+    server: str
+    value: int
+
+
+async def prove(runtime: Runtime, changes: Sequence[tuple[str, Shows | Gone | Limit]]) -> None:
+    """Raises RuntimeUnseen with the command whose effect is not to be seen.
+
+    The last word on each member counts: within one change a server may be taken out and put back.
+    """
+    servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
+    limits: dict[tuple[str, str], tuple[str, Limit]] = {}
+    for command, check in changes:
+        if isinstance(check, Limit):
+            limits[check.proxy, check.server] = (command, check)
+        else:
+            _expect(servers, command, check)
+    await _prove_servers(runtime, servers)
+    for command, limit in limits.values():
+        await _prove_limit(runtime, command, limit)
+
+
+def _expect(servers: dict[tuple[str, str], dict[str, tuple[str, object]]], command: str, check: Shows | Gone) -> None:
+    """An empty member name stands for whether the server is there."""
+    key = (check.backend, check.server)
+    if isinstance(check, Gone):
+        servers[key] = {"": (command, False)}
+        return
+    expected = servers.setdefault(key, {})
+    expected[""] = (command, True)
+    expected.update((member, (command, value)) for member, value in check.members)
+
+
+async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]]) -> None:
+    rows = {backend: {row.name: row for row in await runtime.servers(backend)} for backend in {key[0] for key in servers}}
+    for (backend, server), expected in servers.items():
+        for command, problem in _problems(f"{backend}/{server}", rows[backend].get(server), expected):
+            raise RuntimeUnseen(f"HAProxy accepted it, but {problem}", command)
+
+
+def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:
+    command, there = expected[""]
+    if row is None or not there:
+        if there or row:
+            yield command, f"there is no {name}" if there else f"{name} is still there"
+        return
+    for member, (command, value) in expected.items():
+        found = getattr(row, member) if member else True
+        if not _same(value, found):
+            yield command, f"{member} of {name} is {found}, not {value}"
+
+
+def holds(row: ServerState, check: Shows) -> bool:
+    """Whether a server that was read shows it."""
+    return all(_same(value, getattr(row, member)) for member, value in check.members)
+
+
+def _same(expected: object, shown: object) -> bool:
+    """HAProxy may write an address differently from who asked for it."""
+    if isinstance(expected, ipaddress.IPv4Address | ipaddress.IPv6Address):
+        return shown == str(expected)
+    return expected == shown
+
+
+async def _prove_limit(runtime: Runtime, command: str, limit: Limit) -> None:
+    row, kind = (limit.server, SERVERS) if limit.server else ("FRONTEND", FRONTENDS)
+    shown = await _limit(runtime, argument(limit.proxy), limit.proxy, row, kind)
+    if shown is None:
+        # A frontend and a backend may have one name, and HAProxy finds but one of them by it.
+        shown = await _limit(runtime, "-1", limit.proxy, row, kind)
+    if shown is None or int(shown or 0) != limit.value:
+        raise RuntimeUnseen(f"HAProxy accepted it, but the limit shown is {shown or 'none'}, not {limit.value}", command)
+
+
+async def _limit(runtime: Runtime, proxies: str, proxy: str, row: str, kind: int) -> str | None:
+    rows = answers.table(await runtime.send(f"show stat {proxies} {kind} -1"))
+    return next((found["slim"] for found in rows if found["pxname"] == proxy and found["svname"] == row), None)

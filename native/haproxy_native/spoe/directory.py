@@ -1,0 +1,107 @@
+"""All SPOE files of one directory, by name. A file that somebody else puts there is one of them at once; a name never leads elsewhere."""
+
+import os
+import re
+import uuid
+from asyncio import to_thread
+from contextlib import suppress
+from pathlib import Path
+
+from haproxy_native.commit.commit import Outcome, counted
+from haproxy_native.disk.file import ConfigFile
+from haproxy_native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unreadable, Unusable
+from haproxy_native.spoe.file import SpoeFile
+from haproxy_native.spoe.surroundings import Surroundings
+
+FIRST_LINE = b"# _version=1\n"
+# What the API can address; a draft beside the file has a longer name.
+_NAME = re.compile(r'[^./\r\n<>*;$#&{}"\0][^/\r\n<>*;$#&{}"\0]*')
+_LONGEST_NAME = 200
+
+
+class SpoeFiles:
+    """`recover` once at start."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._open: dict[str, SpoeFile] = {}
+
+    def recover(self) -> None:
+        """Finishes what a crash cut off."""
+        with suppress(Unusable):
+            for path in self.list() if self._around.directory.path.exists() else ():
+                with suppress(Unreadable, NotThere):
+                    self.file(path.name)
+
+    def list(self) -> list[Path]:
+        """The paths, sorted. Raises Unusable."""
+        names = sorted(os.listdir(self._around.directory.readable()))
+        return [path for name in names if (path := self._path(name))]
+
+    def file(self, name: str) -> SpoeFile:
+        """As it is on disk now. Raises NotFound, Unreadable and Unusable."""
+        self._around.directory.readable()
+        if (path := self._path(name)) is None:
+            self._open.pop(name, None)
+            raise NotFound(f"client {name} not configured")
+        if known := self._open.get(name):
+            known.notice()
+            return known
+        opened = SpoeFile(path, self._around)
+        opened.open()
+        self._open[name] = opened
+        return opened
+
+    def text(self, name: str) -> str:
+        """Raises NotThere, Unreadable and Unusable."""
+        try:
+            return self.file(name).read().text
+        except NotFound:
+            raise NotThere(f"spoe file {name} does not exist") from None
+
+    async def create(self, name: str, data: bytes) -> tuple[Path, Outcome]:
+        """Under the last part of a name. Raises BadValue, AlreadyThere, Refused, WriteFailed and Unusable."""
+        name = name.rpartition("/")[2]
+        if not _NAME.fullmatch(name) or len(os.fsencode(name)) > _LONGEST_NAME:
+            rule = f'no dot in front, none of <>*;$#&{{}}", {_LONGEST_NAME} bytes at most'
+            raise BadValue(f"'{name}' is not the name of a SPOE file: {rule}")
+        path = self._around.directory.writable() / name
+        return path, await counted(self._around.site, self._create(path, data if b"# _version=" in data else FIRST_LINE + data))
+
+    async def _create(self, path: Path, data: bytes) -> Outcome:
+        around = self._around
+
+        def is_free() -> bool:
+            return not os.path.lexists(path)
+
+        async with around.site.lock:
+            if not is_free():
+                raise AlreadyThere(f"file {path} already exists. You should delete an existing file first")
+            file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
+            draft = await to_thread(file.draft, data, str(uuid.uuid4()))
+            try:
+                await around.refuse_wrong(path, draft.path)
+                reasons = around.reasons(path)
+                await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
+            finally:
+                draft.discard()
+            # What a deleted file of that name was counts no more.
+            self._open.pop(path.name, None)
+            scheduled = around.site.reloads.schedule(reasons) if reasons else None
+        return Outcome(self.file(path.name).version(), scheduled, live=not reasons, reasons=reasons)
+
+    async def delete(self, name: str) -> None:
+        """One that is not there is deleted already. Raises InUse, NotThere for what is no name, and Unusable."""
+        if not _NAME.fullmatch(name):
+            raise NotThere(f"spoe file {name} does not exist")
+        with suppress(NotFound):
+            await self.file(name).remove()
+        self._open.pop(name, None)
+
+    def _path(self, name: str) -> Path | None:
+        """Of a file in the directory itself; a link may not lead out of it."""
+        home = self._around.directory.path
+        path = home / name
+        if not _NAME.fullmatch(name) or not os.path.isfile(path):
+            return None
+        return path if Path(os.path.realpath(path)).is_relative_to(os.path.realpath(home)) else None

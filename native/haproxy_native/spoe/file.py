@@ -1,0 +1,168 @@
+"""One SPOE file with its version and its transactions. A change is a commit of its own, in the order of the configuration's.
+
+HAProxy is asked whenever the configuration reads the file: about the configuration as it is, with the changed text in its place.
+"""
+
+import asyncio
+import logging
+import uuid
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from haproxy_native.commit.commit import Change, Edit, Outcome, counted, forced
+from haproxy_native.commit.current import Current
+from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.planning.outcome import Reason
+from haproxy_native.beside import beside
+from haproxy_native.editing import header
+from haproxy_native.disk.files import ConfigFiles
+from haproxy_native.transactions.transactions import Transaction, Transactions
+from haproxy_native.errors import Conflict, NoTransaction, Unusable
+from haproxy_native.spoe.surroundings import Surroundings
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+
+
+class SpoeFile:
+    """`open` before anything else."""
+
+    def __init__(self, path: Path, around: Surroundings) -> None:
+        self.path, self._around = path, around
+        self._memory = MemoryFile(around.storage / f"{path.name}.json")
+        self._current = Current(ConfigFiles(path, around.storage), self._memory, header.with_version, around.outline)
+        self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline)
+
+    @property
+    def name(self) -> str:
+        return self.path.name
+
+    def open(self) -> None:
+        """Finishes what a crash cut off. Raises Unreadable."""
+        try:
+            self._current.file.recover()
+        except OSError as error:
+            log.error("%s may be half written, and cannot be completed: %s", self.path, error)
+        self._current.open()
+        self._transactions.load()
+
+    def notice(self) -> None:
+        """Takes over what somebody else wrote, as the next version. Raises Unreadable."""
+        if self._current.notice():
+            log.warning("%s was edited by somebody else; it now is version %d", self.path, self._current.version)
+
+    # -- reading
+
+    def read(self, transaction_id: str | None = None) -> Document:
+        """Raises NoTransaction."""
+        if not transaction_id:
+            return self._current.document
+        self._transactions.get(transaction_id)
+        return self._transactions.read(transaction_id)
+
+    def version(self, transaction_id: str | None = None) -> int:
+        """The current one, or that which a transaction started from. Raises NoTransaction."""
+        return self._transactions.get(transaction_id).version if transaction_id else self._current.version
+
+    # -- writing
+
+    async def write(self, edit: Edit, *, version: int | None = None, transaction_id: str | None = None) -> Outcome:
+        """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
+        if transaction_id:
+            self._transactions.get(transaction_id)
+            await self._transactions.change(transaction_id, edit)
+            return Outcome(self.version(transaction_id))
+        change = Change(edit, version)
+        change.compare(self._current.version)
+        return await counted(self._around.site, self._commit(change))
+
+    async def remove(self) -> None:
+        """With its transactions. Raises InUse and Unusable."""
+        await counted(self._around.site, self._remove())
+
+    # -- transactions
+
+    def transactions(self) -> list[Transaction]:
+        return self._transactions.list()
+
+    def transaction(self, id_: str) -> Transaction:
+        return self._transactions.get(id_)
+
+    def start_transaction(self, version: int) -> Transaction:
+        Change(lambda document: document, version).compare(self._current.version)
+        return self._transactions.start(self._current.document, self._current.version)
+
+    def delete_transaction(self, id_: str) -> None:
+        self._transactions.delete(id_)
+
+    async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
+        """The transaction, with the version it started from. One that another change overtook is gone; one that HAProxy refuses stays."""
+        transaction = self._transactions.get(id_)
+        if transaction.closed:
+            raise NoTransaction(f"transaction {id_} does not exist")
+        transaction.closed = True
+        edit = lambda before: self._changed_by(id_, before)  # noqa: E731
+        try:
+            change = Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)
+            outcome = await counted(self._around.site, self._commit(change))
+        except Conflict:
+            transaction.closed = False
+            self._transactions.delete(id_)
+            raise
+        finally:
+            transaction.closed = False
+        return transaction, outcome
+
+    def _changed_by(self, id_: str, before: Document) -> Document:
+        if not self._transactions.started_from(id_, before):
+            raise Conflict(
+                f"version {self._current.version} of {self.name} is not the text that the transaction started from; start it anew"
+            )
+        return self._transactions.read(id_)
+
+    # -- the commit
+
+    async def _commit(self, change: Change) -> Outcome:
+        site = self._around.site
+        async with site.lock:
+            outcome = await self._replaced(change)
+            if outcome.reasons and not change.force_reload:
+                return replace(outcome, live=False, reload_id=site.reloads.schedule(outcome.reasons))
+        if outcome.reasons:
+            return await forced(site, outcome)
+        return outcome
+
+    async def _replaced(self, change: Change) -> Outcome:
+        self.notice()
+        change.compare(self._current.version)
+        before = self._current.document
+        new = await beside(change.edit, before)
+        name = change.transaction_id or str(uuid.uuid4())
+        self._around.directory.writable()
+        stamped, draft = await asyncio.to_thread(self._current.prepare, new, self._current.version + 1, False, name)
+        try:
+            await self._around.refuse_wrong(self.path, draft.path)
+            if self._current.notice() or self._current.document is not before:
+                raise Conflict(f"{self.path} has just been edited by somebody else")
+            # A text that stays as it is needs no reload, but for the one it waits for.
+            loaded = header.same_text(before, new) and not self._around.waits(self.path)
+            reasons = [] if loaded else self._around.reasons(self.path)
+            await self._around.install(self.path, lambda: self._current.install(stamped, draft, False), reasons)
+        finally:
+            draft.discard()
+        if change.transaction_id:
+            self._transactions.succeed(change.transaction_id)
+            reasons = reasons or [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
+        return Outcome(stamped.version, live=True, reasons=reasons)
+
+    async def _remove(self) -> Outcome:
+        async with self._around.site.lock:
+            await self._around.refuse_in_use(self.path)
+            with self._around.directory.used():
+                self.path.unlink(missing_ok=True)
+            self._memory.path.unlink(missing_ok=True)
+            with suppress(Unusable):
+                for transaction in self._transactions.list():
+                    self._transactions.delete(transaction.id)
+        return Outcome(0, live=True)

@@ -1,0 +1,104 @@
+"""What surrounds the SPOE files: the directories they are kept in, the configuration that reads them, the process that has loaded them."""
+
+import uuid
+from asyncio import to_thread
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from haproxy_native.planning.outcome import Reason
+from haproxy_native.commit.context import Site
+from haproxy_native.commit.ledger import WAITING
+from haproxy_native.disk.directories import Directory
+from haproxy_native.check.messages import Message
+from haproxy_native.errors import InUse, NativeError, Refused, Unreadable, WriteFailed
+from haproxy_native.spoe.references import References
+from haproxy_native.text.document import Document
+from haproxy_native.text.outline import Outline
+
+# By which the ledger knows them.
+STORE = "spoe"
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """`storage` is for what must survive a restart, `transactions` for what is open."""
+
+    site: Site
+    directory: Directory
+    storage: Path
+    transactions: Path
+    references: References
+    outline: Outline
+
+    async def refuse_wrong(self, file: Path, draft: Path) -> None:
+        """Asks HAProxy, where the configuration reads the file, whether it would take the draft in its place. Raises Refused."""
+        site = self.site
+        with suppress(Unreadable):
+            await site.current.notice_aside()
+        if not self.references.to(site.current.document, file):
+            return
+        document = self.references.redirected(site.current.document, file, draft)
+        configuration = await to_thread(site.current.file.draft, document.data, str(uuid.uuid4()))
+        try:
+            await site.ask_haproxy(configuration.checked(document))
+        except Refused as error:
+            raise _about(error, str(draft), str(file)) from None
+        finally:
+            configuration.discard()
+
+    async def install(self, file: Path, install: Callable[[], Awaitable[None]], reasons: Sequence[Reason]) -> None:
+        """Makes the file what it is to be; what the worker has read is kept until it has read that, or put back with a failed reload."""
+        stored = self.site.stored
+        if not self.references.to(self.running, file):
+            await install()
+            return
+        await to_thread(stored.begin, file, STORE)
+        try:
+            await install()
+        except NativeError:
+            with suppress(WriteFailed):
+                await to_thread(stored.undo, file)
+            raise
+        if reasons:
+            await to_thread(stored.owe, file, WAITING)
+        else:
+            await to_thread(stored.in_step, file)
+
+    @property
+    def running(self) -> Document:
+        """The configuration that the worker has loaded, or the current one while nobody knows."""
+        return self.site.running.document or self.site.current.document
+
+    def reasons(self, file: Path) -> list[Reason]:
+        """Why a changed file needs a reload: the lines that made the worker read it, or will with the reload that is pending."""
+        for document in (self.running, self.site.current.document) if self.site.pending else (self.running,):
+            if found := self.references.to(document, file):
+                return [each.reason(document, file.name) for each in found]
+        return []
+
+    def waits(self, file: Path) -> bool:
+        """Whether a reload is to tell the worker of an earlier change."""
+        return str(file) in self.site.stored.entries
+
+    async def refuse_in_use(self, file: Path) -> None:
+        """Raises InUse while the configuration, or what still runs, reads the file."""
+        with suppress(Unreadable):
+            await self.site.current.notice_aside()
+        for document in filter(None, (self.site.current.document, self.site.running.document)):
+            for found in self.references.to(document, file):
+                line = f"line {found.line(document)}: {found.text()}"
+                raise InUse(f"rejecting attempt to delete file {file} referenced in haproxy conf at {line}")
+
+
+def _about(error: Refused, draft: str, file: str) -> Refused:
+    """The refusal with the file's own name in all that HAProxy said of its draft."""
+
+    def named(text: str | None) -> str | None:
+        return text and text.replace(draft, file)
+
+    told = [alert for alert in error.alerts if isinstance(alert, Message)]
+    alerts = [replace(each, text=each.text.replace(draft, file), file=named(each.file), source=named(each.source)) for each in told]
+    detail = error.detail.replace(draft, file).replace(f" of {PurePath(draft).name}", f" of {PurePath(file).name}", 1)
+    return Refused(detail, place=error.place, alerts=alerts)

@@ -1,0 +1,198 @@
+"""A certificate file as HAProxy takes it: certificates and the private key of the first in one PEM text, read before it is stored.
+
+What is wrong is told without a word of the file, since a private key shows up in no answer and no log line.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from haproxy_native.errors import BadRequest
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate, Name
+
+# Indented ones are none for OpenSSL.
+_BLOCK = re.compile(rb"^-----BEGIN ([A-Z0-9 ]+)-----.*?^-----END \1-----", re.DOTALL | re.MULTILINE)
+_CERTIFICATES = (b"CERTIFICATE", b"X509 CERTIFICATE")
+_KEYS = (b"PRIVATE KEY", b"RSA PRIVATE KEY", b"EC PRIVATE KEY", b"DSA PRIVATE KEY", b"ENCRYPTED PRIVATE KEY")
+_UNREADABLE = "failed to parse certificate"
+_INCOMPLETE = "file should contain both certificate and private key"
+
+
+@dataclass(frozen=True)
+class CertificateFile:
+    """The certificates of a file in their order; the first is the one that is served, the others are its chain."""
+
+    certificates: Sequence["Certificate"]
+
+    @property
+    def served(self) -> "Certificate":
+        return self.certificates[0]
+
+    @cached_property
+    def leaf(self) -> "Certificate | None":
+        """The only certificate; of several, the first with a name that is no authority and issues none of the others."""
+        if len(self.certificates) == 1:
+            return self.certificates[0]
+        issuers = {each.issuer for each in self.certificates}
+        return next((each for each in self._ends if _has_name(each) and each.subject not in issuers), None)
+
+    @property
+    def expires(self) -> datetime:
+        return min(each.not_valid_after_utc for each in self.certificates)
+
+    @property
+    def _ends(self) -> list["Certificate"]:
+        return [each for each in self.certificates if not _is_authority(each)]
+
+    @property
+    def warning(self) -> str:
+        """What clients will refuse it for: that it has expired. Empty where it has not."""
+        if self.served.not_valid_after_utc >= datetime.now(UTC):
+            return ""
+        return f"the certificate ({_called(self.served)}) expired on {_time(self.served.not_valid_after_utc)}"
+
+    def described(self) -> dict[str, Any]:
+        """The members of the API's ssl_certificate that come from the file's content; lists in a stable order, times in UTC."""
+        told: dict[str, Any] = {
+            "not_after": _time(self.expires),
+            "not_before": _time(max(each.not_valid_before_utc for each in self.certificates)),
+            "issuers": _joined(name for each in self.certificates for name in _common_names(each.issuer)),
+            "domains": _joined(name for each in self._ends for name in (*_common_names(each.subject), *_names(each, "DNSName"))),
+            "ip_addresses": _joined(name for each in self._ends for name in _names(each, "IPAddress")),
+        }
+        if self.leaf is not None:
+            told |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
+        return {name: value for name, value in told.items() if value}
+
+    def is_shown(self, told: Mapping[str, Any]) -> bool:
+        """Whether what `show ssl cert` told is the certificate that is served; of Ed25519 keys HAProxy tells no fingerprint."""
+        if fingerprint := told.get("sha1_finger_print"):
+            return bool(fingerprint == self.fingerprint)
+        served = self.served
+        number = served.serial_number.to_bytes((served.serial_number.bit_length() + 7) // 8 or 1, "big").hex().upper()
+        wanted = number, _time(served.not_valid_before_utc), _time(served.not_valid_after_utc)
+        return (told.get("serial"), told.get("not_before"), told.get("not_after")) == wanted
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-1 of the certificate that is served, as HAProxy prints it."""
+        from cryptography.hazmat.primitives.hashes import SHA1
+
+        return self.served.fingerprint(SHA1()).hex().upper()
+
+
+def read(data: bytes) -> CertificateFile:
+    """The certificates of a PEM text, whatever else it holds. Raises BadRequest."""
+    from cryptography import x509
+
+    try:
+        found = tuple(x509.load_pem_x509_certificate(text) for kind, text in _blocks(data) if kind in _CERTIFICATES)
+    except ValueError as error:
+        raise BadRequest(f"{_UNREADABLE}: a CERTIFICATE block is damaged") from error
+    if not found:
+        raise BadRequest(f"{_UNREADABLE}: no CERTIFICATE block found")
+    return CertificateFile(found)
+
+
+def accepted(data: bytes, key_beside: bytes | None = None) -> CertificateFile:
+    """The file where HAProxy would load it, else BadRequest with the reason; the key may stand in a file of its own beside it.
+
+    HAProxy loads a certificate that has expired.
+    """
+    file = read(data)
+    key = next((text for kind, text in _blocks(data) if kind in _KEYS), key_beside)
+    if key is None:
+        raise BadRequest(_INCOMPLETE)
+    if _public(_private_key(key)) != _public(file.served):
+        raise BadRequest(f"the private key does not belong to the first certificate of the file ({_called(file.served)})")
+    return file
+
+
+def holds_certificate(data: bytes, key_beside: bytes | None = None) -> bool:
+    """Whether a file of the directory is a certificate with a key, and no list or authority."""
+    try:
+        read(data)
+    except BadRequest:
+        return False
+    return holds_key(data) or key_beside is not None
+
+
+def parted(data: bytes) -> tuple[bytes, bytes]:
+    """The file's certificates, and its key."""
+    blocks = [(kind in _KEYS, text + b"\n") for kind, text in _blocks(data)]
+    return b"".join(text for is_key, text in blocks if not is_key), b"".join(text for is_key, text in blocks if is_key)
+
+
+def holds_key(data: bytes) -> bool:
+    return any(kind in _KEYS for kind, _ in _blocks(data))
+
+
+def _blocks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    return ((match[1], match[0]) for match in _BLOCK.finditer(data))
+
+
+def _private_key(text: bytes) -> Any:
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        return load_pem_private_key(text, None)
+    except TypeError:
+        raise BadRequest("the private key is encrypted, and HAProxy has no passphrase for it; store it without one") from None
+    except (ValueError, UnsupportedAlgorithm):
+        # The cause may quote the key.
+        raise BadRequest("the private key is damaged, or of a kind that is not known") from None
+
+
+def _public(holder: Any) -> bytes:
+    from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+    encoded: bytes = holder.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return encoded
+
+
+def _extension(certificate: "Certificate", name: str) -> Any:
+    from cryptography import x509
+
+    try:
+        return certificate.extensions.get_extension_for_class(getattr(x509, name)).value
+    except (x509.ExtensionNotFound, ValueError):
+        return None
+
+
+def _is_authority(certificate: "Certificate") -> bool:
+    return bool(getattr(_extension(certificate, "BasicConstraints"), "ca", False))
+
+
+def _has_name(certificate: "Certificate") -> bool:
+    return bool(_common_names(certificate.subject) or _names(certificate, "DNSName") or _names(certificate, "IPAddress"))
+
+
+def _names(certificate: "Certificate", kind: str) -> list[str]:
+    from cryptography import x509
+
+    extension = _extension(certificate, "SubjectAlternativeName")
+    return [str(name) for name in extension.get_values_for_type(getattr(x509, kind))] if extension else []
+
+
+def _common_names(name: "Name") -> list[str]:
+    from cryptography.x509.oid import NameOID
+
+    return [str(each.value) for each in name.get_attributes_for_oid(NameOID.COMMON_NAME)]
+
+
+def _joined(names: Iterable[str]) -> str:
+    return ", ".join(sorted(set(names)))
+
+
+def _called(certificate: "Certificate") -> str:
+    return ", ".join(_common_names(certificate.subject)) or f"serial {certificate.serial_number}"
+
+
+def _time(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.000Z")

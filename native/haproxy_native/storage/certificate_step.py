@@ -1,0 +1,147 @@
+"""The memory of HAProxy brought in line with one certificate file: replaced, added to the directories that are lists, or deleted."""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from haproxy_native.errors import BadRequest, NotLive, RuntimeRefused
+from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.ssl_files import CERTIFICATES
+from haproxy_native.storage import certificate
+
+# What HAProxy says where the file is in order, and only a reload will do.
+NOT_NOW = re.compile(
+    r"too big|closed the connection|ongoing transaction|currently locked|in use, can't be deleted|used as default certificate"
+    r"|Unknown command|Permission denied|must contain the directory path"
+    # What it has in memory until then differs in what an entry cannot change.
+    r"|already instantiated with incompatible parameters|Incompatibilities found in OCSP"
+)
+
+
+@dataclass(frozen=True)
+class CertificateStep:
+    """`names`: those by which HAProxy has loaded the file; `directories`: lists that it joins where it has not."""
+
+    path: Path
+    names: Sequence[str]
+    directories: Sequence[str] = ()
+
+    @property
+    def said(self) -> Sequence[str]:
+        changes = [f"set ssl cert {name}" for name in self.names] or [f"new ssl cert {self.path}"]
+        return [*changes, *(f"add ssl crt-list {name} {self.path}" for name in self.directories if not self.names)]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises RuntimeRefused with the process as it was, NotLive where only a reload will do."""
+        pem = await asyncio.to_thread(served_text, self.path)
+        try:
+            if pem is None:
+                await self._delete(runtime)
+            elif self.names:
+                await self._replace(runtime, pem)
+            else:
+                await self._create(runtime, pem)
+        except RuntimeRefused as error:
+            if NOT_NOW.search(error.answer):
+                raise NotLive(error.answer) from error
+            raise
+
+    async def take_back(self, runtime: Runtime) -> None:
+        """Nothing follows a certificate that could be refused."""
+        raise NotLive(f"{self.path.name} cannot be taken back")
+
+    async def _replace(self, runtime: Runtime, pem: str) -> None:
+        for place, name in enumerate(self.names):
+            try:
+                await ssl_files.replace(runtime, CERTIFICATES, name, pem)
+            except RuntimeRefused as error:
+                if place:
+                    raise NotLive(error.answer) from error
+                raise
+            await prove(runtime, name, pem)
+        await self._join(runtime, self.names[0])
+
+    async def _create(self, runtime: Runtime, pem: str) -> None:
+        """Where it cannot join a list, it is not left in memory."""
+        # In a directory that is a list by the name which HAProxy would give it there.
+        name = "/".join([self.directories[0].rstrip("/") if self.directories else str(self.path.parent), self.path.name])
+        await ssl_files.create(runtime, CERTIFICATES, name, pem)
+        try:
+            await self._join(runtime, name)
+        except RuntimeRefused:
+            with suppress(RuntimeRefused):
+                await ssl_files.delete(runtime, CERTIFICATES, name)
+            raise
+        await prove(runtime, name, pem)
+
+    async def _join(self, runtime: Runtime, name: str) -> None:
+        for directory in self.directories:
+            if not await _is_in(runtime, directory, name):
+                await crt_lists.add(runtime, directory, name)
+
+    async def _delete(self, runtime: Runtime) -> None:
+        for name in self.names:
+            for directory in self.directories:
+                if await _is_in(runtime, directory, name):
+                    await crt_lists.delete(runtime, directory, name)
+            await ssl_files.delete(runtime, CERTIFICATES, name)
+
+
+async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
+    return any(entry.file == name for entry in await crt_lists.entries(runtime, directory))
+
+
+@dataclass(frozen=True)
+class CertificateSeen:
+    """Only looks: whether HAProxy was given the file's content before, by somebody who then stored it."""
+
+    path: Path
+    names: Sequence[str]
+
+    @property
+    def said(self) -> Sequence[str]:
+        return [f"show ssl cert {name}" for name in self.names]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises NotLive where it was not."""
+        pem = await asyncio.to_thread(served_text, self.path)
+        for name in self.names:
+            await prove(runtime, name, pem or "")
+
+    async def take_back(self, runtime: Runtime) -> None:
+        """There is nothing to take back."""
+
+
+def served_text(path: Path) -> str | None:
+    """A certificate's file with the key that may stand beside it; None where there is no file."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise NotLive(f"{path} cannot be read: {error.strerror}") from error
+    if not certificate.holds_key(data) and (key := key_beside(path)):
+        data += b"\n" + key
+    return data.decode("utf-8", "surrogateescape")
+
+
+def key_beside(path: Path) -> bytes | None:
+    try:
+        return path.with_name(f"{path.name}.key").read_bytes()
+    except OSError:
+        return None
+
+
+async def prove(runtime: Runtime, name: str, pem: str) -> None:
+    """That HAProxy shows the certificate of a text. Raises NotLive."""
+    try:
+        wanted = certificate.read(pem.encode("utf-8", "surrogateescape"))
+    except BadRequest as error:
+        raise NotLive(error.detail) from error
+    shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+    if not wanted.is_shown(shown):
+        raise NotLive(f"HAProxy still shows another certificate for {name}")

@@ -1,0 +1,124 @@
+"""Certificates with their keys; what HAProxy has loaded is replaced live, wherever it is served (lists, directories, ssl-f-use lines)."""
+
+import asyncio
+import os
+import posixpath
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.commit.context import Site
+from haproxy_native.editing.file_references import Reference
+from haproxy_native.errors import BadRequest, InUse, NativeError, RuntimeFailure
+from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
+from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
+from haproxy_native.storage import certificate
+from haproxy_native.storage.certificate import CertificateFile
+from haproxy_native.storage.certificate_step import CertificateStep, key_beside
+from haproxy_native.storage.list_references import listed
+from haproxy_native.storage.plans import Loaded, by_reload, certificate_plan
+from haproxy_native.storage.store import Store
+
+# In bytes; a chain is read as a whole.
+LARGEST = 1 << 20
+# What HAProxy reads with a certificate, at its start only.
+BESIDE = (".ocsp", ".sctl", ".issuer")
+
+
+class CertificateStore(Store):
+    description = created = "managed SSL file"
+
+    def files(self) -> list[Path]:
+        """Those that are a certificate with its key; lists and authorities stand in the same directory."""
+        return [path for path in super().files() if self._is_certificate(path)]
+
+    def read(self, path: Path) -> tuple[CertificateFile, int]:
+        """What a file says, and its size. Raises BadRequest and OSError."""
+        data = self.content(path)
+        return certificate.read(data), len(data)
+
+    def check_content(self, path: Path, draft: Path) -> None:
+        if draft.stat().st_size > LARGEST:
+            raise BadRequest(f"a certificate file may have {LARGEST} bytes")
+        certificate.accepted(draft.read_bytes(), key_beside(path))
+
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(site, path), self.references(site, path)
+        loaded = await self._loaded(site, path, used)
+        if loaded is None:
+            used += await asyncio.to_thread(self._listed, site, path)
+            return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
+        return certificate_plan(path, loaded, used, wanted)
+
+    async def offer(self, site: Site, path: Path) -> None:
+        """Keeps the memory of HAProxy in line with a file that nothing refers to, so that a list may refer to it at once."""
+        loaded = await self._loaded(site, path, ())
+        if loaded is None or loaded.used or loaded.directories:
+            return
+        with suppress(NativeError):
+            await CertificateStep(path, loaded.names).carry_out(site.runtime)
+
+    def named(self, site: Site, path: Path) -> list[Reference]:
+        """The lines that name a file itself, not only the directory that it stands in."""
+        return [each for each in self.references(site, path) if path.name in each.text]
+
+    def _check_unused(self, site: Site, path: Path) -> None:
+        """A directory that is served loses a certificate live; a line or a list that names it would fail at the next reload."""
+        for reference in self.named(site, path)[:1]:
+            where = f"at line {reference.line}: {reference.text}"
+            raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+        for reference in self._listed(site, path)[:1]:
+            where = f"at line {reference.line}: {reference.text}"
+            raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
+
+    def _listed(self, site: Site, path: Path) -> list[Reference]:
+        return listed(site.current.document, path, str(site.current.path.parent))
+
+    def _is_certificate(self, path: Path) -> bool:
+        try:
+            return certificate.holds_certificate(self.content(path), key_beside(path))
+        except OSError:
+            return False
+
+    async def _loaded(self, site: Site, path: Path, used: Sequence[Reference]) -> Loaded | None:
+        """What HAProxy has of a file; None where it does not tell, or cannot be told."""
+        runtime, base = site.runtime, str(site.current.path.parent)
+        try:
+            known = ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES))
+            if not runtime.capabilities.can("set ssl cert"):
+                return None
+            names, is_used = [], False
+            for name in known:
+                if means(name, path, base) or (used and name.startswith("@")):
+                    told = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias, told, path, used):
+                        names.append(name)
+                        is_used = is_used or told.get("status") == "Used"
+            others = [row["storage_name"] for row in ssl_answers.ca_files(await ssl_files.show(runtime, CA_FILES))]
+            others += ssl_answers.names(await ssl_files.show(runtime, CRL_FILES))
+            lists = await crt_lists.names(runtime)
+        except RuntimeFailure:
+            return None
+        directories = [name for name in lists if means(name, path.parent, base)]
+        beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
+        return Loaded(names, is_used, directories, any(means(name, path, base) for name in others), beside)
+
+    def _is_alias(self, told: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
+        """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, if that is told, are the file's."""
+        store = f" {told['storage_name'][1:].partition('/')[0]}"
+        if not any(each.section.endswith(store) for each in used) or posixpath.basename(told.get("file", path.name)) != path.name:
+            return False
+        try:
+            return self.read(path)[0].is_shown(told)
+        except (BadRequest, OSError):
+            return False
+
+
+def means(name: str, path: Path, base: str) -> bool:
+    """Whether a name in HAProxy's memory is that of a file; relative ones begin at the configuration's directory, links are followed."""
+    if posixpath.basename(name) != path.name:
+        return False
+    place = posixpath.join(base, name)
+    return posixpath.normpath(place) == str(path) or os.path.realpath(place) == os.path.realpath(path)

@@ -1,0 +1,96 @@
+"""Stored files that are sent together with a configuration: what they would change, and what HAProxy says of all of it together.
+
+Nothing is written where it is used: the content stands somewhere else meanwhile.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from haproxy_native.commit.file_change import notice
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.commit.preview import difference_of_texts
+from haproxy_native.commit.context import Site
+from haproxy_native.check.messages import Message
+from haproxy_native.check.whole_set import WholeSet, said_of_whole_set
+from haproxy_native.errors import BadRequest
+from haproxy_native.storage import key_material
+from haproxy_native.storage.crt_list_store import CrtListStore
+from haproxy_native.storage.store import Store
+from haproxy_native.text import parts
+from haproxy_native.text.document import Document
+
+# In bytes: of larger files no difference is worked out.
+LARGEST_DIFFERENCE = 1 << 18
+
+
+@dataclass(frozen=True)
+class Coming:
+    """A file that is, or would be, at `path` in its store; its new content stands at `content`."""
+
+    store: Store
+    path: Path
+    content: Path
+
+
+@dataclass(frozen=True)
+class FilePreview:
+    """`diff` is None for certificates, for what looks like a key, and for large files."""
+
+    store: str
+    name: str
+    diff: str | None
+    plan: FilePlan
+
+
+async def previews(site: Site, files: Sequence[Coming]) -> list[FilePreview]:
+    """Raises BadRequest for content that its store does not take."""
+    for each in files:
+        await asyncio.to_thread(_check_content, each)
+    async with site.lock:
+        await notice(site)
+        return [await _preview(site, each) for each in files]
+
+
+def _check_content(file: Coming) -> None:
+    try:
+        file.store.check_content(file.path, file.content)
+    except BadRequest as error:
+        raise BadRequest(f"part {file.store.name}, {file.path.name}: {error.detail}") from None
+
+
+async def _preview(site: Site, file: Coming) -> FilePreview:
+    plan = await file.store.plan(site, file.path, file.content)
+    return FilePreview(file.store.name, file.path.name, await asyncio.to_thread(_difference, site, file), plan)
+
+
+def _difference(site: Site, file: Coming) -> str | None:
+    store, path = file.store, file.path
+    try:
+        if store.name == "ssl_certificates" or (path.exists() and not store.may_send(site, path)):
+            return None
+        if max(file.content.stat().st_size, path.stat().st_size if path.exists() else 0) > LARGEST_DIFFERENCE:
+            return None
+        texts = (store.content(path) if path.exists() else b"", file.content.read_bytes())
+    except OSError:
+        return None
+    if any(map(key_material.is_secret, texts)):
+        return None
+    old, new = (text.decode("utf-8", "replace") for text in texts)
+    return difference_of_texts(old, new, path.name)
+
+
+async def check(site: Site, files: Sequence[Coming], document: Document) -> list[Message]:
+    """HAProxy's warnings about a configuration with the files as they would be. Raises Refused and CheckImpossible."""
+    given = _set(site, files, document)
+    with site.validating():
+        return await said_of_whole_set(given, site.check)
+
+
+def _set(site: Site, files: Sequence[Coming], document: Document) -> WholeSet:
+    texts = {name or str(site.current.path): each.data for name, each in parts.parts(document).items()}
+    contents: dict[str, bytes | Path] = {os.path.abspath(each.path): each.content for each in files}
+    lists = [os.path.abspath(each.path) for each in files if isinstance(each.store, CrtListStore)]
+    return WholeSet(texts, contents, lists, Path.cwd())

@@ -1,0 +1,122 @@
+"""A crt-list as text: its entries, and edits that leave every other line, comment and blank as it is.
+
+A line is `FILE [OPTIONS] FILTER ...`; blank lines, and those whose very first sign is `#`, say nothing
+(HAProxy Configuration Manual, section 5.1, crt-list).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.errors import BadValue, NotThere
+from haproxy_native.storage import key_material
+
+_LINE = re.compile(r"(?P<file>[^\s\[]+)\s*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)")
+_UNFIT = re.compile(r"[\s\0\[\]]")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`line` counts from 1 and is no part of what an entry says; `options` is the text in brackets."""
+
+    file: str
+    options: str = ""
+    filters: tuple[str, ...] = ()
+    line: int = 0
+
+    @property
+    def said(self) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        return self.file, tuple(self.options.split()), self.filters
+
+    def as_object(self) -> dict[str, Any]:
+        """The API's ssl_crt_list_entry, without the line's number."""
+        told = {"file": self.file, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
+        return {name: value for name, value in told.items() if value}
+
+    @property
+    def text(self) -> str:
+        """The line, without its end."""
+        options = [f"[{self.options}]"] if self.options else []
+        return " ".join([self.file, *options, *self.filters])
+
+
+def entry_of(body: dict[str, Any]) -> Entry:
+    """From the API's object. Raises BadValue naming the member that cannot stand in a line."""
+    file, options, filters = body.get("file") or "", (body.get("ssl_bind_config") or "").strip(), body.get("sni_filter") or []
+    _check("file", file, _UNFIT)
+    _check("ssl_bind_config", options, re.compile(r"[\r\n\0\[\]]"))
+    for each in filters:
+        _check("sni_filter", each, _UNFIT)
+    if file.startswith("#"):
+        raise BadValue("file in body cannot begin with #: HAProxy would take the line for a comment")
+    return Entry(file, options, tuple(filters))
+
+
+def entries(text: str) -> list[Entry]:
+    """All entries with their lines, read as leniently as HAProxy does."""
+    return [entry for number, line in enumerate(text.splitlines(), 1) if (entry := _entry(line, number))]
+
+
+def with_entry(text: str, entry: Entry) -> str:
+    """One more line at the end; HAProxy wants an end at the last one."""
+    return f"{ended(text)}{entry.text}\n"
+
+
+def without_entry(text: str, file: str, line: int) -> tuple[str, Entry]:
+    """The text without one line, and the entry it was: the first of that file for line 0. Raises NotThere."""
+    entry = next((each for each in entries(text) if each.file == file and line in (0, each.line)), None)
+    if entry is None:
+        place = f" at line {line}" if line else ""
+        raise NotThere(f"certificate {file} is not in the list{place}")
+    lines = text.splitlines(keepends=True)
+    return "".join(lines[: entry.line - 1] + lines[entry.line :]), entry
+
+
+def ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"
+
+
+def is_list(data: bytes) -> bool:
+    """Whether a file can be a list: text, and neither a certificate nor a secret."""
+    if b"-----BEGIN " in data or key_material.is_secret(data):
+        return False
+    return not any(entry.file.startswith(("{", '"')) for entry in entries(data.decode("utf-8", "surrogateescape")))
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What turns one list into another without a new order: places that are removed, entries put behind the last one."""
+
+    removed: Sequence[int]
+    added: Sequence[Entry]
+
+
+def difference(old: Sequence[Entry], new: Sequence[Entry]) -> Difference | None:
+    """None where entries would have to be put before others: HAProxy only appends."""
+    wanted = [each.said for each in new]
+    kept, removed = 0, []
+    for place, entry in enumerate(old):
+        if kept < len(wanted) and entry.said == wanted[kept]:
+            kept += 1
+        else:
+            removed.append(place)
+    remaining = {old[place].said for place in removed}
+    return None if any(each.said in remaining for each in new[kept:]) else Difference(removed, new[kept:])
+
+
+def obstacle(former: str, new: str) -> str:
+    """Why one text cannot follow another without a reload; empty where it can."""
+    return "" if difference(entries(former), entries(new)) else "entries of the list have to stand before others, and HAProxy only appends"
+
+
+def _entry(line: str, number: int) -> Entry | None:
+    match = None if line.startswith("#") else _LINE.fullmatch(line.strip())
+    if match is None:
+        return None
+    return Entry(match["file"], (match["options"] or "").strip(), tuple(match["filters"].split()), number)
+
+
+def _check(member: str, text: str, unfit: re.Pattern[str]) -> None:
+    if match := unfit.search(text):
+        raise BadValue(f"{member} in body cannot hold {match[0]!r}: {text!r}")

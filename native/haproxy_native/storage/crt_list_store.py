@@ -1,0 +1,128 @@
+"""crt-lists, and edits of one of their entries; what HAProxy has loaded gets and loses entries live."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from haproxy_native.commit.commit import Outcome
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.commit.context import Site
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.file_references import Reference
+from haproxy_native.errors import Conflict, NotThere, RuntimeFailure, WriteFailed
+from haproxy_native.runtime import crt_lists
+from haproxy_native.storage import crt_list
+from haproxy_native.storage.certificate_store import means
+from haproxy_native.storage.crt_list import Entry
+from haproxy_native.storage.crt_list_step import CrtListStep
+from haproxy_native.storage.plans import by_reload, crt_list_plan, loaded_anew
+from haproxy_native.storage.store import Store
+from haproxy_native.storage.upload import Upload
+from haproxy_native.text.words import unquoted
+
+# Others are stored, too, but not listed.
+LISTED = ".txt"
+
+
+class CrtListStore(Store):
+    description = created = "managed certificate list"
+
+    def __init__(self, name: str, directory: Directory, state: Path) -> None:
+        super().__init__(name, directory, state)
+        # An edit of one entry begins with the text that the one before it left.
+        self._one_at_a_time = asyncio.Lock()
+
+    def files(self) -> list[Path]:
+        return [path for path in super().files() if path.name.endswith(LISTED)]
+
+    def find(self, name: str) -> Path:
+        """Never a certificate with its key: those stand in the same directory, and their text is told to nobody."""
+        path = super().find(name)
+        try:
+            if crt_list.is_list(self.content(path)):
+                return path
+        except OSError as error:
+            raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
+        raise self.not_there(path)
+
+    def may_send(self, site: Site, path: Path) -> bool:
+        """One that is listed or that the configuration loads as a list, and that nothing else in the configuration reads."""
+        named = [each for each in self.references(site, path) if path.name in each.text]
+        if named:
+            return all(_is_loaded(each, path, str(site.current.path.parent)) for each in named)
+        return path.name.endswith(LISTED)
+
+    def readable(self, site: Site, name: str) -> Path:
+        """A list of which clients may learn what it holds. Raises NotThere."""
+        path = self.find(name)
+        if not self.may_send(site, path):
+            raise self.not_there(path)
+        return path
+
+    def text(self, path: Path) -> str:
+        """Raises WriteFailed where it cannot be read."""
+        try:
+            if path.parent == self.directory:
+                return self.content(path).decode("utf-8", "surrogateescape")
+            return path.read_text("utf-8", "surrogateescape")
+        except OSError as error:
+            raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
+
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(site, path), self.references(site, path)
+        if str(path) in site.stored.entries:
+            return loaded_anew(used, wanted, f"HAProxy has not read {path.name} since it was changed")
+        base = str(site.current.path.parent)
+        try:
+            names = [name for name in await crt_lists.names(site.runtime) if means(name, path, base)]
+            former = self.text(path) if names else ""
+            new = self.text(content) if names and content else former
+        except (RuntimeFailure, WriteFailed) as error:
+            return by_reload(used, wanted, str(error))
+        if not site.runtime.capabilities.can("add ssl crt-list"):
+            return by_reload(used, wanted, "HAProxy cannot be told of a certificate list live")
+        return crt_list_plan([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
+
+    def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
+        upload = super()._upload(path, check)
+        upload.ends_lines = True
+        return upload
+
+    async def add_entry(self, site: Site, name: str, entry: Entry, *, force_reload: bool = False) -> Outcome:
+        """At the end of a list, which is made where there is none."""
+        async with self._one_at_a_time:
+            try:
+                upload, former = self.other(name), self.text(self.find(name))
+            except NotThere:
+                upload, former = self.new(name), ""
+            return await self._commit(site, upload, crt_list.with_entry(former, entry), former, force_reload)
+
+    async def delete_entry(self, site: Site, name: str, file: str, line: int, *, force_reload: bool = False) -> Outcome:
+        """The entry of a certificate at a line, the first for 0. Raises NotThere."""
+        async with self._one_at_a_time:
+            former = self.text(self.readable(site, name))
+            text, _ = crt_list.without_entry(former, file, line)
+            return await self._commit(site, self.other(name), text, former, force_reload)
+
+    async def _commit(self, site: Site, upload: Upload, text: str, former: str, force_reload: bool) -> Outcome:
+        """Unless somebody else changed the list in between: then Conflict."""
+        check = upload.check
+
+        def unchanged() -> None:
+            check()
+            if (self.text(upload.path) if upload.path.exists() else "") != former:
+                raise Conflict(f"{upload.path.name} was changed by somebody else at the same time; send the entry again")
+
+        upload.check = unchanged
+        try:
+            await upload.append(text.encode("utf-8", "surrogateescape"))
+            return await upload.commit(site, force_reload=force_reload)
+        finally:
+            upload.discard()
+
+
+def _is_loaded(reference: Reference, path: Path, base: str) -> bool:
+    """Whether a line loads a file as a list, and as nothing else."""
+    words = reference.text.split()
+    loaded = [place for place, word in enumerate(words) if path.name in word]
+    return all(words[place - 1] == "crt-list" and means(unquoted(words[place]), path, base) for place in loaded)

@@ -1,0 +1,32 @@
+"""Which lists name a certificate, and are named by the configuration: HAProxy reads them with it, so what they name must stay."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from haproxy_native.editing.file_references import Reference, references
+from haproxy_native.storage import crt_list
+from haproxy_native.text.document import Document
+
+# Certificates stand in the same directory, and they name nobody.
+_NO_LIST = "-----BEGIN "
+LARGEST_LIST = 1 << 20
+
+
+def listed(document: Document, certificate: Path, directory: str) -> list[Reference]:
+    """The lines of the lists beside a certificate that name it; `section` is the list's path. `directory`: where relative paths begin."""
+    return [line for path, lines in _lists(certificate) if references(document, str(path), directory) for line in lines]
+
+
+def _lists(certificate: Path) -> Iterator[tuple[Path, list[Reference]]]:
+    for path in sorted(certificate.parent.iterdir()):
+        text = _text(path)
+        if certificate.name in text and _NO_LIST not in text:
+            lines = [each for each in crt_list.entries(text) if str(certificate.parent / each.file) == str(certificate)]
+            yield path, [Reference(str(path), each.line, each.file, each.text) for each in lines]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "surrogateescape") if path.stat().st_size <= LARGEST_LIST else ""
+    except OSError:
+        return ""

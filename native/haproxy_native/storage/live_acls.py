@@ -1,0 +1,112 @@
+"""Changes of the ACLs that HAProxy has loaded, in the process alone or, with `sync`, in the ACL's file as well."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from haproxy_native.commit.context import Site
+from haproxy_native.errors import AlreadyThere, BadRequest, RuntimeRefused
+from haproxy_native.runtime import acls
+from haproxy_native.runtime.acls import Acl, Add, Delete, Replace
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Step
+from haproxy_native.storage import pattern_file
+from haproxy_native.storage.acl_store import path_of
+from haproxy_native.storage.live_file import Edit, LiveFile, unchecked
+from haproxy_native.storage.store import Store
+
+
+@dataclass(frozen=True)
+class AclFile(LiveFile[str]):
+    """The file of one ACL, which HAProxy knows by `acl`."""
+
+    acl: str
+
+    async def entries(self) -> list[str]:
+        return [pattern for _, pattern in await acls.entries(self.site.runtime, self.acl)]
+
+    def read(self, text: str) -> list[str]:
+        return pattern_file.read(text)
+
+    def written(self, text: str, entries: Sequence[str]) -> str:
+        return pattern_file.with_patterns(text, entries)
+
+
+@dataclass(frozen=True)
+class LiveAcl:
+    """One ACL by `#<id>` or its file. What changes it raises RuntimeFailure and, with `sync`, BadRequest where there is no file of
+    ours, NotTaken, BadValue and WriteFailed.
+    """
+
+    site: Site
+    stores: Mapping[str, Store]
+    name: str
+
+    async def add(self, pattern: str, *, sync: bool = False) -> None:
+        """Raises AlreadyThere."""
+
+        async def check() -> None:
+            # That there is no such ACL is told by the command that wants to change it.
+            try:
+                there = [each for _, each in await acls.entries(self.site.runtime, self.name)]
+            except RuntimeRefused:
+                return
+            if pattern in there:
+                raise AlreadyThere(pattern)
+
+        step = Add(self.name, pattern)
+        if sync:
+            await (await self._file()).change(step, lambda before: [*before, pattern], check=check)
+            return
+        await check()
+        await step.carry_out(self.site.runtime)
+
+    async def delete(self, reference: str, *, sync: bool = False) -> None:
+        gone = dict(await acls.entries(self.site.runtime, self.name)).get(reference) if sync else None
+
+        def edit(before: Sequence[str]) -> list[str]:
+            left = list(before)
+            if gone in left:
+                left.remove(gone)
+            return left
+
+        await self._change(Delete(self.name, reference), edit, sync)
+
+    async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
+        await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, whole=True)
+
+    async def _change(self, step: Step, edit: Edit[str], sync: bool, *, whole: bool = False) -> None:
+        if sync:
+            await (await self._file()).change(step, edit, whole=whole, check=unchecked)
+        else:
+            await step.carry_out(self.site.runtime)
+
+    async def _file(self) -> AclFile:
+        """Raises BadRequest where there is none that may be written."""
+        found = next((each for each in await acls.loaded(self.site.runtime) if self.name in (f"#{each.id}", each.file)), None)
+        if found is None:
+            # HAProxy has words of its own for an ACL that is not there.
+            await acls.entries(self.site.runtime, self.name)
+        if found is None or not found.file:
+            raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
+        path = path_of(found)
+        for store in self.stores.values():
+            if path.parent == store.directory:
+                store.check_there(path)
+                return AclFile(self.site, store, path, self.name)
+        known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
+        what = f"the file of ACL {self.name}, {found.file}, is in none of the directories for stored files and stays as it is"
+        raise BadRequest(f"{what}; they are: {known}")
+
+
+async def found(runtime: Runtime, stores: Mapping[str, Store], name: str) -> Acl | None:
+    """The ACL that a number, a path or the name of a file means. Of several files of one name it is that in `acl_dir`, else none.
+
+    Raises RuntimeFailure.
+    """
+    there = await acls.loaded(runtime)
+    for each in there:
+        if name == each.id or (each.file and name in (each.file, str(path_of(each)))):
+            return each
+    named = [each for each in there if each.file and path_of(each).name == name]
+    ours = [each for each in named if "acls" in stores and path_of(each).parent == stores["acls"].directory]
+    return next(iter(ours or named), None) if len(ours or named) == 1 else None

@@ -1,0 +1,89 @@
+"""A stored file and what HAProxy has made of it, changed together: the file gets the entries that the process then has.
+
+Its order and its comments stay; what it holds that the process has yet to read is left in it.
+"""
+
+import asyncio
+import errno
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from haproxy_native.commit.commit import Outcome, commit
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.commit.context import Site
+from haproxy_native.disk.file import Draft
+from haproxy_native.errors import NotFound, RuntimeAbsent, WriteFailed
+from haproxy_native.runtime.commands import Step
+from haproxy_native.storage.store import Store
+
+Item = TypeVar("Item")
+Edit = Callable[[Sequence[Item]], list[Item]]
+
+
+async def unchecked() -> None:
+    """Nothing speaks against the change."""
+
+
+@dataclass(frozen=True)
+class LiveFile(ABC, Generic[Item]):
+    """What changes it raises RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed."""
+
+    site: Site
+    store: Store
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return str(self.path)
+
+    @abstractmethod
+    async def entries(self) -> list[Item]:
+        """Of the process, in its order."""
+
+    @abstractmethod
+    def read(self, text: str) -> list[Item]:
+        """Of a text of the file."""
+
+    @abstractmethod
+    def written(self, text: str, entries: Sequence[Item]) -> str:
+        """The text with exactly these entries. Raises BadValue for one that no line can hold."""
+
+    async def change(self, step: Step, edit: Edit[Item], *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked) -> None:
+        """File and process. `whole`: nothing of what was there is left. `check` is made under the lock."""
+
+        async def composed() -> FileChange:
+            await check()
+            return await self.composed([step], edit, whole=whole)
+
+        check_live(await commit(self.site, FileChange(self.store, self.path, compose=composed, may_reload=False)))
+
+    async def composed(self, steps: Sequence[Step], edit: Edit[Item], *, whole: bool) -> FileChange:
+        """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""
+        unread = self.name in self.site.stored.entries and not whole
+        before = None if unread else await self.entries()
+        draft = await asyncio.to_thread(self._edited, before, edit)
+        return FileChange(self.store, self.path, draft, steps=steps, may_reload=False, partial=not whole)
+
+    def _edited(self, before: Sequence[Item] | None, edit: Edit[Item]) -> Draft:
+        """`before`: what the process has, None where only the file counts."""
+        text = self.text()
+        entries = edit(self.read(text) if before is None else before)
+        return self.store.draft(self.path, self.written(text, entries).encode("utf-8", "surrogateescape"))
+
+    def text(self) -> str:
+        try:
+            return self.store.content(self.path).decode("utf-8", "surrogateescape")
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.EXDEV):
+                raise NotFound(f"file {self.path.name} doesn't exist in dir: {self.path.parent}") from None
+            raise WriteFailed(f"cannot read {self.path}: {error.strerror}") from error
+
+
+def check_live(outcome: Outcome) -> None:
+    """Of an operation that has no answer for a reload to come."""
+    if not outcome.live:
+        why = "; ".join(reason.why for reason in outcome.reasons)
+        raise RuntimeAbsent(f"{why}; the file has the change, and reload {outcome.reload_id} will make HAProxy read it", sent=True)

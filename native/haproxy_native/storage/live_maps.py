@@ -1,0 +1,94 @@
+"""Changes of the maps that HAProxy has loaded, in the process alone or, with `sync`, in its file as well."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from haproxy_native.commit.commit import commit
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.errors import AlreadyThere, BadValue
+from haproxy_native.runtime import maps
+from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.maps import Add, Clear, Delete, Entry, Fill, Set
+from haproxy_native.storage import map_file
+from haproxy_native.storage.live_file import Edit, LiveFile, check_live
+
+
+@dataclass(frozen=True)
+class LiveMap(LiveFile[Entry]):
+    """One map by its file; without `sync` only the process changes, until its next reload."""
+
+    async def entries(self) -> list[Entry]:
+        return await maps.entries(self.site.runtime, self.name)
+
+    def read(self, text: str) -> list[Entry]:
+        return map_file.read(text)
+
+    def written(self, text: str, entries: Sequence[Entry]) -> str:
+        return map_file.with_entries(text, entries)
+
+    async def entry(self, key: str) -> Entry | None:
+        return await maps.entry(self.site.runtime, self.name, key)
+
+    async def add(self, key: str, value: str, *, sync: bool = False) -> None:
+        """Raises AlreadyThere for a key that is there."""
+        _check_key(key)
+        await self._change(Add(self.name, key, value), lambda before: [*before, Entry(key, value)], sync, new=key)
+
+    async def set(self, key: str, value: str, *, sync: bool = False) -> None:
+        step = Set(self.name, key, value)
+        await self._change(step, lambda before: [Entry(key, value) if each.key == key else each for each in before], sync)
+
+    async def delete(self, key: str, *, sync: bool = False) -> None:
+        await self._change(Delete(self.name, key), lambda before: [each for each in before if each.key != key], sync)
+
+    async def fill(self, entries: Sequence[Entry], *, sync: bool = False) -> None:
+        """Exactly these, in this order."""
+        for each in entries:
+            maps.payload_line(each)
+        await self._change(Fill(self.name, lambda: entries), lambda before: list(entries), sync, whole=True)
+
+    async def clear(self, *, sync: bool = False) -> None:
+        await self._change(Clear(self.name), lambda before: [], sync, whole=True)
+
+    async def remove(self) -> None:
+        """Empties the map and deletes its file, whoever refers to it. Raises NotThere."""
+        self.store.check_there(self.path)
+        change = FileChange(
+            self.store, self.path, check=lambda: self.store.check_there(self.path), steps=[Clear(self.name)], may_reload=False
+        )
+        check_live(await commit(self.site, change))
+
+    async def follow(self) -> bool:
+        """The file gets what the process has, unless it waits to be read itself; whether it was changed."""
+        if self.name in self.site.stored.entries:
+            return False
+        entries = await self.entries()
+        if await asyncio.to_thread(self._says, entries):
+            return False
+        await commit(self.site, FileChange(self.store, self.path, compose=lambda: self.composed((), list, whole=False), may_reload=False))
+        return True
+
+    def _says(self, entries: Sequence[Entry]) -> bool:
+        """Whether the file has just these."""
+        text = self.text()
+        return self.written(text, entries) == text
+
+    async def _change(self, step: Step, edit: Edit[Entry], sync: bool, *, whole: bool = False, new: str = "") -> None:
+        """`new`: a key that must not be there yet."""
+        if sync:
+            await self.change(step, edit, whole=whole, check=lambda: self._refuse_taken(new))
+            return
+        async with self.site.lock:
+            await self._refuse_taken(new)
+            await step.carry_out(self.site.runtime)
+
+    async def _refuse_taken(self, key: str) -> None:
+        if key and await self.entry(key):
+            raise AlreadyThere(f"{self.path.name} has the key {key}")
+
+
+def _check_key(key: str) -> None:
+    """HAProxy takes blanks in a key and shows them as if the value began there."""
+    if any(sign in key for sign in " \t\r\n\0"):
+        raise BadValue(f"the key of a map has no blanks: {key!r}")

@@ -1,0 +1,144 @@
+"""The text of a map file, read as HAProxy reads it and edited without touching what is not meant: order, comments, gaps. Pure.
+
+Only a `#` in the first column begins a comment. What is in no line of the file goes to its end.
+"""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from haproxy_native.errors import BadValue
+from haproxy_native.runtime.maps import LONGEST_ENTRY, Entry
+
+_LINE = re.compile(r"([ \t]*)([^ \t]+)([ \t]*)(.*?)([ \t]*)$", re.DOTALL)
+_AT_BLANK = re.compile(r"[ \t]")
+_BLANKS = " \t\r\n"
+
+
+@dataclass
+class _Block:
+    """A line with an entry, and the comments and blank lines above it."""
+
+    line: str
+    entry: Entry
+    above: list[str] = field(default_factory=list)
+
+
+def read(text: str) -> list[Entry]:
+    """The entries in their order; one without a value has an empty one."""
+    return [entry for line in text.split("\n") if (entry := entry_of(line))]
+
+
+def entry_of(line: str) -> Entry | None:
+    """That of one line, without its line end or with it; None for comments and blank lines."""
+    bare = line.strip(_BLANKS)
+    if not bare or line[0] == "#":
+        return None
+    key, _, value = bare.partition(" ")
+    if "\t" in bare:
+        key, value = _AT_BLANK.split(bare, maxsplit=1) if _AT_BLANK.search(bare) else (bare, "")
+    return Entry(key, value.lstrip(" \t"))
+
+
+def trouble(lines: Iterable[bytes]) -> str:
+    """Why these lines cannot be sent to HAProxy as a whole map; empty where they can."""
+    for number, line in enumerate(lines, 1):
+        entry = entry_of(line.decode("utf-8", "surrogateescape"))
+        if entry and not entry.value:
+            return f"line {number} has a key without a value, which only a reload reads"
+        if entry and len(line) > LONGEST_ENTRY:
+            return f"line {number} is longer than {LONGEST_ENTRY} bytes, and the Runtime API takes no more"
+    return ""
+
+
+def with_entries(text: str, entries: Sequence[Entry]) -> str:
+    """The text for exactly these entries in this order. Raises BadValue for one that no line can hold."""
+    wanted = [Entry(each.key, each.value.strip(" \t")) for each in entries]
+    end = "\r\n" if "\r\n" in text else "\n"
+    there = read(text)
+    if wanted[: len(there)] == there and (wanted == there or entry_of(text.rstrip("\n").rpartition("\n")[2])):
+        more = [_new(entry) + end for entry in wanted[len(there) :]]
+        return text + (end if more and not text.endswith("\n") else "") + "".join(more)
+    head, blocks, tail = _blocks(text)
+    kept = _matched(blocks, wanted)
+    gone = {id(block) for block in blocks} - {id(block) for block in kept if block}
+    _pass_on(blocks, gone, tail)
+    lines = head
+    for entry, block in zip(wanted, kept, strict=True):
+        lines += [*block.above, _changed(block, entry)] if block else [_new(entry)]
+    return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
+
+
+def _blocks(text: str) -> tuple[list[str], list[_Block], list[str]]:
+    """What stands above the first line with an entry, which belongs to the whole file; these lines; what stands below the last."""
+    blocks: list[_Block] = []
+    above: list[str] = []
+    for line in _lines(text):
+        if entry := entry_of(line):
+            blocks.append(_Block(line, entry, above))
+            above = []
+        else:
+            above.append(line)
+    if not blocks:
+        return above, [], []
+    head, blocks[0].above = blocks[0].above, []
+    return head, blocks, above
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
+def _matched(blocks: Sequence[_Block], wanted: Sequence[Entry]) -> list[_Block | None]:
+    """For each entry the line that holds it, or else one of its key."""
+    same: dict[Entry, deque[_Block]] = defaultdict(deque)
+    for block in blocks:
+        same[block.entry].append(block)
+    found = [same[entry].popleft() if same[entry] else None for entry in wanted]
+    used = {id(block) for block in found}
+    left: dict[str, deque[_Block]] = defaultdict(deque)
+    for block in blocks:
+        if id(block) not in used:
+            left[block.entry.key].append(block)
+    return [block or (left[entry.key].popleft() if left[entry.key] else None) for entry, block in zip(wanted, found, strict=True)]
+
+
+def _pass_on(blocks: Sequence[_Block], gone: set[int], tail: list[str]) -> None:
+    """Comments above an entry that is gone stand above the next one."""
+    above: list[str] = []
+    for block in blocks:
+        if id(block) in gone:
+            above += block.above
+        else:
+            block.above[:0] = above
+            above = []
+    tail[:0] = above
+
+
+def _changed(block: _Block, entry: Entry) -> str:
+    if block.entry == entry:
+        return block.line
+    bare = block.line.rstrip("\r\n")
+    found = _LINE.match(bare)
+    assert found
+    return f"{found[1]}{found[2]}{found[3] or ' '}{_value(entry)}{found[5]}{block.line[len(bare) :]}"
+
+
+def _new(entry: Entry) -> str:
+    if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or entry.key.startswith("#"):
+        raise BadValue(f"a line of a map file cannot hold the key {entry.key!r}: no blanks, and no # at its beginning")
+    return f"{entry.key} {_value(entry)}".rstrip(" ")
+
+
+def _value(entry: Entry) -> str:
+    if re.search(r"[\n\r\0]", entry.value):
+        raise BadValue(f"a line of a map file cannot hold the value {entry.value!r}: no line breaks")
+    return entry.value
+
+
+def from_lines(lines: Iterable[bytes]) -> Iterator[Entry]:
+    """The entries of a file that is read line by line."""
+    return (entry for line in lines if (entry := entry_of(line.decode("utf-8", "surrogateescape"))))

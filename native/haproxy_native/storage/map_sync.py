@@ -1,0 +1,63 @@
+"""Map files follow the maps in memory by themselves, as far as they are those of the directory of maps.
+
+A file that somebody else has edited since the worker read it is left alone: it is newer than what would be written into it.
+"""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from haproxy_native.commit.context import Site
+from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.runtime import maps
+from haproxy_native.runtime.client import Worker
+from haproxy_native.storage.live_maps import LiveMap
+from haproxy_native.storage.map_store import MapStore
+
+log = logging.getLogger(__name__)
+
+
+class MapSync:
+    """`run` until it is cancelled; `once` is one round."""
+
+    def __init__(self, site: Site, store: MapStore, seconds: float) -> None:
+        self._site, self._store, self._seconds = site, store, seconds
+        self._complained: dict[str, str] = {}
+
+    async def run(self) -> None:
+        while True:
+            await asyncio.sleep(self._seconds)
+            try:
+                await self.once()
+            except RuntimeFailure as error:
+                self._complain("", f"map files are not brought up to date: {error}")
+            except Exception:
+                log.exception("map files are not brought up to date")
+
+    async def once(self) -> list[str]:
+        """The files that were changed. Raises RuntimeFailure."""
+        worker = await self._site.runtime.worker()
+        managed = [Path(each.name) for each in await maps.loaded(self._site.runtime) if self._store.manages(each)]
+        return [str(path) for path in managed if await self._follow(path, worker)]
+
+    async def _follow(self, path: Path, worker: Worker) -> bool:
+        if str(path) in self._site.stored.entries:
+            return False
+        try:
+            if not self._site.stored.is_known(path, worker):
+                self._complain(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
+                return False
+            changed = await LiveMap(self._site, self._store, path).follow()
+        except RuntimeFailure:
+            raise
+        except NativeError as error:
+            self._complain(str(path), f"{path} is not brought up to date: {error}")
+            return False
+        self._complained.pop(str(path), None)
+        return changed
+
+    def _complain(self, about: str, text: str) -> None:
+        """Once, until it changes."""
+        if self._complained.get(about) != text:
+            self._complained[about] = text
+            log.warning("%s", text)

@@ -1,0 +1,221 @@
+"""A directory of files that clients store and HAProxy reads; the base of all stores.
+
+Another store is a subclass with its words and its `plan`: `description`, `stem` where names differ, `plan` which asks what the
+worker has loaded and answers with native/haproxy_native/storage/plans.py. It is entered in native/haproxy_native/storage/stores.py, and its changes then go
+through the one commit as those of every store do: under its lock, into its ledger, undone when HAProxy refuses them.
+"""
+
+import logging
+import os
+import stat
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO
+
+from haproxy_native.commit.commit import Outcome, commit
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.commit.context import Site
+from haproxy_native.disk.directories import Directory
+from haproxy_native.disk.file import ConfigFile, Draft, remove_unlocked
+from haproxy_native.editing.file_references import Reference, references
+from haproxy_native.disk.journal import Journal
+from haproxy_native.errors import AlreadyThere, BadRequest, InUse, NotThere
+from haproxy_native.disk import beneath
+from haproxy_native.storage import key_material, names
+from haproxy_native.storage.upload import Upload
+
+log = logging.getLogger(__name__)
+LONGEST_NAME = 255 - len(".") - len(".") - 36
+
+
+class Store:
+    """`name` is that of the API; `state` is where journals go."""
+
+    description = ""
+    created = ""
+    # That of a new file: its group is the directory's.
+    mode = 0o640
+    # The directory in which private keys stand. A store that shares it sends no file that holds one.
+    keys: Path | None = None
+
+    def __init__(self, name: str, directory: Directory, state: Path) -> None:
+        self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
+
+    @property
+    def setting(self) -> str:
+        """The name of the setting that names the directory."""
+        return self._kept.setting
+
+    def recover(self) -> None:
+        """At start: no file is half written, and nothing is left over in the directory. Raises Unusable."""
+        for journal in self._journals():
+            try:
+                Journal(journal, os).replay()
+            except OSError as error:
+                log.error("%s may be half written, and cannot be completed: %s", error.filename or journal, error.strerror)
+        if self.directory.exists():
+            with self._kept.used() as directory:
+                for entry in os.scandir(directory):
+                    if names.is_draft(entry.name):
+                        with suppress(OSError):
+                            remove_unlocked(Path(entry.path))
+
+    def _journals(self) -> list[Path]:
+        """None where they cannot be read: of a directory that cannot be used, which is told elsewhere."""
+        with suppress(OSError):
+            return list(self.state.glob("*.journal"))
+        return []
+
+    # -- reading
+
+    def files(self) -> list[Path]:
+        """The files, by name. Raises Unusable."""
+        return sorted(self.directory / name for name in os.listdir(self._kept.readable()) if self._is_ours(name))
+
+    def find(self, name: str) -> Path:
+        """The file that a client means, by the name it is listed or was uploaded under. Raises NotThere."""
+        self._kept.readable()
+        for candidate in dict.fromkeys((name, names.sanitised(name), self.name_of(name))):
+            if names.is_element(candidate) and self._is_ours(candidate):
+                return self.directory / candidate
+        raise NotThere(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
+
+    def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
+        """A file of the directory, for reading. Raises OSError, also for a link that leads out of the directory."""
+        return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=buffering)
+
+    def content(self, path: Path) -> bytes:
+        """Raises OSError."""
+        with self.opened(path) as file:
+            return file.read()
+
+    def sent(self, site: Site, name: str) -> BinaryIO:
+        """The file that a client asks for, opened. Blocks. Raises OSError, and NotThere also for a file that no client may read."""
+        path = self.find(name)
+        if not self.may_send(site, path):
+            raise self.not_there(path)
+        try:
+            return self.opened(path)
+        except FileNotFoundError:
+            raise self.not_there(path) from None
+
+    def may_send(self, site: Site, path: Path) -> bool:
+        """Whether clients may read a file. Raises OSError."""
+        return not self._beside_keys() or not key_material.is_secret(self.content(path))
+
+    def _beside_keys(self) -> bool:
+        if self.keys is None:
+            return False
+        mine, theirs = self.directory.resolve(), self.keys.resolve()
+        return mine.is_relative_to(theirs) or theirs.is_relative_to(mine)
+
+    def not_there(self, path: Path) -> NotThere:
+        return NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
+
+    def name_of(self, upload: str) -> str:
+        """The name under which an upload is stored; empty where it has none."""
+        return names.uploaded(upload)
+
+    def references(self, site: Site, path: Path) -> list[Reference]:
+        """The lines of the current configuration that refer to a file."""
+        return references(site.current.document, str(path), str(site.current.path.parent))
+
+    def used(self, site: Site, path: Path) -> list[Reference]:
+        """Those of the configuration that the worker has loaded, or of the current one while nobody knows."""
+        running = site.running.document
+        return self.references(site, path) if running is None else references(running, str(path), str(site.current.path.parent))
+
+    # -- changing
+
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone. Never raises."""
+        raise NotImplementedError
+
+    def check_content(self, path: Path, draft: Path) -> None:
+        """Raises BadRequest for a draft that this store does not take as the file at `path`. In a thread of its own."""
+
+    def place(self, name: str) -> Path:
+        """Where a file of that name is, or would be stored. Raises AlreadyThere, BadRequest, Unusable."""
+        try:
+            return self.find(name)
+        except NotThere:
+            return self._free(name)
+
+    def new(self, upload: str) -> Upload:
+        """A file under a new name. Raises AlreadyThere, BadRequest, Unusable."""
+        path = self._free(upload)
+        return self._upload(path, lambda: self._check_free(path))
+
+    def _free(self, upload: str) -> Path:
+        name = self.name_of(upload)
+        if not names.is_element(name):
+            raise BadRequest("no file name: the part file_upload needs one")
+        if len(os.fsencode(name)) > LONGEST_NAME:
+            raise BadRequest(f"the file name is longer than {LONGEST_NAME} bytes")
+        path = self.directory / name
+        self._check_free(path)
+        return path
+
+    def other(self, name: str) -> Upload:
+        """Other content for a file that there is. Raises NotThere, Unusable."""
+        path = self.find(name)
+        return self._upload(path, lambda: self.check_there(path))
+
+    async def delete(self, site: Site, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True) -> Outcome:
+        """Without `may_reload` no reload is scheduled, without `live` the worker is not told. Raises NotThere, InUse, WriteFailed."""
+        path = self.find(name)
+
+        def check() -> None:
+            self.check_there(path)
+            self._check_unused(site, path)
+
+        change = FileChange(self, path, None, check, force_reload=force_reload, may_reload=may_reload, live=live)
+        return await commit(site, change)
+
+    def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
+        return Upload(self, path, self.draft(path), check, self.check_content)
+
+    def draft(self, path: Path, data: bytes = b"") -> Draft:
+        """What a file will hold, also one elsewhere. Raises WriteFailed, and Unusable for the directory."""
+        if path.parent == self.directory:
+            self._kept.writable()
+        with suppress(OSError):
+            self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
+        label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
+        within = None if label else self.directory
+        return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
+
+    def _check_free(self, path: Path) -> None:
+        if os.path.lexists(path):
+            raise AlreadyThere(f"file {path} already exists")
+
+    def check_there(self, path: Path) -> None:
+        if not self._is_ours(path.name):
+            raise self.not_there(path)
+
+    def _check_unused(self, site: Site, path: Path) -> None:
+        for reference in self.references(site, path)[:1]:
+            where = f"at line {reference.line}: {reference.text}"
+            raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+
+    def _is_ours(self, name: str) -> bool:
+        """A regular file in the directory; a link that leads out of it is not."""
+        path = self.directory / name
+        try:
+            found = path.lstat()
+            if stat.S_ISLNK(found.st_mode):
+                return _is_regular(beneath.opened(self.directory, name, os.O_PATH))
+        except (OSError, ValueError):
+            return False
+        return stat.S_ISREG(found.st_mode) and not names.is_draft(name)
+
+
+def _is_regular(descriptor: int) -> bool:
+    try:
+        return stat.S_ISREG(os.fstat(descriptor).st_mode)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,67 @@
+"""New content of a stored file while it arrives: into a draft beside the file, piece by piece, never as a whole in memory."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from haproxy_native.commit.commit import Outcome, commit
+from haproxy_native.commit.file_change import FileChange, Store, notice
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.commit.context import Site
+from haproxy_native.disk.file import Draft
+from haproxy_native.runtime.commands import Step
+
+PIECE = 1 << 18
+
+
+class Upload:
+    """`append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
+
+    `check` is called under the lock of the commit and raises what speaks against it.
+    """
+
+    def __init__(
+        self, store: Store, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path, Path], None]
+    ) -> None:
+        self.path, self.size, self.check = path, 0, check
+        self._store, self._draft, self._check_content = store, draft, check_content
+        self._pieces, self._committed = bytearray(), False
+        # Whether a last line gets an end where it has none; `size` does not count it.
+        self.ends_lines, self._last = False, b"\n"
+
+    async def append(self, data: bytes) -> None:
+        """Raises WriteFailed."""
+        self.size += len(data)
+        self._pieces += data
+        self._last = data[-1:] or self._last
+        if len(self._pieces) >= PIECE:
+            await self._flush()
+
+    async def commit(
+        self, site: Site, *, force_reload: bool = False, may_reload: bool = True, live: bool = True, steps: Sequence[Step] | None = None
+    ) -> Outcome:
+        """Makes it the file; the parameters are those of a FileChange. Raises what `commit` raises, with the former file in place."""
+        if self.ends_lines and self._last != b"\n":
+            self._pieces += b"\n"
+        await self._flush()
+        await asyncio.to_thread(self._check_content, self.path, self._draft.path)
+        change = FileChange(self._store, self.path, self._draft, self.check, steps, force_reload, may_reload, live)
+        # From here on the draft is the commit's, which a client that goes away does not stop.
+        self._committed = True
+        return await commit(site, change)
+
+    async def plan(self, site: Site) -> FilePlan:
+        """What a commit would make the worker do, without one. Raises what the content is refused for."""
+        await self._flush()
+        await asyncio.to_thread(self._check_content, self.path, self._draft.path)
+        async with site.lock:
+            await notice(site)
+            return await self._store.plan(site, self.path, self._draft.path)
+
+    def discard(self) -> None:
+        if not self._committed:
+            self._draft.discard()
+
+    async def _flush(self) -> None:
+        pieces, self._pieces = bytes(self._pieces), bytearray()
+        await asyncio.to_thread(self._draft.append, pieces)

@@ -1,0 +1,212 @@
+"""A whole configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
+
+Text is UTF-8 where it is; other bytes travel as lone surrogates and come out as they went in.
+An edit returns a new document that shares every untouched section. Of several files a document holds all, one behind the other, parted
+by boundaries (native/haproxy_native/text/parts.py).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from haproxy_native.text.line import Line
+from haproxy_native.text.outline import Outline
+from haproxy_native.text.pieces import decoded, encoded
+from haproxy_native.text.section import BOUNDARY, Section, split_lines
+
+CONFIGURATION = Outline(
+    "global defaults frontend backend listen userlist peers mailers resolvers cache ring traces program "
+    "log-forward log-profile http-errors healthcheck acme crt-store fcgi-app namespace_list "
+    # HAProxy Enterprise's
+    "udp-lb dynamic-update waf-global waf-profile botmgmt-profile captcha".split()
+)
+
+
+# No line of a configuration holds a NUL.
+MARK, MARK_END = "\0file:", "\0"
+
+
+class Document:
+    """`preamble` is the text before the first section; `sections` hold everything else.
+
+    `leads` are the comment blocks of sections that edits took away, by kind and name: a section that is made anew gets its own again.
+    """
+
+    __slots__ = ("_data", "_index", "_names", "_size", "leads", "preamble", "sections")
+
+    def __init__(self, preamble: str, sections: Iterable[Section], leads: Mapping[tuple[str, str], str] | None = None) -> None:
+        self.preamble = preamble
+        self.sections = tuple(sections)
+        self.leads: Mapping[tuple[str, str], str] = leads or {}
+        self._index: dict[tuple[str, str], int] | None = None
+        self._names: tuple[str, ...] | None = None
+        self._data: bytes | None = None
+        self._size: int | None = None
+
+    @classmethod
+    def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
+        text = decoded(data) if isinstance(data, bytes) else data
+        first, *others = text.split(MARK)
+        document = _parse_one(first, outline)
+        sections = list(document.sections)
+        for other in others:
+            name, closed, content = other.partition(MARK_END)
+            file = name or None
+            part = _parse_one(content, outline, file, at_top=bool(file))
+            sections += (Section(BOUNDARY, name, MARK + name + closed + part.preamble, file=file), *part.sections)
+        return cls(document.preamble, sections) if others else document
+
+    @property
+    def text(self) -> str:
+        return self.preamble + "".join(section.lead + section.text for section in self.sections)
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes."""
+        data = self._data
+        if data is None:
+            data = self._data = encoded(self.text)
+        return data
+
+    @property
+    def size(self) -> int:
+        """Characters of its sections."""
+        if self._size is None:
+            self._size = sum(len(section.text) for section in self.sections)
+        return self._size
+
+    def find(self, kind: str, name: str) -> Section | None:
+        """The first section of that kind and name; a nameless defaults section is `unnamed_defaults_N`, N from 1."""
+        # `rest` may come between, from another thread.
+        index = self._index
+        if index is None:
+            index = self._index = self._make_index()
+        place = index.get((kind, name))
+        return None if place is None else self.sections[place]
+
+    def rest(self) -> None:
+        """Lets go of what can be computed again; for documents that are kept long and seldom read."""
+        self._index = self._names = self._data = None
+
+    def _make_index(self) -> dict[tuple[str, str], int]:
+        index: dict[tuple[str, str], int] = {}
+        for place, (section, name) in enumerate(zip(self.sections, self.names(), strict=True)):
+            index.setdefault((section.kind, name), place)
+        return index
+
+    def names(self) -> tuple[str, ...]:
+        """The name by which each section is addressed."""
+        names = self._names
+        if names is None:
+            names = self._names = tuple(self._make_names())
+        return names
+
+    def _make_names(self) -> Iterator[str]:
+        nameless = 0
+        for section in self.sections:
+            # One that was given its number as a name goes on counting.
+            numbered = f"unnamed_defaults_{nameless + 1}"
+            if section.kind == "defaults" and section.name in ("", numbered):
+                nameless += 1
+                yield numbered
+            else:
+                yield section.name
+
+    def of_kind(self, kind: str) -> list[tuple[str, Section]]:
+        """(name, section) of each section of that kind, in file order."""
+        return [(name, section) for name, section in zip(self.names(), self.sections, strict=True) if section.kind == kind]
+
+    def replace(self, old: Section, new: Section) -> "Document":
+        place = self.sections.index(old)
+        document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]), self.leads)
+        if (old.kind, old.name) == (new.kind, new.name):
+            document._index, document._names = self._index, self._names
+        return document
+
+    def insert(self, section: Section, after: Section | None = None, *, apart: bool = True) -> "Document":
+        """With a new section behind another one (default: at the end), in its file, one blank line `apart` or directly."""
+        return self.insert_at(section, len(self.sections) if after is None else self.sections.index(after) + 1, apart=apart)
+
+    def insert_at(self, section: Section, place: int, *, apart: bool = True, closed: bool = True) -> "Document":
+        """With a new section that so many stand before; `apart`: a blank line above it, `closed`: one below it."""
+        before, behind = list(self.sections[:place]), self.sections[place:]
+        preamble = self.preamble
+        if before and before[-1].kind != BOUNDARY:
+            before[-1] = _ending_blank(before[-1]) if apart else _ended(before[-1])
+        elif before and before[-1].name:
+            mark, end, content = before[-1].text.rpartition(MARK_END)
+            before[-1] = before[-1].with_text(mark + end + _blank_apart(content))
+        elif apart:
+            preamble = _blank_apart(preamble)
+        if closed and behind and behind[0].kind != BOUNDARY:
+            section = _ending_blank(section)
+        section = section.in_file(before[-1].file if before else None)
+        leads = dict(self.leads)
+        if lead := leads.pop((section.kind, section.name), ""):
+            section = section.with_lead(section.lead or lead)
+        return Document(preamble, (*before, section, *behind), leads)
+
+    def remove(self, section: Section) -> "Document":
+        """Without a section and the comment block above it; conditionals that it cuts across stay."""
+        place = self.sections.index(section)
+        left = "".join(line.text for line in section.open_conditionals())
+        before, preamble = list(self.sections[:place]), self.preamble
+        if left and before:
+            before[-1] = before[-1].with_text(before[-1].text + left)
+        elif left:
+            preamble += left
+        leads = {**self.leads, (section.kind, section.name): section.lead} if section.lead else self.leads
+        return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
+
+    def with_preamble(self, preamble: str) -> "Document":
+        document = Document(preamble, self.sections, self.leads)
+        document._index, document._names = self._index, self._names
+        return document
+
+
+def _parse_one(text: str, outline: Outline, file: str | None = None, *, at_top: bool = True) -> Document:
+    """One file; `at_top`: what stands before its first section is the file's."""
+    starts = outline.headers(text)
+    if not starts:
+        return Document(text, ())
+    preamble, lead = _take_lead(text[: starts[0][0]], at_top=at_top)
+    sections = []
+    ends = [start for start, _, _ in starts[1:]] + [len(text)]
+    for i, ((start, kind, name), end) in enumerate(zip(starts, ends, strict=True)):
+        body, next_lead = (text[start:end], "") if i + 1 == len(starts) else _take_lead(text[start:end])
+        sections.append(Section(kind, name, body, lead=lead, file=file))
+        lead = next_lead
+    return Document(preamble, sections)
+
+
+def _blank_apart(text: str) -> str:
+    """What stands before a first section, ending in a blank line unless it is empty."""
+    if not text or text.endswith("\n\n"):
+        return text
+    return text + ("\n" if text.endswith("\n") else "\n\n")
+
+
+def _take_lead(text: str, *, at_top: bool = False) -> tuple[str, str]:
+    """(the rest, the comment lines at column 0 directly above what follows); a block that opens the file is the file's."""
+    if not text.endswith("\n") or "#" not in text:
+        return text, ""
+    lines = split_lines(text[-4096:] if len(text) > 4096 else text)
+    place = len(lines)
+    while place > 0 and lines[place - 1].startswith("#"):
+        place -= 1
+    size = sum(map(len, lines[place:]))
+    if size == 0 or (place == 0 and (at_top or size < len(text))):
+        return text, ""
+    return text[:-size], text[-size:]
+
+
+def _ending_blank(section: Section) -> Section:
+    """The section with a blank line at its end."""
+    lines = section.lines
+    if lines[-1].is_blank and lines[-1].text.endswith("\n"):
+        return section
+    return section.with_lines((*_ended(section).lines, Line(section.newline)))
+
+
+def _ended(section: Section) -> Section:
+    """The section with a line end behind its last line."""
+    *lines, last = section.lines
+    return section if last.text.endswith("\n") else section.with_lines((*lines, Line(last.text + section.newline)))

@@ -1,0 +1,52 @@
+"""One line of a configuration: its original text, taken apart on demand."""
+
+from typing import Any
+
+from haproxy_native.text.words import BLANKS, Split, split, words_of
+
+
+class Line:
+    """An immutable line with its line end; `words` and `split` are computed once.
+
+    `meaning` is kept for those who read it: by what it was read, and as what.
+    """
+
+    __slots__ = ("_split", "_words", "meaning", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._words: tuple[str, ...] | None = None
+        self._split: Split | None = None
+        self.meaning: tuple[Any, Any] | None = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        if self._words is None:
+            self._words = words_of(self.text)
+        return self._words
+
+    @property
+    def split(self) -> Split:
+        if self._split is None:
+            self._split = split(self.text)
+        return self._split
+
+    @property
+    def comment(self) -> str | None:
+        """The comment's text behind `#`, or None."""
+        return self.split.comment if "#" in self.text else None
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text.strip(BLANKS + "\n")
+
+    @property
+    def is_comment(self) -> bool:
+        return self.text.lstrip(BLANKS).startswith("#")
+
+    @property
+    def indent(self) -> str:
+        return self.text[: len(self.text) - len(self.text.lstrip(" \t"))]
+
+    def __repr__(self) -> str:
+        return f"Line({self.text!r})"

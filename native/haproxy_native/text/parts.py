@@ -1,0 +1,71 @@
+"""Several files as one document: the main file's text before its first section, then every file in the order in which HAProxy loads them.
+
+Each begins with a boundary (`MARK path MARK_END`; without a path: the main file, which has none where it comes first). So the joined
+text says which section is whose, and can be kept, compared and read again as a whole.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from haproxy_native.text.document import MARK, MARK_END, Document
+from haproxy_native.text.section import BOUNDARY
+
+# The main file among the parts.
+MAIN = ""
+_MARK, _MARK_END = MARK.encode(), MARK_END.encode()
+
+
+def join(files: Sequence[tuple[str, bytes]]) -> bytes:
+    """The joined bytes of files in their order, the main one under the name MAIN. ValueError when one holds a mark itself."""
+    if len(files) == 1:
+        return files[0][1]
+    for name, data in files:
+        if _MARK in data:
+            raise ValueError(f"{name} holds a NUL character")
+    main = dict(files)[MAIN]
+    preamble = main if files[0][0] == MAIN else Document.parse(main).preamble.encode("utf-8", "surrogateescape")
+    joined = [preamble]
+    for name, data in files:
+        if name == MAIN and files[0][0] != MAIN:
+            joined.append(_boundary(MAIN) + data[len(preamble) :])
+        elif name != MAIN:
+            joined.append(_boundary(name) + data)
+    return b"".join(joined)
+
+
+def split(data: bytes) -> dict[str, bytes]:
+    """The bytes of each file, the main one's first; the one of a text that is not joined."""
+    main, *others = data.split(_MARK)
+    found = {MAIN: main}
+    for other in others:
+        name, _, content = other.partition(_MARK_END)
+        key = name.decode("utf-8", "surrogateescape")
+        found[key] = found.get(key, b"") + content
+    return found
+
+
+def is_joined(document: Document) -> bool:
+    return any(section.kind == BOUNDARY for section in document.sections)
+
+
+def parts(document: Document) -> dict[str, Document]:
+    """The document of each file, the main one's first."""
+    if not is_joined(document):
+        return {MAIN: document}
+    found = {MAIN: Document(document.preamble, [each for each in document.sections if each.file is None and each.kind != BOUNDARY])}
+    for start in (each for each in document.sections if each.kind == BOUNDARY and each.file):
+        preamble = start.text.removeprefix(MARK + start.name + MARK_END)
+        found[start.name] = Document(preamble, [each for each in document.sections if each.file == start.name and each is not start])
+    return found
+
+
+def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:
+    """The document with other texts of some of its files."""
+    if not is_joined(document):
+        return changed.get(MAIN, document)
+    now = {name: part.data for name, part in {**parts(document), **changed}.items()}
+    order = list(dict.fromkeys(section.file or MAIN for section in document.sections))
+    return Document.parse(join([(name, now[name]) for name in (order if MAIN in order else [MAIN, *order])]))
+
+
+def _boundary(name: str) -> bytes:
+    return _MARK + name.encode("utf-8", "surrogateescape") + _MARK_END

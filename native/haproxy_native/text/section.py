@@ -1,0 +1,172 @@
+"""A section: its header line, its body, and the comment block directly above the header.
+
+Sections are immutable and shared between documents, so what is computed from one is kept on it (`cache`).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from haproxy_native.text.line import Line
+
+CONDITIONALS = (".if", ".elif", ".else", ".endif")
+# Comments that enclose lines which other tools write as text, and the sections in which they do.
+SNIPPET, SNIPPED = "###_config-snippet_###", ("global", "defaults", "frontend", "backend")
+# The kind of what is no section but the beginning of another file: its text is a mark, and what stands there before the first section.
+BOUNDARY = ""
+
+
+class Section:
+    """Text of one section. `name` is the raw word of the header, empty where it has none; `file` is None in the main file.
+
+    `made`: the section has come into being by an edit, and was not read from a text.
+    """
+
+    __slots__ = ("_lines", "_text", "cache", "file", "kind", "lead", "made", "name", "usual_indent")
+
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        text: str | None = None,
+        *,
+        lines: Sequence[Line] | None = None,
+        lead: str = "",
+        file: str | None = None,
+        usual_indent: str = "  ",
+        made: bool = False,
+    ) -> None:
+        self.kind, self.name, self.lead, self.file, self.usual_indent = kind, name, lead, file, usual_indent
+        self.made, self._text = made, text
+        self._lines = tuple(lines) if lines is not None else None
+        self.cache: dict[Any, Any] = {}
+
+    @property
+    def text(self) -> str:
+        """Header line and body, without the comment block above."""
+        if self._text is None:
+            self._text = "".join(line.text for line in self._lines or ())
+        return self._text
+
+    @property
+    def lines(self) -> tuple[Line, ...]:
+        """All lines, the header first."""
+        if self._lines is None:
+            self._lines = tuple(Line(text) for text in split_lines(self.text))
+        return self._lines
+
+    @property
+    def header(self) -> Line:
+        return self.lines[0]
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if self.header.text.endswith("\r\n") else "\n"
+
+    @property
+    def own_indent(self) -> str | None:
+        """The indent that its lines use; None where there are none yet."""
+        return next((line.indent for line in self.lines[1:] if line.words and not line.words[0].startswith(".")), None)
+
+    @property
+    def indent(self) -> str:
+        """The indent of a new line."""
+        own = self.own_indent
+        return self.usual_indent if own is None else own
+
+    def in_file(self, file: str | None) -> "Section":
+        """The same section in that file."""
+        if file == self.file:
+            return self
+        return self._like(file=file)
+
+    def with_lead(self, lead: str) -> "Section":
+        """The same section below another comment block."""
+        if lead == self.lead:
+            return self
+        return self._like(lead=lead)
+
+    def with_text(self, text: str) -> "Section":
+        """The same section with another text."""
+        return self._like(text=text)
+
+    def with_lines(self, lines: Iterable[Line], *, name: str | None = None) -> "Section":
+        """The same section with other lines; only a last line may lack its line end."""
+        kept = list(lines)
+        for i, line in enumerate(kept[:-1]):
+            if not line.text.endswith("\n"):
+                kept[i] = Line(line.text + self.newline)
+        return self._like(text=None, lines=kept, name=self.name if name is None else name)
+
+    def with_usual_indent(self, indent: str) -> "Section":
+        """The same section; `indent` is that of its first line."""
+        return self._like(usual_indent=indent)
+
+    def _like(self, **changed: Any) -> "Section":
+        own = {"name": self.name, "lead": self.lead, "file": self.file, "usual_indent": self.usual_indent, "made": self.made}
+        return Section(self.kind, **({"text": self.text} if "text" not in changed else {}) | own | changed)
+
+    @property
+    def snippets(self) -> frozenset[int]:
+        """The places of lines in a snippet, and of the comments around it: they are text, whatever they say."""
+        if self.kind not in SNIPPED or SNIPPET not in self.text:
+            return frozenset()
+        found: frozenset[int] | None = self.cache.get(SNIPPET)
+        if found is None:
+            found = self.cache[SNIPPET] = frozenset(self._in_snippets())
+        return found
+
+    def as_read(self) -> "Section":
+        """The same section as HAProxy reads it: the lines of snippets are like others."""
+        if not self.snippets:
+            return self
+        read = self.with_lines(self.lines)
+        read.cache[SNIPPET] = frozenset()
+        return read
+
+    def _in_snippets(self) -> Iterator[int]:
+        inside = False
+        for place, line in enumerate(self.lines):
+            said = line.text.split()
+            inside = inside or said[:2] == [SNIPPET, "BEGIN"]
+            if inside:
+                yield place
+                inside = said[:2] != [SNIPPET, "END"]
+
+    def outside_blocks(self, place: int) -> int:
+        """The place itself, or that of the `.endif` or the end of the snippet which closes the block around it."""
+        while place in self.snippets and place + 1 in self.snippets:
+            place += 1
+        depth = [0] * (len(self.lines) + 1)
+        for i, line in enumerate(self.lines):
+            word = line.words[0] if line.words else ""
+            depth[i + 1] = depth[i] + (word == ".if") - (word == ".endif" and depth[i] > 0)
+        end = place
+        while end + 1 < len(self.lines) and depth[end + 1] > 0:
+            end += 1
+        return place if depth[end + 1] > 0 else end
+
+    def open_conditionals(self) -> list[Line]:
+        """The `.if` family's lines that have no partner inside this section; they belong to what surrounds it."""
+        open_: list[Line] = []
+        blocks: list[list[Line]] = []
+        for line in self.lines:
+            word = line.words[0] if line.words else ""
+            if word == ".if":
+                blocks.append([line])
+            elif word in CONDITIONALS and blocks:
+                blocks[-1].append(line)
+                if word == ".endif":
+                    blocks.pop()
+            elif word in CONDITIONALS:
+                open_.append(line)
+        return open_ + [line for block in blocks for line in block]
+
+    def __repr__(self) -> str:
+        return f"Section({self.kind} {self.name})"
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their line ends; only `\\n` ends one, as in HAProxy."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])

@@ -1,0 +1,321 @@
+"""Transactions: private states of the configuration, open ones in memory as documents, all of them on disk.
+
+On disk an open one is its base and a file of changes, one line of JSON each; what failed is a complete text. All survive a restart, and
+none is cleaned up but on request.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import re
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.beside import beside
+from haproxy_native.editing import patches
+from haproxy_native.transactions.bases import Bases
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.header import Stamp, same_text, version_of, with_header
+from haproxy_native.errors import NoTransaction, TooManyTransactions, Unusable
+from haproxy_native.text.document import CONFIGURATION, Document
+from haproxy_native.text.outline import Outline
+
+IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
+# In the order in which the API lists them.
+_DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_AWAKE = 8
+_MARK = b'{"base": '
+
+
+@dataclass
+class Transaction:
+    """`version` is the version it started from; `banner` whether its text is to have the banner lines.
+
+    While it is being committed it is `closed`: a change would come too late and be lost.
+    """
+
+    id: str
+    status: str
+    version: int = 0
+    base: str | None = None
+    banner: bool = True
+    document: Document | None = field(default=None, repr=False)
+    closed: bool = False
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
+        return {**version, "id": self.id, "status": self.status}
+
+
+class Transactions:
+    """Those of one configuration file; `limit` holds for explicit ones, 0 is none.
+
+    `setting` is the name of the directory's setting. While it cannot be used, all that needs it raises Unusable.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        file: Path,
+        limit: int = 0,
+        *,
+        setting: str = "transaction_dir",
+        outline: Outline = CONFIGURATION,
+        stamp: Stamp = with_header,
+    ) -> None:
+        self.directory, self._file, self.limit, self._outline, self._stamp = directory, file, limit, outline, stamp
+        self._place, self._loaded = Directory(directory, setting, 0o755, own=True), False
+        self._all: dict[str, Transaction] = {}
+        self._bases = Bases(directory / ".bases", file, outline)
+        self._awake: dict[str, Document] = {}
+
+    def load(self) -> None:
+        """Finds what an earlier process left. A directory that cannot be read holds nothing for now."""
+        with suppress(Unusable):
+            self._load()
+
+    def _load(self) -> None:
+        self._place.readable()
+        self._all, self._loaded = {}, True
+        for status, name in _DIRECTORIES.items():
+            with suppress(OSError):
+                for path in (self.directory / name).iterdir():
+                    base, _, id_ = path.name.rpartition(".")
+                    if base == self._file.name and _UUID.fullmatch(id_) and path.is_file():
+                        self._all[id_] = _found(id_, status, path)
+        self._forget_bases()
+
+    def _look(self) -> None:
+        """One that could not be used at start may have come back since."""
+        if not self._loaded:
+            self._load()
+        self._place.readable()
+
+    def start(self, document: Document, version: int, *, banner: bool = True) -> Transaction:
+        """Raises TooManyTransactions and Unusable."""
+        self._look()
+        self.check_limit()
+        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, document=document)
+        self._store(transaction)
+        self._all[transaction.id] = transaction
+        return transaction
+
+    def check_limit(self) -> None:
+        if 0 < self.limit <= sum(one.status == IN_PROGRESS for one in self._all.values()):
+            raise TooManyTransactions(
+                f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
+            )
+
+    def get(self, id_: str) -> Transaction:
+        """One of any status."""
+        if id_ not in self._all:
+            self._look()
+            raise NoTransaction(f"transaction {id_} does not exist")
+        return self._all[id_]
+
+    def in_progress(self, id_: str) -> Transaction:
+        """One that takes changes."""
+        transaction = self._all.get(id_)
+        if transaction is None or transaction.status != IN_PROGRESS:
+            self._look()
+            raise NoTransaction(id_)
+        return transaction
+
+    def list(self, status: str | None = None) -> list[Transaction]:
+        self._look()
+        order = list(_DIRECTORIES)
+        chosen = [one for one in self._all.values() if status in (None, one.status)]
+        return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
+
+    def read(self, id_: str) -> Document:
+        """The state of one that is in progress."""
+        document = self._document(self.in_progress(id_))
+        self._wake(id_, document)
+        return document
+
+    def started_from(self, id_: str, document: Document) -> bool:
+        """Whether it is about this text; a version alone may stand for two, since not every edit by others counts."""
+        base = self.in_progress(id_).base
+        return base is None or same_text(self._bases.load(base), document)
+
+    async def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
+        """The new state. Changes of one transaction wait for each other, so none is lost. Raises NoTransaction and Unusable."""
+        async with self.in_progress(id_).lock:
+            transaction = self._open(id_)
+            after, patch = await beside(self._edited, transaction, edit)
+            if patch:
+                self._append(self._open(id_), patch)
+                transaction.document = after
+                self._wake(id_, after)
+            return transaction.document or after
+
+    def _open(self, id_: str) -> Transaction:
+        transaction = self.in_progress(id_)
+        if transaction.closed:
+            raise NoTransaction(f"{id_}, which is being committed")
+        return transaction
+
+    def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, patches.Patch | None]:
+        before = self._document(transaction)
+        after = edit(before)
+        return after, patches.patch(before, after)
+
+    def _wake(self, id_: str, document: Document) -> None:
+        """A document in use has an index of its sections; of a thousand open ones, few are in use."""
+        self._awake.pop(id_, None)
+        self._awake[id_] = document
+        if len(self._awake) > _AWAKE:
+            self._awake.pop(next(iter(self._awake))).rest()
+
+    def text(self, id_: str) -> bytes:
+        """The complete text of one of any status, with its header. Raises NoTransaction."""
+        transaction = self._all.get(id_)
+        if transaction is None:
+            self._look()
+        try:
+            if transaction and transaction.base is None and transaction.document is None:
+                return self._path(transaction).read_bytes()
+            if transaction:
+                return self._stamp(self._document(transaction), transaction.version, banner=transaction.banner).data
+        except FileNotFoundError:
+            pass
+        raise NoTransaction(f"transaction file {id_} does not exist")
+
+    def delete(self, id_: str) -> None:
+        transaction = self._all.get(id_)
+        if transaction is None:
+            self._look()
+        if transaction is None or transaction.closed:
+            raise NoTransaction(f"transaction file {id_} " + ("is being committed" if transaction else "does not exist"))
+        del self._all[id_]
+        self._remove(transaction)
+
+    def succeed(self, id_: str) -> Transaction:
+        """Takes out one that was committed."""
+        transaction = self._all.pop(id_)
+        self._remove(transaction)
+        transaction.status, transaction.document = SUCCESS, None
+        return transaction
+
+    def fail(self, id_: str, data: bytes) -> None:
+        """Keeps a refused text, of a transaction or of a change outside one, for whoever looks for the cause."""
+        known = self._all.get(id_)
+        failed = Transaction(id_, FAILED)
+        with suppress(OSError):
+            self._path(failed).parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+            write_copy(self._path(failed), data, self._file, lasting=False)
+            self._all[id_] = failed
+        if known and self._all[id_] is failed:
+            self._remove(known)
+        elif known:
+            known.status = FAILED
+
+    def outdate(self, id_: str) -> None:
+        """Puts one aside that another writer overtook; its text can still be read."""
+        transaction = self._all[id_]
+        before = self._path(transaction)
+        transaction.status = OUTDATED
+        with suppress(OSError):
+            self._path(transaction).parent.mkdir(mode=0o755, exist_ok=True)
+            before.replace(self._path(transaction))
+            transaction.document = None
+
+    def outdate_older(self, version: int) -> None:
+        """All that started from this version or an earlier one."""
+        for transaction in list(self._all.values()):
+            if transaction.status == IN_PROGRESS and transaction.version <= version:
+                self.outdate(transaction.id)
+
+    def _path(self, transaction: Transaction) -> Path:
+        return self.directory / _DIRECTORIES[transaction.status] / f"{self._file.name}.{transaction.id}"
+
+    def _document(self, transaction: Transaction) -> Document:
+        if transaction.document is not None:
+            return transaction.document
+        data = self._path(transaction).read_bytes()
+        if transaction.base is None:
+            document = Document.parse(data, outline=self._outline)
+        else:
+            document = patches.apply(self._bases.load(transaction.base), _patches(data, self._path(transaction)), self._outline)
+        if transaction.status == IN_PROGRESS:
+            transaction.document = document
+        return document
+
+    def _store(self, transaction: Transaction) -> None:
+        """Its base, and the file that takes its changes."""
+        assert transaction.document
+        with self._place.used():
+            base = self._bases.store(transaction.document)
+            head = {"base": base, "version": transaction.version, "banner": transaction.banner}
+            write_copy(self._path(transaction), _line(head), self._file, lasting=False)
+        transaction.base = base
+
+    def _append(self, transaction: Transaction, patch: patches.Patch) -> None:
+        if transaction.base is None:
+            self._store(transaction)
+        try:
+            handle = os.open(self._path(transaction), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        except OSError as error:
+            raise self._place.unusable(error) from error
+        size = os.fstat(handle).st_size
+        line = _line(patch)
+        try:
+            if os.write(handle, line) != len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError as error:
+            os.ftruncate(handle, size)
+            raise self._place.unusable(error) from error
+        finally:
+            os.close(handle)
+
+    def _remove(self, transaction: Transaction) -> None:
+        with suppress(OSError):
+            self._path(transaction).unlink()
+        self._awake.pop(transaction.id, None)
+        self._forget_bases()
+
+    def _forget_bases(self) -> None:
+        self._bases.keep_only({one.base for one in self._all.values() if one.base})
+
+
+def _line(value: object) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+def _found(id_: str, status: str, path: Path) -> Transaction:
+    """What a file of an earlier process is about; one that is not ours is a complete text."""
+    with path.open("rb") as file:
+        first = file.readline()
+        if first.startswith(_MARK):
+            with suppress(ValueError, KeyError):
+                head = json.loads(first)
+                return Transaction(id_, status, int(head["version"]), str(head["base"]), bool(head["banner"]))
+    if status != IN_PROGRESS:
+        return Transaction(id_, status)
+    return Transaction(id_, status, version_of(Document.parse(path.read_bytes())))
+
+
+def _patches(data: bytes, path: Path) -> list[patches.Patch]:
+    """The changes, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
+    found: list[patches.Patch] = []
+    head, *lines, _ = data.split(b"\n")
+    size = len(head) + 1
+    for line in lines:
+        try:
+            start, gone, put = json.loads(line)
+        except (ValueError, TypeError):
+            break
+        size += len(line) + 1
+        found.append((int(start), int(gone), str(put)))
+    if size < len(data):
+        with suppress(OSError):
+            os.truncate(path, size)
+    return found

@@ -1,9 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from native.models import Model
-from pydantic import StrictStr
-
-
-class AclFileEntry(Model):
-    id: StrictStr | None = None
-    value: StrictStr | None = None

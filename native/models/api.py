@@ -1,9 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from native.models import Model
-from pydantic import AwareDatetime, StrictStr
-
-
-class Api(Model):
-    build_date: AwareDatetime | None = None
-    version: StrictStr | None = None

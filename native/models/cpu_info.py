@@ -1,9 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from native.models import Model
-from pydantic import StrictInt, StrictStr
-
-
-class CpuInfo(Model):
-    model: StrictStr | None = None
-    num_cpus: StrictInt | None = None

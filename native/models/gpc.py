@@ -1,9 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from native.models import Model
-from pydantic import StrictInt
-
-
-class Gpc(Model):
-    idx: StrictInt | None = None
-    value: StrictInt | None = None

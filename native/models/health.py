@@ -1,9 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from typing import Literal
-
-from native.models import Model
-
-
-class Health(Model):
-    haproxy: Literal['up', 'down', 'unknown'] | None = None

@@ -1,9 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from native.models import Model
-from pydantic import StrictInt, StrictStr
-
-
-class Sample(Model):
-    ranges: StrictStr
-    size: StrictInt

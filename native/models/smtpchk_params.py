@@ -1,9 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from native.models import Model
-from pydantic import StrictStr
-
-
-class SmtpchkParams(Model):
-    domain: StrictStr | None = None
-    hello: StrictStr | None = None

@@ -1,8 +1,0 @@
-# Generated from openapi/ by `make generate`; do not edit.
-
-from native.models import Model
-from pydantic import StrictStr
-
-
-class SslProviders(Model):
-    providers: list[StrictStr] | None = None

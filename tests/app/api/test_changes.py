@@ -1,0 +1,70 @@
+"""FastAPI answers in our shape, whatever fails inside it."""
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from fastapi import HTTPException
+from fastapi.exceptions import RequestValidationError
+
+from dataplaneapi.api.responses import Answer, empty
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+from haproxy_native.errors import NotThere
+from tests.app.client import CONFIG, Client
+
+WRONG = [{"loc": ("body", "name"), "msg": "too long"}, {"loc": ("query", "version"), "msg": "missing"}]
+
+
+@pytest.mark.parametrize(
+    ("raised", "status", "message"),
+    [
+        (ApiError(415, "send JSON"), 415, "send JSON"),
+        (NotThere("backend b does not exist"), 404, "missing object: backend b does not exist"),
+        (HTTPException(418, "a teapot"), 418, "a teapot"),
+        (RequestValidationError(WRONG), 422, "name in body: too long\nversion in query: missing"),
+        (ZeroDivisionError(), 500, "unexpected failure: ZeroDivisionError; the log has its trace"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_failures(client: Client, raised: Exception, status: int, message: str) -> None:
+    async def source(*about: Any) -> Call:
+        raise raised
+
+    async def handler(call: Annotated[Call, source]) -> Answer:
+        raise AssertionError("there is no call")
+
+    serve(client, handler)
+    got = client.post("/v3/here", b"")
+    assert (got.status, json.loads(got.body)) == (status, {"code": status, "message": message})
+
+
+def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
+    seen = []
+
+    async def source(sidecar: Any, scope: Any, receive: Any) -> Call:
+        return Call(sidecar, scope["operation"], {"made": (await receive())["body"]}, {})
+
+    async def handler(call: Annotated[Call, source]) -> Answer:
+        seen.append((call.sidecar, call.get("made")))
+        return empty(204, [(b"X-Mine", b"1")])
+
+    serve(client, handler)
+    got = client.post("/v3/here", b"body")
+    assert (got.status, got.body, got.headers["X-Mine"], seen) == (204, b"", "1", [(client.app.sidecar, b"body")])
+
+
+def test_an_operation_has_one_route(client: Client) -> None:
+    for version in (1, 2):
+        assert client.post(f"{CONFIG}/backends?version={version}", {"name": f"b{version}"}).status == 202
+    (only,) = client.app.app.router.routes
+    assert [operation.id for operation in only._routes] == ["createBackend"]
+
+
+def serve(client: Client, handler: Any) -> None:
+    """At POST /v3/here."""
+    from dataplaneapi.api.operations import Operation
+
+    operation = Operation("POST", "/here", {"operationId": "here", "x-operation": {}}, {})
+    operation.handler = handler
+    client.app.sidecar.index._plant(operation)

@@ -1,0 +1,87 @@
+"""The border from the library's errors to answers is total."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from dataplaneapi.api.errors import STATUS, ApiError, answer_to, status_of
+from haproxy_native import errors as native
+from haproxy_native.errors import NativeError, Place
+
+
+def tree(kind: type[NativeError]) -> Iterator[type[NativeError]]:
+    yield kind
+    for below in kind.__subclasses__():
+        yield from tree(below)
+
+
+ALL = [kind for kind in tree(NativeError) if kind.__module__ == native.__name__]
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_each_error_has_a_status_of_its_own(kind: type[NativeError]) -> None:
+    assert kind in STATUS
+
+
+def test_the_table_names_nothing_else() -> None:
+    assert set(STATUS) == set(ALL)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (native.NotThere("backend b does not exist"), 404, "missing object: backend b does not exist"),
+        (native.NoTransaction("x"), 400, "transaction does not exist: x"),
+        (native.AlreadyThere("backend b already exists"), 409, "object already exists: backend b already exists"),
+        (
+            native.IndexOutOfRange("Object with id 9 in backend b out of range"),
+            400,
+            "index out of range: Object with id 9 in backend b out of range",
+        ),
+        (
+            native.Conflict("version in configuration file is 2, given version is 1"),
+            409,
+            "version mismatch: version in configuration file is 2, given version is 1",
+        ),
+        (
+            native.NotCommittable("transaction x is outdated and cannot be committed"),
+            406,
+            "transaction x is outdated and cannot be committed",
+        ),
+        (native.CheckImpossible("haproxy: not found", reason="missing"), 503, "validation error: haproxy: not found"),
+        (native.RuntimeAbsent("no socket"), 503, "no socket"),
+        (native.RuntimeRefused("No such server.", "set weight"), 500, "No such server. [set weight]"),
+        (native.TooManyTransactions("full"), 429, "full"),
+        (ApiError(415, "send JSON"), 415, "send JSON"),
+    ],
+)
+def test_answers(error: Exception, status: int, message: str) -> None:
+    answer = answer_to(error)
+    assert (answer.status_code, json.loads(answer.body)) == (status, {"code": status, "message": message})
+
+
+def test_a_subclass_made_elsewhere_has_the_status_of_its_base() -> None:
+    class Elsewhere(native.Conflict):
+        pass
+
+    assert status_of(Elsewhere("x")) == 409
+
+
+def test_our_own_faults_are_500_and_tell_no_details() -> None:
+    answer = answer_to(KeyError("secret"))
+    assert answer.status_code == 500
+    assert b"secret" not in answer.body
+
+
+def test_alerts_and_places_are_members() -> None:
+    @dataclass
+    class Alert:
+        line: int
+        text: str
+        section: str | None = None
+
+    body = json.loads(answer_to(native.Refused("exit status 1", alerts=[Alert(3, "unknown keyword")], place=Place(line=3))).body)
+    assert body["alerts"] == [{"line": 3, "text": "unknown keyword"}]
+    assert body["place"] == {"line": 3}

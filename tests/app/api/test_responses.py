@@ -1,0 +1,37 @@
+"""Answers as they go over the wire."""
+
+import json
+
+from dataplaneapi.api.responses import CONTENT_TYPE, RELOAD_ID, HeaderName, empty, json_answer, to_json
+
+
+def test_names_keep_their_capitals() -> None:
+    assert HeaderName(b"Reload-Id").lower() == b"Reload-Id"
+    assert b": ".join([RELOAD_ID, b"x"]) == b"Reload-Id: x"
+
+
+def test_json_ends_with_a_newline() -> None:
+    answer = json_answer(200, {"name": "grün", "n": 1})
+    assert answer.body == '{"name":"grün","n":1}\n'.encode()
+    assert dict(answer.raw_headers) == {CONTENT_TYPE: b"application/json", b"content-length": b"%d" % len(answer.body)}
+
+
+def test_bytes_that_are_no_text_come_out_as_escapes() -> None:
+    assert to_json(b"a\xff".decode("utf-8", "surrogateescape")) == b'"a\\udcff"\n'
+
+
+def test_no_body_no_content_type() -> None:
+    assert empty(204).raw_headers == []
+    assert empty(202).raw_headers == [(b"content-length", b"0")]
+
+
+def test_pieces_make_the_same_text() -> None:
+    for data in (
+        {"a": {str(i): {"n": i} for i in range(1000)}, "b": [], "c": "x"},
+        [{"n": i} for i in range(1000)],
+        [],
+        {},
+        [[1] * 300] * 3,
+    ):
+        assert json.loads(to_json(data)) == data
+        assert to_json(data) == json.dumps(data, separators=(",", ":")).encode() + b"\n"

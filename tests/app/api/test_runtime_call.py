@@ -1,0 +1,59 @@
+"""Refusals in the words of the protocol, and a bound on every call."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import status_of
+from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking, read_long, worded
+from haproxy_native.errors import RuntimeAbsent, RuntimeMisused, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from haproxy_native.runtime.statistics import Counters
+from tests.app.client import Client, settings
+from tests.haproxy.listening import serving
+
+REFUSED = RuntimeRefused("No such backend.", "add server a/b  1.2.3.4")
+
+
+@pytest.mark.parametrize(
+    ("kinds", "classed", "status", "end"),
+    [
+        ((), True, 500, " general error"),
+        ((), False, 500, ""),
+        (ALL_NOT_THERE, True, 404, " not found"),
+        ([("No such", RuntimeNotThere), ("", RuntimeTaken)], False, 404, ""),
+        ([("Already", RuntimeTaken), ("", RuntimeMisused)], True, 400, " general error"),
+        ([("No", RuntimeTaken)], True, 409, " already exists"),
+    ],
+)
+def test_a_refusal_is_worded_and_classed(kinds: object, classed: bool, status: int, end: str) -> None:
+    told = worded(REFUSED, "/run/h.sock", kinds, classed=classed)  # type: ignore[arg-type]
+    assert (str(told), status_of(told)) == (f"/run/h.sock [3]  No such backend. [add server a/b  1.2.3.4]{end}", status)
+
+
+def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            writer.close()
+
+    async def talk(client: Client) -> None:
+        call = Call(client.app.sidecar, None, {}, {})  # type: ignore[arg-type]
+        async with serving(silent, client.settings.master_runtime), asking(call, seconds=0.1) as runtime:
+            await runtime.read("show info", "Name")
+
+    async def talk_long(client: Client) -> None:
+        async with serving(silent, client.settings.master_runtime), asking(Call(client.app.sidecar, None, {}, {}), seconds=None) as runtime:  # type: ignore[arg-type]
+            await read_long(runtime, "show stat", "", Counters({}, lambda *_: True))
+
+    late = r"m\.sock: no answer within 0\.1 s; a change may have been carried out"
+    with Client(settings(tmp_path, master_runtime=str(tmp_path / "m.sock"))) as client, pytest.raises(RuntimeAbsent, match=late):
+        client.runner.run(talk(client))
+    monkeypatch.setattr("dataplaneapi.api.runtime_call.SECONDS", 0.1)
+    with (
+        Client(settings(tmp_path, master_runtime=str(tmp_path / "l.sock"))) as client,
+        pytest.raises(RuntimeAbsent, match=r"l\.sock: no ans"),
+    ):
+        client.runner.run(talk_long(client))

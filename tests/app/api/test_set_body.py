@@ -1,0 +1,52 @@
+"""Parts of a set are kept as they arrive: texts as a whole, files piece by piece."""
+
+from pathlib import Path
+
+import pytest
+
+from dataplaneapi.api.bodies import WHOLE_BYTES
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.upload import Part
+from dataplaneapi.api.set_body import SetForm
+from haproxy_native.storage.upload import PIECE
+from haproxy_native.text.parts import MAIN
+from tests.app.client import Client
+
+
+@pytest.fixture
+def form(client: Client, tmp_path: Path) -> SetForm:
+    operation = next(each for each in client.app.sidecar.index.operations if each.id == "planConfiguration")
+    return SetForm(Call(client.app.sidecar, operation, {}, {}), tmp_path)
+
+
+def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:
+    async def receive() -> None:
+        await form.begin(Part("maps", "nets"))
+        for piece in (b"a b\n", b"c " * PIECE, b"\n"):
+            await form.append(piece)
+        await form.begin(Part("configuration", None))
+        await form.append(b"glo")
+        await form.append(b"bal\n")
+        await form.begin(Part("general", "empty"))
+        await form.end()
+
+    client.runner.run(receive())
+    first, second = form.files
+    assert (first.path.name, first.content.read_bytes()) == ("nets.map", b"a b\n" + b"c " * PIECE + b"\n")
+    assert (second.path.name, second.content.read_bytes()) == ("empty", b"")
+    assert form.texts == {MAIN: b"global\n"}
+    assert not first.path.exists()
+
+
+def test_texts_have_a_limit_and_files_another(client: Client, form: SetForm) -> None:
+    async def receive() -> None:
+        await form.begin(Part("maps", "nets.map"))
+        await form.append(bytes(WHOLE_BYTES))
+        await form.begin(Part("configuration", "haproxy.cfg"))
+        await form.append(bytes(WHOLE_BYTES))
+        await form.append(b"x")
+
+    with pytest.raises(ApiError, match="part configuration, haproxy.cfg: texts exceed the maximum allowed size") as error:
+        client.runner.run(receive())
+    assert error.value.status == 413

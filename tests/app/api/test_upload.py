@@ -1,0 +1,81 @@
+"""Files in requests: found in a form, whatever else it holds and however it arrives."""
+
+import asyncio
+from collections.abc import Iterable
+
+import pytest
+
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.upload import File, Form
+from tests.app.test_body import Sender
+
+EDGE = b"edge"
+
+
+def part(name: str, content: bytes, filename: str | None = None) -> bytes:
+    about = f'; filename="{filename}"' if filename is not None else ""
+    return b'--edge\r\ncontent-disposition: form-data; name="%s"%s\r\nContent-Type: text/x\r\n\r\n%s\r\n' % (
+        name.encode(),
+        about.encode(),
+        content,
+    )
+
+
+def received(chunks: Iterable[bytes], limit: int = 0, seconds: float = 0) -> tuple[str, bytes]:
+    async def receive() -> tuple[str, bytes]:
+        form = Form(Sender(*chunks), limit, seconds, EDGE)
+        await form.begin()
+        return form.name, b"".join([piece async for piece in form.pieces()])
+
+    return asyncio.run(receive())
+
+
+CONTENT = b"line\r\n--edg\r\n\x00\xff--"
+BODY = part("id", b"x") + part("file_upload", CONTENT, "höst.map") + part("file_upload", b"second", "b") + b"--edge--\r\n"
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_however_it_arrives(size: int) -> None:
+    assert received([BODY[at : at + size] for at in range(0, len(BODY), size)]) == ("höst.map", CONTENT)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (part("other", b"x", "a") + b"--edge--\r\n", "http: no such file"),
+        (part("file_upload", b"x") + b"--edge--\r\n", "http: no such file"),
+        (b"", "http: no such file"),
+        (BODY[:-20], "the form ends before its closing boundary"),
+        (b"no form at all", "the form cannot be read: "),
+    ],
+)
+def test_what_is_no_file(body: bytes, message: str) -> None:
+    with pytest.raises(ApiError, match=message) as error:
+        received([body])
+    assert error.value.status == 400
+
+
+def test_limits() -> None:
+    with pytest.raises(ApiError) as error:
+        received([BODY[:50], BODY[50:]], limit=len(BODY) - 1)
+    assert error.value.status == 413
+    with pytest.raises(ApiError) as error:
+        asyncio.run(_slow())
+    assert error.value.status == 408
+
+
+async def _slow() -> None:
+    async for _ in File(Sender(b"a", ends=False), 0, 0.01).pieces():
+        pass
+
+
+def test_a_client_that_goes_away() -> None:
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    async def read() -> None:
+        async for _ in File(receive, 0, 0).pieces():
+            pass
+
+    with pytest.raises(ApiError, match="the client went away"):
+        asyncio.run(read())

@@ -1,0 +1,206 @@
+"""What the doctor finds: beside a real HAProxy, and where each thing is wrong."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dataplaneapi.host import credentials
+
+from dataplaneapi.doctor import checks as doctor
+
+from dataplaneapi.auth import passwords
+
+from dataplaneapi.settings import yaml_file as settings_file
+from dataplaneapi.doctor.checks import Finding
+from dataplaneapi.settings.table import Settings
+from tests.app.client import CONFIGURATION, settings
+from tests.haproxy.sidecar import COMMAND, Sidecar
+
+
+@pytest.fixture
+def sound(tmp_path: Path) -> Settings:
+    given = replace(settings(tmp_path), haproxy_bin="haproxy")
+    Path(given.config_file).write_text(CONFIGURATION)
+    return given
+
+
+def found(given: Settings, part: str) -> list[Finding]:
+    return [each for each in doctor.findings(given) if each.part == part]
+
+
+def worst(given: Settings, part: str) -> Finding:
+    return max(found(given, part), key=lambda each: (doctor.OK, doctor.NOTE, doctor.WARNING, doctor.ERROR).index(each.level))
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *arguments], capture_output=True, text=True, check=False)
+
+
+def test_a_sound_installation(sidecar: Sidecar) -> None:
+    done = run("doctor", "--json", "-f", str(sidecar.file))
+    told = [Finding(**each) for each in json.loads(done.stdout)]
+    assert [each for each in told if each.level == doctor.ERROR] == []
+    assert done.returncode == 0
+    assert {"haproxy", "programs", "configuration", "directories", "sockets", "reloads", "users"} <= {
+        each.part for each in told if each.level == doctor.OK
+    }
+    assert any(str(sidecar.haproxy.master) in each.what for each in told if each.part == "sockets")
+
+
+def test_check_is_about_settings_and_configuration(sidecar: Sidecar) -> None:
+    done = run("check", "-f", str(sidecar.file))
+    assert (done.returncode, f"{sidecar.haproxy.file} is valid" in done.stdout, done.stderr) == (0, True, "")
+    sidecar.haproxy.file.write_text("nonsense here\n")
+    done = run("check", "-f", str(sidecar.file))
+    assert (done.returncode, "unknown keyword 'nonsense'" in done.stdout) == (1, True)
+
+
+WRONG: list[tuple[dict[str, Any], str, str, str]] = [
+    (
+        {"haproxy_bin": "/nowhere/haproxy"},
+        "programs",
+        "/nowhere/haproxy is no command that can be run: it tells",
+        "apt-get install haproxy, or",
+    ),
+    ({"haproxy_bin": "/bin/true"}, "haproxy", "tells no version", "2.6"),
+    ({"config_file": "/nowhere/haproxy.cfg"}, "configuration", "Cannot read /nowhere/haproxy.cfg", "haproxy.config_file"),
+    ({"validate_cmd": "false"}, "configuration", "exit status 1", "every change is refused"),
+    ({"users": []}, "users", "nobody", "dataplaneapi.user"),
+    ({"maps_dir": "/etc/passwd/maps"}, "directories", "maps_dir /etc/passwd/maps cannot be used", "remove the file"),
+    ({}, "sockets", "no socket", "master_runtime"),
+    ({"master_runtime": "/nowhere/master.sock"}, "sockets", "/nowhere/master.sock", "group haproxy"),
+    ({"reload_cmd": "/nowhere/reload it"}, "programs", "/nowhere/reload is no command", "name another one in haproxy.reload.reload_cmd"),
+    ({"validate_cmd": "/nowhere/check 'it"}, "configuration", "not a command", ""),
+    ({"validate_cmd": "/nowhere/check it"}, "programs", "/nowhere/check is no command", "haproxy.reload.validate_cmd"),
+    ({"reload_cmd": "", "reload_strategy": "custom"}, "reloads", "ReloadCmd", ""),
+]
+
+
+@pytest.mark.parametrize(("changed", "part", "what", "remedy"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
+def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part: str, what: str, remedy: str, sound: Settings) -> None:
+    (error,) = (each for each in found(replace(sound, **changed), part) if what in each.what)
+    assert error.level == doctor.ERROR
+    assert remedy in error.remedy
+
+
+def test_users_that_the_unit_hands_over(sound: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody, file = replace(sound, users=[]), tmp_path / "users"
+    monkeypatch.setattr(credentials, "UNIT_USERS", file)
+    file.write_text("")
+    assert worst(nobody, "users").level == doctor.ERROR, "an empty one stands for none"
+    file.write_text("userlist controller\n    user admin insecure-password x\n")
+    assert worst(nobody, "users") == Finding(doctor.OK, "users", "1")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "access", lambda path, mode, **more: path != file)
+        assert worst(nobody, "users").level == doctor.NOTE
+
+
+def test_passwords_in_clear_text_are_a_warning(sound: Settings) -> None:
+    assert worst(sound, "users").level == doctor.WARNING
+
+
+def test_a_settings_file_with_passwords_that_others_may_read(sound: Settings, tmp_path: Path) -> None:
+    file = tmp_path / "dataplaneapi.yaml"
+    file.write_text("config_version: 2\n")
+    file.chmod(0o644)
+    assert f"chmod 600 {file}" in worst(replace(sound, file=str(file)), "settings").remedy
+    file.chmod(0o600)
+    assert worst(replace(sound, file=str(file)), "settings").level == doctor.OK
+
+
+@pytest.fixture
+def mounted(sound: Settings, tmp_path: Path) -> Iterator[Settings]:
+    """A configuration that is mounted by itself."""
+    source = tmp_path / "source.cfg"
+    source.write_text(CONFIGURATION)
+    done = subprocess.run(["mount", "--bind", source, sound.config_file], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"no bind mounts here: {done.stderr.strip()}")
+    yield sound
+    subprocess.run(["umount", sound.config_file], check=True)
+
+
+def test_a_file_mounted_by_itself_is_told(mounted: Settings) -> None:
+    assert any("in place, with a journal" in each.what for each in found(mounted, "file"))
+
+
+def test_a_password_that_is_taken_for_a_hash(sound: Settings) -> None:
+    """HAProxy's `password` is a hash; clear text there lets nobody in."""
+    file = Path(sound.config_file)
+    nobody = replace(sound, users=[])
+    file.write_text(CONFIGURATION + "\nuserlist controller\n  user admin password adminpwd\n")
+    error = worst(nobody, "users")
+    assert (error.level, "nobody can log in as admin" in error.what) == (doctor.ERROR, True)
+    assert "insecure-password" in error.remedy
+    assert doctor.OK not in [each.level for each in found(nobody, "users")]
+    file.write_text(file.read_text() + f"  user second password {passwords.hashed('x', '$5$salt')}\n")
+    assert {each.level for each in found(nobody, "users")} == {doctor.WARNING, doctor.OK}
+
+
+def test_a_port_of_chance(sound: Settings) -> None:
+    assert "http gets another port" in worst(sound, "listeners").what
+    assert "dataplaneapi.port: 5555" in worst(sound, "listeners").remedy
+    assert found(replace(sound, port=5555), "listeners") == []
+    assert "tls_key" in worst(replace(sound, scheme=["https"], tls_certificate="/c"), "listeners").what.replace("tls-key", "tls_key")
+
+
+def test_units_that_stand_in_the_way(sound: Settings, tmp_path: Path) -> None:
+    etc, lib = tmp_path / "etc", tmp_path / "lib"
+    for place in (etc / "multi-user.target.wants", lib):
+        place.mkdir(parents=True)
+    (lib / "dataplaneapi.service").write_text("[Service]\nExecStart=/usr/bin/dataplaneapi\nPrivateTmp=yes\n")
+    (lib / "old.service").write_text("[Service]\nExecStart=-/opt/bin/dataplaneapi --port 5555\n")
+    (etc / "multi-user.target.wants" / "old.service").symlink_to(lib / "old.service")
+    given = replace(sound, config_file="/etc/haproxy/haproxy.cfg", master_runtime="/tmp/master.sock", maps_dir="/etc/maps")
+    given = replace(given, ssl_certs_dir="/etc/s", general_storage_dir="/etc/g", spoe_dir="/etc/p", reload_cmd="sh /var/tmp/reload")
+    told = [str(each) for each in doctor._of_units(given, (etc, lib))]
+    assert len(told) == 3
+    assert f"{lib}/old.service starts another server" in told[0]
+    assert "systemctl disable --now old.service" in told[0]
+    assert "so /tmp/master.sock is not there for it" in told[1]
+    assert "so /var/tmp/reload is not there for it" in told[2]
+    (etc / "dataplaneapi.service.d").mkdir()
+    (etc / "dataplaneapi.service.d" / "own.conf").write_text("[Service]\nPrivateTmp=no\n")
+    assert len(list(doctor._of_units(given, (etc, lib)))) == 1
+
+
+def test_corrected_settings_are_written_beside_the_old(tmp_path: Path) -> None:
+    file = tmp_path / "own.yaml"
+    text = (
+        "# ours\ndataplaneapi:\n  prot: 5556\n  user:\n    - name: admin\n      password: secret1\n      insecure: true\n"
+        "transaction:\n  transaction_dir: /var/t  # kept\nhaproxy:\n  config_file: /nowhere\n  resources:\n    maps_dir: /m\n"
+    )
+    file.write_text(text)
+    done = run("doctor", "--fix", "-f", str(file))
+    beside = tmp_path / "own.yaml.fixed"
+    data = settings_file.read(str(beside))
+    assert (data["dataplaneapi"]["port"], data["dataplaneapi"]["resources"], data["dataplaneapi"]["transaction"]) == (
+        5556,
+        {"maps_dir": "/m"},
+        {"transaction_dir": "/var/t"},
+    )
+    (user,) = data["dataplaneapi"]["user"]
+    assert passwords.verify("secret1", user["password"], clear=False)
+    assert list(settings_file.unknown(data)) == []
+    assert (file.read_text(), beside.stat().st_mode & 0o777) == (text, 0o600)
+    assert "+  port: 5556" in done.stdout
+    assert "secret1" not in done.stdout
+    assert "# kept" in beside.read_text()
+    done = run("doctor", "--fix", "-f", str(beside))
+    assert "can be corrected without you" in done.stdout
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a directory away")
+def test_root_looks_at_directories_of_the_service(sound: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    directory = Path(sound.transaction_dir)
+    directory.mkdir(parents=True, exist_ok=True)
+    os.chown(directory, 65534, 65534)
+    assert "belongs to another user" in " ".join(each.what for each in doctor.findings(sound))
+    monkeypatch.setattr("dataplaneapi.doctor.checks.UNIT_USER", "nobody")
+    assert "belongs to another user" not in " ".join(each.what for each in doctor.findings(sound))

@@ -1,0 +1,74 @@
+"""The pid file and the identity."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from dataplaneapi.host.process import drop_privileges, write_pid_file
+from dataplaneapi.settings.table import SettingsError
+
+NO_PROCESS = 2**22 + 1
+
+
+@pytest.mark.parametrize("before", [None, "", str(NO_PROCESS), "{own}\n"])
+def test_the_own_pid_is_written(tmp_path: Path, before: str | None) -> None:
+    path = tmp_path / "pid"
+    if before is not None:
+        path.write_text(before.format(own=os.getpid()))
+    write_pid_file(str(path))
+    assert path.read_text() == str(os.getpid())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert os.listdir(tmp_path) == ["pid"]
+
+
+@pytest.mark.parametrize(
+    ("before", "said"), [("1", "process with PID 1 already exists"), ("soon", "error while parsing PID file content: 'soon'")]
+)
+def test_what_another_owns_is_left_alone(tmp_path: Path, before: str, said: str) -> None:
+    path = tmp_path / "pid"
+    path.write_text(before)
+    with pytest.raises(SettingsError, match=said):
+        write_pid_file(str(path))
+    assert path.read_text() == before
+
+
+def test_a_pid_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"pid_file: .*/none/pid cannot be written: No such file or directory"):
+        write_pid_file(str(tmp_path / "none/pid"))
+
+
+def test_zero_changes_nothing() -> None:
+    before = os.getuid(), os.getgid(), os.getgroups()
+    drop_privileges(0, 0)
+    assert (os.getuid(), os.getgid(), os.getgroups()) == before
+
+
+@pytest.mark.parametrize(("uid", "gid"), [(65534, 65534), (65534, 0), (0, 65534)])
+def test_another_identity(uid: int, gid: int) -> None:
+    child = os.fork()
+    if child == 0:
+        try:
+            drop_privileges(uid, gid)
+            right = (os.getuid(), os.getgid()) == (uid or os.getuid(), gid or os.getgid())
+            os._exit(0 if right else 3)
+        except SettingsError:
+            os._exit(4)
+    expected = 0 if os.getuid() == 0 else 4
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == expected
+
+
+@pytest.mark.parametrize(("soft", "hard", "wanted", "allowed"), [(64, 512, 256, 256), (64, 128, 256, 128), (256, 512, 128, 256)])
+def test_open_files(soft: int, hard: int, wanted: int, allowed: int) -> None:
+    """In a process of its own, as a limit that is lowered stays so."""
+    script = f"""
+import resource
+resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
+from dataplaneapi.host.process import allow_open_files
+print(allow_open_files({wanted}), *resource.getrlimit(resource.RLIMIT_NOFILE))
+"""
+    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert said.split() == [str(min(allowed, wanted)), str(allowed), str(hard)]

@@ -1,0 +1,41 @@
+"""Who a client is, by its certificate."""
+
+from typing import Any
+
+import pytest
+
+from dataplaneapi.server.connection import UNKNOWN, connection, names, of
+from dataplaneapi.server.endpoint import Endpoint
+
+SUBJECT = ((("organizationName", "o"),), (("commonName", "cn"),))
+
+
+@pytest.mark.parametrize(
+    ("certificate", "wanted"),
+    [
+        ({}, ()),
+        ({"subject": SUBJECT}, ("commonName=cn",)),
+        ({"subject": (), "subjectAltName": (("URI", "spiffe://a/b"),)}, ("URI=spiffe://a/b",)),
+        (
+            {"subject": SUBJECT, "subjectAltName": (("IP Address", "::1"), ("DNS", "d"), ("URI", "u"), ("email", "e"), ("DNS", "cn"))},
+            ("URI=u", "DNS=d", "DNS=cn", "email=e", "IP Address=::1", "commonName=cn"),
+        ),
+        ({"subjectAltName": (("othername", "x"),)}, ()),
+    ],
+)
+def test_names(certificate: Any, wanted: tuple[str, ...]) -> None:
+    assert tuple(f"{kind}={value}" for kind, value in names(certificate)) == wanted
+
+
+def test_one_that_may_and_one_that_may_not() -> None:
+    endpoint = Endpoint(client_names=("cn",))
+    assert connection(endpoint, {"subject": SUBJECT}).refused == ""
+    other = connection(endpoint, {"subjectAltName": (("URI", "u"),), "serialNumber": "07"})
+    assert (other.name, other.refused) == ("u", "client certificate 'u' is not among tls_client_names")
+    assert "'07'" in connection(endpoint, {"serialNumber": "07"}).refused
+
+
+def test_without_a_certificate() -> None:
+    assert connection(Endpoint(), None).name == ""
+    assert of({"type": "http"}) is UNKNOWN
+    assert of({"connection": connection(Endpoint(port=5), None)}).endpoint.port == 5

@@ -1,0 +1,40 @@
+"""Every directory of the settings has its name, and one that cannot be used disables what is kept in it and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from dataplaneapi.settings.directories import directories, tell_unusable, unusable
+from dataplaneapi.settings.table import Settings, table
+from tests.app.client import CONFIG, serving, settings
+
+DIRECTORIES = {name for name, _, _ in table() if name.endswith("_dir")} - {"backups_dir"}
+TRANSACTIONS = "/v3/services/haproxy/transactions"
+
+
+def test_all_are_named() -> None:
+    assert set(directories(Settings(acl_dir="/a"))) == DIRECTORIES
+    assert DIRECTORIES - set(directories(Settings())) == {"acl_dir"}
+
+
+def test_what_cannot_be_used_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "maps").write_text("")
+    named = directories(
+        settings(tmp_path, **{name: str(tmp_path / "there") for name in DIRECTORIES} | {"maps_dir": str(tmp_path / "maps")})
+    )
+    assert [told.split(": ")[0] for told in unusable(named.values())] == [f"maps_dir {tmp_path}/maps cannot be used"]
+    assert not (tmp_path / "there").exists()
+    tell_unusable(named.values())
+    assert "answers 503 until it can be used: maps_dir" in caplog.text
+
+
+def test_without_transactions_all_else_goes_on(tmp_path: Path) -> None:
+    (tmp_path / "transactions").write_text("")
+    with serving(tmp_path) as client:
+        for answer in (client.get(TRANSACTIONS), client.post(f"{TRANSACTIONS}?version=1"), client.get(f"{TRANSACTIONS}/x")):
+            assert answer.status == 503
+            assert answer.message.startswith(f"transaction_dir {tmp_path}/transactions cannot be used: ")
+            assert "; remove the file" in answer.message
+        assert client.post(f"{CONFIG}/backends?version=1", {"name": "b"}).status == 202
+        (tmp_path / "transactions").unlink()
+        assert client.post(f"{TRANSACTIONS}?version=2").status == 201

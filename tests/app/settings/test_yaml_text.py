@@ -1,0 +1,37 @@
+"""One value, or one line, of a YAML text."""
+
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from dataplaneapi.settings.yaml_text import with_value, without
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value", "result"),
+    [
+        ("", "a.b", 1, "a:\n  b: 1\n"),
+        ("a: 1  # why\nb: 2\n", "a", "x", "a: x  # why\nb: 2\n"),
+        ("a:\n    b: 1\n\n# c\nd: 2\n", "a.c", "two words", 'a:\n    b: 1\n    c: "two words"\n\n# c\nd: 2\n'),
+        ("a: {b: 1}\n", "a.c.d", 2, "a: {b: 1, c: {d: 2}}\n"),
+        ("a: {}\n", "a.b", ["x"], "a: {b: [x]}\n"),
+        ("a:   # none\nb: 1\n", "a.c", "", 'a:   # none\n  c: ""\nb: 1\n'),
+        ("a:\n- x\n- {y: 1}\n", "b", True, "a:\n- x\n- {y: 1}\nb: true\n"),
+        ("a: 1", "b", "no", 'a: 1\nb: "no"\n'),
+        ("a: 1\r\n", "b", 2, "a: 1\r\nb: 2\r\n"),
+    ],
+)
+def test_a_value(text: str, path: str, value: Any, result: str) -> None:
+    assert with_value(text, path, value) == result
+    data = YAML().load(result)
+    for key in path.split("."):
+        data = data[key]
+    assert data == value
+
+
+@pytest.mark.parametrize(
+    ("text", "result"), [("a: 1\nb: []  # none\nc: 2\n", "a: 1\nc: 2\n"), ("b:\n", ""), ("a: 1\nb: []", "a: 1\n"), ("a: 1\n", "a: 1\n")]
+)
+def test_a_key_that_goes(text: str, result: str) -> None:
+    assert without(text, "b") == result

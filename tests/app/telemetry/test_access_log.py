@@ -1,0 +1,91 @@
+"""Access lines."""
+
+import re
+from base64 import b64encode
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from dataplaneapi.telemetry.access_log import DEFAULT, compiled, line
+from dataplaneapi.api.responses import RELOAD_ID
+from dataplaneapi.server.connection import Connection
+from dataplaneapi.server.endpoint import Endpoint
+
+SCOPE = {
+    "type": "http",
+    "method": "GET",
+    "path": "/v3/bäckends",
+    "raw_path": b"/v3/b%C3%A4ckends",
+    "query_string": b"version=1",
+    "http_version": "1.1",
+    "client": ("192.0.2.1", 4711),
+    "server": ("198.51.100.1", 5555),
+}
+HEADERS = {b"user-agent": b'curl "8"', b"authorization": b"Basic secret", b"cookie": b"secret"}
+
+
+def written(layout: str, status: int = 200, size: int = 12) -> str:
+    exchange: Any = SimpleNamespace(
+        status=status, size=size, authenticated=False, headers=HEADERS, sent_headers=[(RELOAD_ID, b"2026-01-01-1")]
+    )
+    return line(compiled(layout), SCOPE, exchange, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("layout", "text"),
+    [
+        ("%h %l %u %m %H", "192.0.2.1 - - GET HTTP/1.1"),
+        ("%U%q", "/v3/b%C3%A4ckends?version=1"),
+        ("%r", "GET /v3/b%C3%A4ckends?version=1 HTTP/1.1"),
+        ("%s %>s %b", "200 200 12"),
+        ("%D %T %{ms}T %{us}T %{s}T", "1500000 1 1500 1500000 1"),
+        ("%p %v %V %%", "5555 198.51.100.1 198.51.100.1 %"),
+        ('"%{User-agent}i" %{Referer}i %{reload-id}o %{none}o %{HOME}e', '"curl \\"8\\"" - 2026-01-01-1 - -'),
+        ("%{Authorization}i %{Cookie}i", "- -"),
+        ("plain", "plain"),
+    ],
+)
+def test_directives(layout: str, text: str) -> None:
+    assert written(layout) == text
+
+
+@pytest.mark.parametrize(
+    ("authorization", "name", "authenticated", "user"),
+    [
+        (b"Basic " + b64encode(b'ad"min:secret'), "", True, 'ad\\"min'),
+        (b"Basic " + b64encode(b"guess:secret"), "", False, "-"),
+        (b"Basic " + b64encode(b"admin:secret"), "spiffe://a/b", False, "spiffe://a/b"),
+        (b"Bearer x", "", False, "-"),
+    ],
+)
+def test_who_asked(authorization: bytes, name: str, authenticated: bool, user: str) -> None:
+    headers = {b"authorization": authorization}
+    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=authenticated, headers=headers, sent_headers=[])
+    assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name)}, exchange, 0) == user
+
+
+def test_no_body_is_a_dash() -> None:
+    assert written("%b", size=0) == "-"
+
+
+def test_the_default() -> None:
+    text = written(DEFAULT)
+    assert re.fullmatch(
+        r'192\.0\.2\.1 - - \[\d\d/\w{3}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "GET /v3/b%C3%A4ckends\?version=1 HTTP/1\.1" 200 12 "-" ".*"', text
+    )
+
+
+def test_own_times() -> None:
+    assert re.fullmatch(r"\d{4}", written("%{%Y}t"))
+
+
+@pytest.mark.parametrize("layout", ["%z", "%", "%{x}"])
+def test_unknown_directives(layout: str) -> None:
+    with pytest.raises(ValueError, match="unknown directive"):
+        compiled(layout)
+
+
+def test_a_client_without_an_address() -> None:
+    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=False, headers={}, sent_headers=[])
+    assert line(compiled("%h %p"), SCOPE | {"client": None, "server": None}, exchange, 0) == "- -"

@@ -1,0 +1,79 @@
+"""Wrong calls get help."""
+
+import pytest
+
+from dataplaneapi.did_you_mean import Guide, nearest
+
+CONFIGURATION = "/services/haproxy/configuration"
+PATHS = [
+    "/",
+    "/info",
+    "/health",
+    "/services",
+    "/services/haproxy",
+    "/services/haproxy/runtime/maps/{name}",
+    CONFIGURATION,
+    f"{CONFIGURATION}/backends",
+    f"{CONFIGURATION}/backends/{{name}}",
+    f"{CONFIGURATION}/backends/{{parent_name}}/servers",
+    f"{CONFIGURATION}/backends/{{parent_name}}/servers/{{name}}",
+    f"{CONFIGURATION}/frontends/{{parent_name}}/acls",
+    f"{CONFIGURATION}/frontends/{{parent_name}}/acls/{{index}}",
+    f"{CONFIGURATION}/backends/{{parent_name}}/acls/{{index}}",
+    f"{CONFIGURATION}/healthchecks",
+    f"{CONFIGURATION}/peers/{{parent_name}}/servers/{{name}}",
+    f"{CONFIGURATION}/peers/{{parent_name}}/servers",
+]
+GUIDE = Guide(PATHS)
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "meant"),
+    [
+        (f"/v3{CONFIGURATION}/servers", {"backend": "x"}, [f"/v3{CONFIGURATION}/backends/x/servers"]),
+        (f"/v3{CONFIGURATION}/servers/s1", {"backend": "x"}, [f"/v3{CONFIGURATION}/backends/x/servers/s1"]),
+        (
+            f"/v2{CONFIGURATION}/servers/s1",
+            {"parent_type": "backend", "parent_name": "a b"},
+            [f"/v3{CONFIGURATION}/backends/a%20b/servers/s1"],
+        ),
+        (
+            f"/v3{CONFIGURATION}/servers",
+            {},
+            [f"/v3{CONFIGURATION}/backends/{{parent_name}}/servers", f"/v3{CONFIGURATION}/peers/{{parent_name}}/servers"],
+        ),
+        (f"/v3{CONFIGURATION}/acls/0", {"frontend": "f"}, [f"/v3{CONFIGURATION}/frontends/f/acls/0"]),
+        (f"/v2{CONFIGURATION}/backends/web", {}, [f"/v3{CONFIGURATION}/backends/web"]),
+        (f"/v3{CONFIGURATION}/backend/web/server/s1", {}, [f"/v3{CONFIGURATION}/backends/web/servers/s1"]),
+        (f"/v3{CONFIGURATION}/health_check", {}, [f"/v3{CONFIGURATION}/healthchecks"]),
+        ("/v3/health_check", {}, [f"/v3{CONFIGURATION}/healthchecks"]),
+        ("/v3/services//haproxy", {}, ["/v3/services/haproxy"]),
+        ("/info", {}, ["/v3/info"]),
+        ("/v1/info", {}, ["/v3/info"]),
+        ("/v3/services/haproxy/health", {}, ["/v3/health"]),
+        ("/elsewhere", {}, []),
+        ("/", {}, []),
+        ("/v3/" + "x" * 10_000, {}, []),
+    ],
+)
+def test_paths(path: str, query: dict[str, str], meant: list[str]) -> None:
+    assert GUIDE.meant(path, query) == meant
+
+
+def test_the_question() -> None:
+    assert GUIDE("/info", b"") == "did you mean /v3/info?"
+    assert GUIDE("/elsewhere", b"a=%FF") == ""
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("adress", ["address", "port"], "address"),
+        ("health_check", ["check", "address"], "check"),
+        ("x", ["y"], None),
+        ("Version", ["version"], "version"),
+        ("y" * 1000, ["yyyy"], None),
+    ],
+)
+def test_nearest(word: str, known: list[str], meant: str | None) -> None:
+    assert nearest(word, known) == meant

@@ -1,0 +1,39 @@
+"""What of the variables a check gets."""
+
+import pytest
+
+from haproxy_native.check.environment import for_a_command, for_haproxy
+
+KEPT = {"PATH": "/bin", "TZ": "UTC", "LC_ALL": "C", "HAPROXY_X": "1", "LD_LIBRARY_PATH": "/lib"}
+NEVER = {
+    "NOTIFY_SOCKET": "/run/n",
+    "CREDENTIALS_DIRECTORY": "/run/c",
+    "AWS_SECRET_ACCESS_KEY": "s",
+    "LISTEN_FDS": "1",
+    "HAPROXY_MWORKER_WAIT_ONLY": "1",
+}
+OTHERS = {"SECRET": "s", "PORT": "80", "A_B": "x"}
+ALL = KEPT | NEVER | OTHERS
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (b"global\n  maxconn 10 # PORT and SECRET\n", []),
+        (b"bind :${PORT}\n", ["PORT"]),
+        (b'bind ":$PORT"\n', ["PORT"]),
+        (b'bind ":${A_B-$x}" # PORT is in the same line\n', ["A_B", "PORT"]),
+        (b"http-request set-header x %[env(SECRET)]\n", ["SECRET"]),
+        (b'.if defined(A_B) && streq("$PORT",80)\n', ["A_B", "PORT"]),
+        (b"a\n  presetenv PORT 90\n  setenv A_B x\nresetenv SECRET", ["A_B", "PORT", "SECRET"]),
+        (b"x ${NOTIFY_SOCKET} ${AWS_SECRET_ACCESS_KEY} ${CREDENTIALS_DIRECTORY}", []),
+        (b"$" * 10_000 + b"\nPORT", []),
+        (b"", []),
+    ],
+)
+def test_what_the_text_names(text: bytes, named: list[str]) -> None:
+    assert for_haproxy(ALL, [b"", text]) == KEPT | {name: OTHERS[name] for name in named}
+
+
+def test_a_command_gets_all_that_is_not_the_servers_own() -> None:
+    assert for_a_command(ALL) == KEPT | OTHERS

@@ -1,0 +1,48 @@
+"""Checks are few at a time, limited, and end with who asked."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.check.run import Confinement, Ended, run
+
+PYTHON = [os.path.realpath(sys.executable), "-S", "-E", "-c"]
+
+
+async def ran(code: str, scratch: Path | None, seconds: float = 60) -> Ended:
+    return await run([*PYTHON, code], {"PATH": os.environ["PATH"]}, seconds, within=Confinement(scratch, seconds))
+
+
+def test_limits(tmp_path: Path) -> None:
+    async def work() -> None:
+        told = await ran("import resource as r; print(*(r.getrlimit(x)[0] for x in (r.RLIMIT_CPU, r.RLIMIT_CORE)))", tmp_path, 30)
+        assert told.stdout.split() == ["31", "0"]
+        assert "MemoryError" in (await ran("x = bytearray(1 << 45)", tmp_path)).stderr
+        assert str(tmp_path) in (await ran("import os; print(os.environ['TMPDIR'])", tmp_path)).stdout
+        assert (await ran("print(1)", None)).stdout == "1\n"
+        with pytest.raises(TimeoutError):
+            await ran("import time; time.sleep(60)", tmp_path, 0.1)
+
+    asyncio.run(work())
+
+
+def test_no_more_at_once_than_processors_and_none_without_a_client(tmp_path: Path) -> None:
+    async def work() -> None:
+        words, processors = ["sh", "-c", f"touch {tmp_path}/$$; sleep 60"], len(os.sched_getaffinity(0))
+        tasks = [asyncio.create_task(run(words, os.environ, 90, within=None)) for _ in range(processors + 3)]
+        while len(os.listdir(tmp_path)) < processors:
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.3)
+        pids = list(map(int, os.listdir(tmp_path)))
+        assert len(pids) == processors
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        assert not {int(each) for each in os.listdir("/proc") if each.isdigit()} & set(pids)
+        assert len(os.listdir(tmp_path)) == processors
+        assert (await run(["echo", "free"], os.environ, 60, within=None)).stdout == "free\n"
+
+    asyncio.run(work())

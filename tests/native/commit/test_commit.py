@@ -1,0 +1,154 @@
+"""A commit that is cut off anywhere leaves the old state or the new one: file, version and transactions."""
+
+import asyncio
+import errno
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haproxy_native.commit.commit import Change
+from haproxy_native.editing import header
+from haproxy_native.errors import Conflict, NativeError, WriteFailed
+from haproxy_native.text.document import Document
+from tests.native.config.failing import FailingSystem, fail_with, kill
+from tests.native.engines import adding, run, running_engine
+
+
+async def started(directory: Path) -> None:
+    """A managed file of version 2 and an open transaction."""
+    (directory / "haproxy.cfg").write_text("global\n")
+    async with running_engine(directory, backups_number=2) as engine:
+        await engine.write(adding("first"), version=1)
+        transaction = engine.start_transaction(2)
+        await engine.write(adding("second"), transaction_id=transaction.id)
+
+
+async def committed(directory: Path, system: FailingSystem) -> None:
+    async with running_engine(directory, backups_number=2) as engine:
+        engine.site.current.file.system = system
+        await engine.commit_transaction(engine.transactions("in_progress")[0].id)
+
+
+async def state(directory: Path) -> tuple[int, list[str], list[str]]:
+    """Version, backends and open transactions, as a new server finds them; file and version agree."""
+    async with running_engine(directory) as engine:
+        data = engine.raw()
+        assert header.checksum_fits(data)
+        assert header.version_of(Document.parse(data)) == engine.version()
+        assert not [name for name in os.listdir(directory) if name.startswith(".haproxy.cfg")]
+        return engine.version(), [name for name, _ in engine.document.of_kind("backend")], [one.status for one in engine.transactions()]
+
+
+def steps(directory: Path) -> int:
+    directory.mkdir()
+    run(started(directory))
+    system = FailingSystem()
+    run(committed(directory, system))
+    return len(system.calls)
+
+
+def test_a_kill_at_any_step(tmp_path: Path) -> None:
+    seen = []
+    for at in range(steps(tmp_path / "whole")):
+        directory = tmp_path / str(at)
+        directory.mkdir()
+        run(started(directory))
+        child = os.fork()
+        if child == 0:
+            try:
+                run(committed(directory, FailingSystem(at, kill, half=True)))
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        version, backends, _ = asyncio.run(state(directory))
+        seen.append((version, backends))
+    assert set(map(str, seen)) == {str((2, ["first"])), str((3, ["first", "second"]))}
+
+
+def test_a_failure_at_any_step(tmp_path: Path) -> None:
+    for at in range(steps(tmp_path / "whole")):
+        directory = tmp_path / str(at)
+        directory.mkdir()
+        run(started(directory))
+        try:
+            run(committed(directory, FailingSystem(at, fail_with(errno.EIO))))
+            told = (3, ["first", "second"], [])
+        except WriteFailed:
+            told = (2, ["first"], ["in_progress"])
+        assert asyncio.run(state(directory)) == told, f"step {at}"
+
+
+class Faults:
+    """While `on`, call number `at` of those of the whole process that touch a disk fails; `count` is how many there were."""
+
+    names = ("open", "write", "fsync", "replace", "rename", "unlink", "ftruncate", "fchmod", "fchown", "stat", "lstat", "mkdir")
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.on, self.at, self.count = False, -1, 0
+        for name in self.names:
+            monkeypatch.setattr(os, name, self._watched(getattr(os, name)))
+
+    def _watched(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            if self.on:
+                self.count += 1
+                if self.count - 1 == self.at:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return real(*arguments, **options)
+
+        return call
+
+
+async def committed_with(faults: Faults, directory: Path) -> None:
+    """File, memory and version agree, whatever fails; what was committed or promised before is there, and after a restart too."""
+    async with running_engine(directory, backups_number=2, backups=directory / "backups") as engine:
+        former, promised = engine.raw(), engine.reloads.pending
+        failed = False
+        faults.on = True
+        try:
+            await engine.commit_transaction(engine.transactions("in_progress")[0].id)
+        except NativeError:
+            failed = True
+        finally:
+            faults.on = False
+        data, version = engine.raw(), engine.version()
+        assert data == engine.document.data
+        assert header.checksum_fits(data)
+        assert (header.version_of(engine.document), engine.reloads.pending) == (version, promised)
+        assert (data == former, version) == ((True, 2) if failed else (False, 3))
+    async with running_engine(directory) as engine:
+        assert (engine.raw(), engine.version(), engine.reloads.pending) == (data, version, promised)
+
+
+def test_a_failure_of_any_call_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    faults = Faults(monkeypatch)
+    at = -1
+    while at <= faults.count:
+        directory = tmp_path / str(at)
+        directory.mkdir()
+        run(started(directory))
+        faults.at, faults.count = at, 0
+        run(committed_with(faults, directory))
+        at += 1
+    assert at > 30
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (Change(lambda document: document, version=4), "version in configuration file is 5, given version is 4"),
+        (
+            Change(lambda document: document, version=4, transaction_id="x"),
+            "version mismatch, transaction version: 4, configured version: 5",
+        ),
+    ],
+)
+def test_who_comes_too_late(change: Change, text: str) -> None:
+    with pytest.raises(Conflict) as caught:
+        change.compare(5)
+    assert caught.value.detail == text
+    change.compare(4)
+    Change(lambda document: document).compare(5)

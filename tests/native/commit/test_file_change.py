@@ -1,0 +1,205 @@
+"""A stored file through the commit: file and process, or neither; also where the process ended half-way."""
+
+import errno
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit import file_change
+from haproxy_native.commit.commit import commit
+from haproxy_native.commit.file_change import FileChange, resume
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.commit.context import Site
+from haproxy_native.disk.file import ConfigFile
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NotTaken, RuntimeAbsent, RuntimeRefused, WriteFailed
+from haproxy_native.runtime.client import Runtime
+from tests.native.engines import UNKNOWN, run, running_engine
+
+NOTHING = b"nothing"
+
+
+@dataclass
+class Process:
+    """What a worker would have of one file; `refuses` content, or answers nothing where it is `gone`."""
+
+    path: Path
+    has: bytes | None = b"old"
+    refuses: bytes | None = NOTHING
+    gone: bool = False
+    told: list[bytes | None] = field(default_factory=list)
+
+    @property
+    def said(self) -> Sequence[str]:
+        return ["set it"]
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        content = content_of(self.path)
+        self.told.append(content)
+        if self.gone:
+            raise RuntimeAbsent("nobody there")
+        if content == self.refuses:
+            raise RuntimeRefused("no such thing", "set it")
+        self.has = content
+
+    async def take_back(self, runtime: Runtime) -> None:
+        raise AssertionError("a single step is never taken back")
+
+
+@dataclass
+class OneFile:
+    """A store whose worker can be told."""
+
+    process: Process
+    name: str = "one"
+
+    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+        return FilePlan([self.process], used=True)
+
+
+class Full:
+    """A system that runs out of space at the last moment."""
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(os, name)
+
+    def replace(self, *_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def content_of(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+
+
+def changing(tmp_path: Path, work) -> None:
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+    path = tmp_path / "one.txt"
+    path.write_bytes(b"old")
+
+    async def test() -> None:
+        async with running_engine(tmp_path) as engine:
+            await work(engine, path, Process(path))
+
+    run(test())
+
+
+def change(path: Path, process: Process, content: bytes | None, **more) -> FileChange:
+    draft = None if content is None else ConfigFile(path, path.parent).draft(content, UNKNOWN)
+    return FileChange(OneFile(process), path, draft, **more)
+
+
+@pytest.mark.parametrize("content", [b"new", None])
+def test_file_and_process(tmp_path: Path, content: bytes | None) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        assert (await commit(engine.site, change(path, process, content))).live
+        assert process.has == content == content_of(path)
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+@pytest.mark.parametrize("content", [b"new", None])
+def test_or_neither(tmp_path: Path, content: bytes | None) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.refuses = content
+        with pytest.raises(NotTaken, match="refused by HAProxy: no such thing"):
+            await commit(engine.site, change(path, process, content))
+        assert process.has == b"old" == content_of(path)
+        assert not engine.site.stored.entries
+        assert engine.reloads.pending is None
+
+    changing(tmp_path, work)
+
+
+def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.gone = True
+        outcome = await commit(engine.site, change(path, process, b"new", may_reload=False))
+        assert outcome.reload_id
+        assert "it is not known whether HAProxy took one.txt: nobody there" in outcome.reasons[0].why
+        assert (content_of(path), engine.site.stored.waits) == (b"new", True)
+
+    changing(tmp_path, work)
+
+
+def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        outcome = await commit(engine.site, change(path, process, b"new", may_reload=False, live=False))
+        assert (outcome.live, process.told, content_of(path)) == (True, [], b"new")
+        await commit(engine.site, change(path, process, b"newer"))
+        assert (process.has, engine.site.stored.entries) == (b"newer", {})
+
+    changing(tmp_path, work)
+
+
+@pytest.mark.parametrize(
+    ("reached", "refuses", "left"),
+    [(False, NOTHING, b"old"), (True, NOTHING, b"new"), (True, b"new", b"old")],
+    ids=["before", "finished", "undone"],
+)
+def test_what_a_crash_cut_off(tmp_path: Path, reached: bool, refuses: bytes, left: bytes) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.refuses = refuses
+        engine.site.stored.begin(path, "one")
+        if reached:
+            write(path, b"new")
+        engine.site.stored.open()
+        await resume(engine.site, {"one": OneFile(process)})
+        assert process.has == content_of(path) == left
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+@pytest.mark.parametrize(("reached", "left"), [(0, b"old"), (1, b"old"), (2, b"new")])
+def test_files_that_are_read_together_are_changed_together(tmp_path: Path, reached: int, left: bytes) -> None:
+    """`reached`: how many of them a crash let through."""
+
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        key = tmp_path / "one.txt.key"
+        key.write_bytes(b"old")
+        drafts = {each: ConfigFile(each, tmp_path).draft(b"new", UNKNOWN) for each in (key, path)}
+        begun = FileChange(OneFile(process), path, drafts[path], along={key: drafts[key]})
+        file_change._begin(engine.site, begun)
+        for draft in list(begun.drafts)[:reached]:
+            draft.install()
+        for draft in begun.drafts:
+            draft.discard()
+        engine.site.stored.open()
+        await resume(engine.site, {"one": OneFile(process)})
+        assert (content_of(key), content_of(path), process.has) == (left, left, left)
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        key = tmp_path / "one.txt.key"
+        key.write_bytes(b"old")
+        drafts = [ConfigFile(each, tmp_path, system).draft(b"new", UNKNOWN) for each, system in ((key, os), (path, Full()))]
+        with pytest.raises(WriteFailed, match="make room"):
+            await commit(engine.site, FileChange(OneFile(process), path, drafts[1], along={key: drafts[0]}))
+        assert (content_of(key), content_of(path), process.told) == (b"old", b"old", [])
+        assert not [name for name in os.listdir(tmp_path) if name.startswith(".one")]
+        assert not engine.site.stored.entries
+
+    changing(tmp_path, work)
+
+
+def test_after_a_crash_without_a_worker_a_reload_is_owed(tmp_path: Path) -> None:
+    async def work(engine: Engine, path: Path, process: Process) -> None:
+        process.gone = True
+        engine.site.stored.begin(path, "one")
+        write(path, b"new")
+        await resume(engine.site, {"one": OneFile(process)})
+        assert engine.site.stored.waits
+
+    changing(tmp_path, work)

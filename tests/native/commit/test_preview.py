@@ -1,0 +1,70 @@
+"""The difference is that of the whole texts, however little of them is looked at."""
+
+from difflib import unified_diff
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from haproxy_native.commit.preview import difference
+from haproxy_native.editing import header
+from haproxy_native.text.document import Document
+from haproxy_native.text.parts import MAIN, join
+
+LINES = st.lists(st.sampled_from(["global\n", "backend a\n", "  x y\n", "\n", "# c\n", "backend b\n"]), max_size=30)
+
+
+@given(LINES, LINES, LINES, LINES)
+def test_it_agrees_with_comparing_everything(head: list[str], old: list[str], new: list[str], tail: list[str]) -> None:
+    before, after = [*head, *old, *tail], [*head, *new, *tail]
+    diff = difference(Document.parse("".join(before)), Document.parse("".join(after)), "f")
+    assert apply(before, diff) == after
+    assert (diff == "") == (before == after)
+
+
+def apply(lines: list[str], diff: str) -> list[str]:
+    """What `patch` would do."""
+    result, at = [], 0
+    for line in diff.splitlines(keepends=True)[2:]:
+        if line.startswith("@@"):
+            start, _, count = line.split(" ")[1][1:].partition(",")
+            place = int(start) - (count != "0")
+            result += lines[at:place]
+            at = place
+        elif line.startswith("+"):
+            result.append(line[1:])
+        else:
+            assert lines[at] == line[1:]
+            at += 1
+            result += [line[1:]] if line.startswith(" ") else []
+    return result + lines[at:]
+
+
+def test_places_are_those_of_the_file() -> None:
+    before = [f"  line {i}\n" for i in range(100)]
+    after = [*before[:50], "  new\n", *before[51:]]
+    diff = difference(Document.parse("".join(before)), Document.parse("".join(after)), "f")
+    assert diff.splitlines()[:2] == ["--- f (now)", "+++ f (then)"]
+    assert diff == "".join(unified_diff(before, after, "f (now)", "f (then)"))
+
+
+def test_our_header_does_not_count() -> None:
+    bare = Document.parse("global\n  a\n")
+    old, new = (header.with_header(bare, version, banner=True).document for version in (7, 8))
+    assert difference(old, new, "f") == ""
+    first = difference(bare, new, "f")
+    assert [line for line in first.splitlines()[3:] if line[0] in "+-"] == ["+" + line.rstrip() for line in header.BANNER]
+
+
+def test_a_missing_last_line_end_is_told() -> None:
+    diff = difference(Document.parse("global\n  a"), Document.parse("global\n  b\n"), "f")
+    assert diff.endswith("-  a\n\\ No newline at end of file\n+  b\n")
+
+
+def test_each_of_several_files() -> None:
+    old, new = (Document.parse(join([("a.cfg", b"global\n"), (MAIN, text), ("b.cfg", text)])) for text in (b"backend b\n", b"backend c\n"))
+    assert [line for line in difference(old, new, "f").splitlines() if line.startswith("+")] == [
+        "+++ f (then)",
+        "+backend c",
+        "+++ b.cfg (then)",
+        "+backend c",
+    ]

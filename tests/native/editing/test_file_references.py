@@ -1,0 +1,61 @@
+"""Which lines mention a stored file."""
+
+import pytest
+
+from haproxy_native.editing.file_references import references
+from haproxy_native.text.document import Document
+
+PATH = "/etc/haproxy/maps/hosts.map"
+
+
+def lines(text: str, path: str = PATH) -> list[int]:
+    return [each.line for each in references(Document.parse(text.encode()), path, "/etc/haproxy")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"http-request set-var(txn.a) req.hdr(host),map({PATH})",
+        f"http-request set-var(txn.a) req.hdr(host),map_str({PATH},none)",
+        f'http-request set-var(txn.a) "req.hdr(host),map_beg(opt@{PATH},none)"',
+        f"acl known src -f {PATH}",
+        "errorfile 503 maps/hosts.map",
+        "errorfile 503 ./maps//hosts.map",
+        'acl known src -f "${DIR}/hosts.map"',
+        f"use_backend b if {{ src -f '{PATH}' }}",
+        "http-request set-map(/etc/haproxy/maps/../maps/hosts.map) a b",
+    ],
+)
+def test_a_line_that_refers(line: str) -> None:
+    text = f"# {PATH}\n\nfrontend f\n  # {PATH}\n  {line}\n"
+    (found,) = references(Document.parse(text.encode()), PATH, "/etc/haproxy")
+    assert (found.section, found.line, found.keyword, found.text) == ("frontend f", 5, line.split()[0], line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"acl known src -f {PATH}.bak",
+        f"acl known src -f /other{PATH}",
+        "acl known src -f hosts.map",
+        f"acl known src 10.0.0.1 # {PATH}",
+        "use_backend maps",
+        "log-format %[req.hdr(host)]hosts.map",
+    ],
+)
+def test_a_line_that_does_not(line: str) -> None:
+    assert lines(f"frontend f\n  {line}\n") == []
+
+
+def test_relative_paths_begin_at_the_bases() -> None:
+    text = "global\n  crt-base /etc/ssl\nfrontend f\n  bind :443 ssl crt site.pem\n  bind :444 ssl crt .\n"
+    assert lines(text, "/etc/ssl/site.pem") == [4, 5]
+    assert lines(text, "/etc/other/site.pem") == []
+
+
+def test_a_directory_stands_for_its_files() -> None:
+    assert lines("frontend f\n  bind :443 ssl crt /etc/ssl/all/\n", "/etc/ssl/all/x.pem") == [2]
+
+
+def test_a_script_may_load_another() -> None:
+    assert lines("global\n  lua-load /etc/haproxy/main.lua\n", "/etc/haproxy/lib.lua") == [2]

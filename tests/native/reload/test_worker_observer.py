@@ -1,0 +1,115 @@
+"""What can be seen of a reload, on every version and through either socket."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable
+
+import pytest
+
+from haproxy_native.reload.worker_observer import Sight
+from haproxy_native.reload.strategies import Outcome
+from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict
+from haproxy_native.runtime.client import Runtime, Worker
+from tests.haproxy.process import HAProxy, free_port
+
+
+def look(
+    haproxy: HAProxy, through: str, event: Callable[[], object], *, patience: float = 20.0, ok: bool = True, known: bool = True
+) -> tuple[Verdict, Sight]:
+    async def run() -> tuple[Verdict, Sight]:
+        runtime = Runtime(timeout=10)
+        await runtime.connect(str(haproxy.master) if through == "master" else None, [str(haproxy.stats)], 0, 0.02)
+        sight, began = Sight(runtime, known=known, patience=patience), time.time()
+        await sight.before()
+        event()
+        return await sight.after(began, Outcome(ok)), sight
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("through", ["master", "stats"])
+def test_a_new_worker(haproxy: HAProxy, through: str) -> None:
+    before = haproxy.worker_pid()
+    seen, sight = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2))
+    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.worker_pid()
+    assert sight.worker and sight.worker.pid == before != seen.worker.pid
+
+
+def test_the_master_tells_a_failure_without_waiting(haproxy: HAProxy) -> None:
+    haproxy.write(haproxy.file.read_text() + "  nonsense\n")
+    seen, sight = look(haproxy, "master", lambda: os.kill(haproxy.pid, signal.SIGUSR2), patience=600)
+    assert seen.ending is Ending.REFUSED and seen.why == MASTER_FAILED and seen.worker == sight.worker
+
+
+@pytest.mark.parametrize("through", ["master", "stats"])
+def test_nothing_happens(haproxy: HAProxy, through: str) -> None:
+    seen, sight = look(haproxy, through, lambda: None, patience=0.1)
+    assert seen.ending is Ending.REFUSED and sight.worker and f"the worker of before (pid {sight.worker.pid}) still answers" in seen.why
+
+
+@pytest.mark.parametrize(("ok", "ending"), [(True, Ending.ABSENT), (False, Ending.REFUSED)])
+def test_haproxy_is_gone(haproxy: HAProxy, ok: bool, ending: Ending) -> None:
+    seen, _ = look(haproxy, "stats", haproxy.stop, patience=0.1, ok=ok)
+    assert (seen.ending, seen.worker) == (ending, None)
+
+
+def test_haproxy_was_not_there_and_is_now(haproxy: HAProxy) -> None:
+    haproxy.stop()
+    seen, sight = look(haproxy, "stats", haproxy.start)
+    assert seen.ending is Ending.LOADED and sight.worker is None
+
+
+@pytest.mark.parametrize(("known", "ending"), [(True, Ending.ABSENT), (False, Ending.UNSEEN)])
+@pytest.mark.parametrize("ok", [True, False])
+def test_neither_before_nor_after(haproxy: HAProxy, known: bool, ending: Ending, ok: bool) -> None:
+    haproxy.stop()
+    assert look(haproxy, "stats", lambda: None, ok=ok, known=known)[0] == Verdict(ending)
+
+
+def test_no_socket_at_all() -> None:
+    async def run() -> Verdict:
+        sight = Sight(Runtime())
+        await sight.before()
+        return await sight.after(time.time(), Outcome(True))
+
+    assert asyncio.run(run()) == Verdict(Ending.UNSEEN)
+
+
+@pytest.mark.parametrize("through", ["master", "stats"])
+def test_a_command_that_fails_after_it_has_reloaded(haproxy: HAProxy, through: str) -> None:
+    """Its exit status is known long before the new worker answers."""
+    seen, _ = look(haproxy, through, lambda: os.kill(haproxy.pid, signal.SIGUSR2), ok=False)
+    assert seen.ending is Ending.LOADED and seen.worker and seen.worker.pid == haproxy.worker_pid()
+
+
+def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
+    haproxy.stop()
+
+    async def run() -> tuple[Ending, Worker | None]:
+        runtime = Runtime(timeout=10)
+        runtime.use(None, [str(haproxy.stats)])
+        sight, began = Sight(runtime), time.time()
+        await sight.before()
+        await asyncio.to_thread(haproxy.start)
+        return (await sight.after(began, Outcome(False))).ending, sight.worker
+
+    assert asyncio.run(run()) == (Ending.LOADED, None)
+
+
+def test_haproxy_says_why_it_does_not_start(haproxy: HAProxy) -> None:
+    """Of a text that passes `haproxy -c`; up to 2.6 it keeps no log."""
+    haproxy.write(haproxy.file.read_text() + f"log-forward x\n  bind 127.0.0.1:{free_port()}\n  log ring@nowhere local0\n")
+
+    async def run() -> str:
+        runtime = Runtime(timeout=10)
+        await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 0, 0.02)
+        sight, began = Sight(runtime, patience=600), time.time()
+        await sight.before()
+        os.kill(haproxy.pid, signal.SIGUSR2)
+        assert (await sight.after(began, Outcome(True))).why == MASTER_FAILED
+        return await sight.startup_log()
+
+    said = asyncio.run(run())
+    assert "uses unknown ring named 'nowhere'" in said if haproxy.version > (2, 6) else said == ""

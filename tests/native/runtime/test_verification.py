@@ -1,0 +1,81 @@
+"""A re-read that shows something else than was asked for."""
+
+import asyncio
+import ipaddress
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.errors import RuntimeRefused
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+
+Check = Shows | Gone | Limit
+
+
+def prove_on(haproxy: HAProxy, *checks: Check) -> None:
+    async def run() -> None:
+        runtime = Runtime(timeout=10)
+        assert await runtime.connect(None, [str(haproxy.stats)], 5, 0.02)
+        await prove(runtime, [("the command", check) for check in checks])
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        Shows("app", "plain"),
+        Shows("app", "plain", (("uweight", 10), ("address", ipaddress.ip_address("127.0.0.1")), ("forced_state", "ready"))),
+        Gone("app", "ghost"),
+        Limit("app", "plain", 20),
+        Limit("web", "", 100),
+        Limit("app", "checked", 0),
+    ],
+)
+def test_what_is_so(haproxy: HAProxy, check: Check) -> None:
+    prove_on(haproxy, check)
+
+
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        (Shows("app", "ghost"), "there is no app/ghost"),
+        (Shows("app", "plain", (("uweight", 11),)), "uweight of app/plain is 10, not 11"),
+        (Shows("app", "plain", (("address", ipaddress.ip_address("::1")),)), "address of app/plain is 127.0.0.1, not ::1"),
+        (Gone("app", "plain"), "app/plain is still there"),
+        (Limit("app", "plain", 21), "shown is 20, not 21"),
+        (Limit("app", "ghost", 21), "shown is none"),
+        (Limit("ghost", "", 21), "shown is none"),
+    ],
+)
+def test_what_is_not(haproxy: HAProxy, check: Check, words: str) -> None:
+    with pytest.raises(RuntimeRefused, match=words) as caught:
+        prove_on(haproxy, check)
+    assert caught.value.command == "the command"
+
+
+def test_the_last_word_counts(haproxy: HAProxy) -> None:
+    prove_on(haproxy, Gone("app", "plain"), Shows("app", "plain", (("uweight", 99),)), Shows("app", "plain", (("uweight", 10),)))
+    prove_on(haproxy, Shows("app", "ghost", (("forced_state", "maint"),)), Gone("app", "ghost"))
+
+
+def test_a_frontend_and_a_backend_of_one_name(tmp_path: Path) -> None:
+    """Refused by HAProxy from 3.3 on."""
+    config = f"""global
+  stats socket {{stats}} mode 600 level admin
+defaults
+  mode http
+  timeout client 5s
+  timeout connect 5s
+  timeout server 5s
+backend web
+  server one 127.0.0.1:1 maxconn 9
+frontend web
+  bind 127.0.0.1:{free_port()}
+  maxconn 100
+"""
+    with HAProxy(tmp_path, config, binary=binaries.exactly("2.6")) as haproxy:
+        prove_on(haproxy, Limit("web", "", 100), Limit("web", "one", 9))
