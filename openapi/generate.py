@@ -8,12 +8,11 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from dataplaneapi.settings import page as settings_page
-from openapi import bundle, command, keywords, layout, models, swagger
+from openapi import bundle, command, keywords, layout, models, settings_page, swagger
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ROOT / "openapi" / "generated"
-MODELS = ROOT / "native" / "models"
+MODELS = ROOT / "native" / "haproxy_native" / "models"
 DOCS = ROOT / "docs"
 COMMAND = "make generate"
 

@@ -14,7 +14,7 @@ from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.settings.table import Settings
 from dataplaneapi.api.normalize import Schemas
-from dataplaneapi.services import Sidecar
+from dataplaneapi.api.services import Sidecar
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.auth.users import Users
 from haproxy_native.editing.editor import Editor

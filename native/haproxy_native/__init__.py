@@ -1,4 +1,4 @@
-"""The native layer: HAProxy configuration as text, grammar and transactions, and the HAProxy process behind it.
+"""HAProxy configuration as text, grammar and transactions, and the HAProxy process behind it.
 
-It knows nothing of HTTP and works without the `app` package; see docs/architecture.md.
+It knows nothing of HTTP and needs no other package of the project; docs/library.md shows its use.
 """

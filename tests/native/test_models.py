@@ -12,7 +12,7 @@ from haproxy_native.models import model
 
 DOCUMENT = json.loads((Path(__file__).parents[2] / "openapi/generated/dataplane.json").read_text())
 SCHEMAS = DOCUMENT["components"]["schemas"]
-MODELS = Path(__file__).parents[2] / "native/models"
+MODELS = Path(__file__).parents[2] / "native/haproxy_native/models"
 
 
 def properties(schema: dict) -> dict:

@@ -28,9 +28,11 @@ def test_the_wheel(built: Path) -> None:
     with zipfile.ZipFile(built / f"dataplane_sidecar-{NUMBER}-py3-none-any.whl") as wheel:
         names = set(wheel.namelist())
     shared = f"dataplane_sidecar-{NUMBER}.data/data/share"
-    assert {"openapi/generated/dataplane.json", f"{shared}/man/man8/dataplaneapi.8", f"{shared}/dataplaneapi/dataplaneapi.yaml"} <= names
+    assert {"haproxy_native/generated/dataplane.json", f"{shared}/man/man8/dataplaneapi.8", f"{shared}/dataplaneapi/dataplaneapi.yaml"} <= names
     assert {f"{shared}/dataplaneapi/systemd/{each.name}" for each in (CHECKOUT / "systemd").iterdir()} <= names
-    ours = {path.relative_to(CHECKOUT).as_posix() for part in ("app", "native") for path in (CHECKOUT / part).rglob("*") if path.is_file()}
+    roots = (CHECKOUT / "app", CHECKOUT / "native")
+    ours = {path.relative_to(root).as_posix() for root in roots for path in root.rglob("*") if path.is_file()}
+    assert {name.split("/")[0] for name in names if ".data/" not in name and ".dist-info/" not in name} == {"dataplaneapi", "haproxy_native"}
     assert {name for name in ours if "__pycache__" not in name} <= names
     assert not [name for name in names if name.startswith(("tests/", "bench/", "demo/"))]
 

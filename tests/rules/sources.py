@@ -6,7 +6,10 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 PACKAGES = ("app", "native", "openapi", "bench", "demo")
-GENERATED = ("native/models/", "openapi/generated/")
+GENERATED = ("native/haproxy_native/models/", "openapi/generated/")
+# Where packages that stand in no directory of their name begin.
+ROOTS = ("app", "native")
+OURS = ("dataplaneapi", "haproxy_native", "openapi", "bench", "demo")
 
 
 @cache
@@ -23,8 +26,8 @@ def tree(path: Path) -> ast.Module:
 
 def module(path: Path) -> str:
     """The name under which a file is imported."""
-    name = path.with_suffix("").as_posix().replace("/", ".")
-    return name.removesuffix(".__init__")
+    parts = path.with_suffix("").parts
+    return ".".join(parts[parts[0] in ROOTS :]).removesuffix(".__init__")
 
 
 def lines(path: Path) -> int:

@@ -18,7 +18,7 @@ from dataplaneapi.api.validation import check_outermost, validated
 from haproxy_native.beside import LARGE, beside_if
 
 if TYPE_CHECKING:
-    from dataplaneapi.services import Sidecar
+    from dataplaneapi.api.services import Sidecar
 
 JSON = "application/json"
 RUNTIME = "/services/haproxy/runtime/"

@@ -20,7 +20,7 @@ from dataplaneapi.api.operations import Handler, Operation
 from haproxy_native.errors import NativeError
 
 if TYPE_CHECKING:
-    from dataplaneapi.services import Sidecar
+    from dataplaneapi.api.services import Sidecar
 
 
 def application(sidecar: "Sidecar") -> FastAPI:

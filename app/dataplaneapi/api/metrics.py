@@ -20,7 +20,7 @@ from haproxy_native.storage import certificate
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from dataplaneapi.services import Sidecar
+    from dataplaneapi.api.services import Sidecar
 
 MISSING = "the metrics need the package prometheus-client: install dataplane-sidecar[metrics]"
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"

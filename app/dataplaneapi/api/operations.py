@@ -7,15 +7,13 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dataplaneapi.api.responses import Answer
 from dataplaneapi.api.parameters import Parameter
 
-if TYPE_CHECKING:
-    from dataplaneapi.api.call import Call
-
-Handler = Callable[["Call"], Awaitable[Answer]]
+# Of a `Call`.
+Handler = Callable[[Any], Awaitable[Answer]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 # A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
 KINDS = {"section": "section", "view": "section", "named": "named_child", "indexed": "indexed_child", "singleton": "singleton"}

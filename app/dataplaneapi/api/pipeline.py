@@ -4,7 +4,6 @@ Reads go straight to their handler, most to an answer that is kept; everything e
 """
 
 import contextvars
-import copy
 import itertools
 import logging
 import os
@@ -13,25 +12,26 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dataplaneapi.server import connection
+from dataplaneapi.server.acceptor import PROBE_PATHS
 
 from dataplaneapi.api import cors, probes
+from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 
 from dataplaneapi.telemetry import counters as tally, trace_context
-from dataplaneapi.api.responses import CONFIGURATION_VERSION, Answer, FileAnswer, Header, HeaderName
+from dataplaneapi.api.responses import CONFIGURATION_VERSION, Answer, FileAnswer, Header
 from dataplaneapi.api.response_cache import AnswerCache
 from dataplaneapi.api.call import reading
 from dataplaneapi.api.errors import ApiError, answer_to, error_answer
 from dataplaneapi.telemetry.log import ACCESS
 from dataplaneapi.api.parameters import query_values
 from dataplaneapi.server.replies import Replies
-from dataplaneapi.services import Sidecar
+from dataplaneapi.api.services import Sidecar
 from haproxy_native.errors import NativeError
 from haproxy_native.request_context import origin
 
-REQUEST_ID = HeaderName(b"X-Request-Id")
 CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)
 access_logger = logging.getLogger(ACCESS)
@@ -63,7 +63,7 @@ class Pipeline:
             await self.app(scope, receive, send)
             return
         scope["request_id"] = f"{self._prefix}-{next(self._numbers):x}"
-        exchange = Exchange(self, scope, send)
+        exchange = Exchange(scope, send, lambda exchange: self._common(scope, exchange))
         fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self.sidecar.traces
         if traces:
             fields |= traces.begin(scope["method"], fields)
@@ -108,7 +108,7 @@ class Pipeline:
             contextvars.copy_context().run(_log_as, scope, found.exchange.again(request_id), seconds)
         return found.at(date, request_id.encode())
 
-    async def _answer(self, scope: Scope, receive: Receive, exchange: "Exchange") -> Answer | None:
+    async def _answer(self, scope: Scope, receive: Receive, exchange: Exchange) -> Answer | None:
         """The answer, or None when FastAPI has sent it."""
         if (over := connection.of(scope)).refused:
             return error_answer(403, over.refused)
@@ -119,7 +119,7 @@ class Pipeline:
             return foreign
         if (page := self.public(scope)) is not None:
             return page
-        if scope["path"] in probes.PATHS:
+        if scope["path"] in PROBE_PATHS:
             return await probes.answer(self.sidecar, scope["path"])
         authorization, gate = exchange.headers.get(b"authorization", b""), self.sidecar.gate
         known = not over.endpoint.basic_auth or gate.admits_at_once(authorization)
@@ -151,13 +151,22 @@ class Pipeline:
         named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
         return self.sidecar.engine.version(named or None)
 
+    def _common(self, scope: Scope, exchange: Exchange) -> list[Header]:
+        common = [
+            (REQUEST_ID, scope["request_id"].encode()),
+            (CONFIGURATION_VERSION, b"%d" % self.version_of(scope)),
+            *cors.headers(scope, exchange.headers, self.sidecar.settings.cors_origins),
+            *scope.get("ignored", ()),
+        ]
+        return common if connection.of(scope).endpoint.keep_alive else [*common, CLOSE]
 
-def _log_as(scope: Scope, exchange: "Exchange", seconds: float) -> None:
+
+def _log_as(scope: Scope, exchange: Exchange, seconds: float) -> None:
     origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
     _log(scope, exchange, seconds)
 
 
-def _log(scope: Scope, exchange: "Exchange", seconds: float) -> None:
+def _log(scope: Scope, exchange: Exchange, seconds: float) -> None:
     client = {"client": name} if (name := connection.of(scope).name) else {}
     access_logger.info("request", extra={"request": (scope, exchange, seconds), "fields": client})
 
@@ -165,49 +174,3 @@ def _log(scope: Scope, exchange: "Exchange", seconds: float) -> None:
 def operation_of(scope: Scope) -> str:
     operation = scope.get("operation")
     return operation.id if operation else tally.NO_OPERATION
-
-
-class Exchange:
-    """One request and its answer; adds the headers that every answer carries."""
-
-    __slots__ = ("_pipeline", "_scope", "_send", "authenticated", "began", "headers", "sent_headers", "size", "status")
-
-    def __init__(self, pipeline: Pipeline, scope: Scope, send: Send) -> None:
-        self._pipeline, self._scope, self._send = pipeline, scope, send
-        self.began = time.perf_counter()
-        # Of a header that is sent twice the first counts, as with the reference.
-        self.headers: dict[bytes, bytes] = dict(reversed(scope["headers"]))
-        self.status: int = 0
-        self.size: int = 0
-        # Whether the user that the request names gave the right password.
-        self.authenticated = False
-        self.sent_headers: list[Header] = []
-
-    async def send(self, message: Message) -> None:
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            message["headers"] = self.sent_headers = [*message["headers"], *self._common()]
-        else:
-            self.size += len(message.get("body", b""))
-        await self._send(message)
-
-    def finished(self) -> "Exchange":
-        """What a log needs of it, which holds no connection."""
-        other = copy.copy(self)
-        del other._pipeline, other._scope, other._send
-        return other
-
-    def again(self, request_id: str) -> "Exchange":
-        """A finished one once more, under another id."""
-        other = copy.copy(self)
-        other.sent_headers = [(name, request_id.encode() if name == REQUEST_ID else value) for name, value in self.sent_headers]
-        return other
-
-    def _common(self) -> list[Header]:
-        common = [
-            (REQUEST_ID, self._scope["request_id"].encode()),
-            (CONFIGURATION_VERSION, b"%d" % self._pipeline.version_of(self._scope)),
-            *cors.headers(self._scope, self.headers, self._pipeline.sidecar.settings.cors_origins),
-            *self._scope.get("ignored", ()),
-        ]
-        return common if connection.of(self._scope).endpoint.keep_alive else [*common, CLOSE]

@@ -17,16 +17,15 @@ from haproxy_native.errors import RuntimeFailure, Unreadable
 from haproxy_native.reload.agent import WAITS
 
 if TYPE_CHECKING:
-    from dataplaneapi.services import Sidecar
+    from dataplaneapi.api.services import Sidecar
 
-PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 PATIENCE = 2.0
 _OK = {"status": "ok"}
 _NOT_READY = ("failed", "waiting")
 
 
 async def answer(sidecar: "Sidecar", path: str) -> Answer:
-    """Of one of PATHS."""
+    """Of one of `PROBE_PATHS`."""
     if path == "/livez":
         return Answer(200, b"ok\n", TEXT)
     if path == "/metrics":

@@ -16,7 +16,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
 
 if TYPE_CHECKING:
-    from dataplaneapi.services import Sidecar
+    from dataplaneapi.api.services import Sidecar
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"

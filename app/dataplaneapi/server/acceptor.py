@@ -16,6 +16,8 @@ from collections.abc import Callable
 
 logger = logging.getLogger(__name__)
 AT_ONCE, HANDSHAKE_SECONDS, PAUSE_SECONDS, RESERVED = 64, 10.0, 1.0, 64
+# Answered without a place and without a password.
+PROBE_PATHS = frozenset({"/livez", "/readyz", "/metrics"})
 # How long a connection beyond the limit may stay when others want its place, and how often is looked for one that has to go.
 GRACE_SECONDS, LOOK_SECONDS = 1.0, 0.1
 # How long a handshake of TCP that has begun may take to be complete when the socket is to be closed.

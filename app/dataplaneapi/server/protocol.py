@@ -23,13 +23,12 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
-from dataplaneapi.api import probes
-from dataplaneapi.server.acceptor import Place
+from dataplaneapi.server.acceptor import PROBE_PATHS, Place
 from dataplaneapi.server.connection import connection
 from dataplaneapi.server.deadline import Deadline
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, Refused, check, too_large, too_many
-from dataplaneapi.telemetry.log_rate import RateLimit
+from dataplaneapi.server.log_rate import RateLimit
 from dataplaneapi.server.outlet import Outlet, RecordingOutlet
 from dataplaneapi.server.replies import is_whole
 
@@ -239,7 +238,7 @@ class Protocol(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active, self._patience = cycle, ANSWER_SECONDS
-        if not self._place.ask(is_probe=cycle.scope["path"] in probes.PATHS):
+        if not self._place.ask(is_probe=cycle.scope["path"] in PROBE_PATHS):
             self._held = lambda: self._start(cycle, app)
             self._deadline.within(self._endpoint.read_timeout or ANSWER_SECONDS, self._evict)
             self.flow.pause_reading()

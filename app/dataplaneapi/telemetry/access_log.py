@@ -12,7 +12,7 @@ from dataplaneapi.server import connection
 from dataplaneapi.auth.gate import parse_basic
 
 if TYPE_CHECKING:
-    from dataplaneapi.api.pipeline import Exchange
+    from dataplaneapi.api.exchange import Exchange
 
 DEFAULT = '%h %l %u %t "%m %U%q %H" %>s %b "%{Referer}i" "%{User-agent}i"'
 # Letters of a path, a query or a header in a line.

@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dataplaneapi.telemetry import access_log as access
+from dataplaneapi.telemetry.severity import severity
 from haproxy_native.request_context import origin
 
 ACCESS = "access"
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
-# As syslog and the journal number them (RFC 5424, section 6.2.1).
-SEVERITY = {logging.DEBUG: 7, logging.INFO: 6, logging.WARNING: 4, logging.ERROR: 3, logging.CRITICAL: 2}
 _NAMES = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error", logging.CRITICAL: "fatal"}
 IMPLICIT = {"log_to": "stdout", "log_level": "warning", "log_types": ["app", "access"]}
 
@@ -130,7 +129,7 @@ class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
     """Each line begins with its priority, by which the journal sorts it (sd-daemon(3))."""
 
     def format(self, record: logging.LogRecord) -> str:
-        priority = f"<{SEVERITY.get(record.levelno, 5)}>"
+        priority = f"<{severity(record)}>"
         return "\n".join(priority + line for line in super().format(record).splitlines())
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from dataplaneapi.telemetry.log import SEVERITY
+from dataplaneapi.telemetry.severity import severity
 
 FACILITIES = (
     "kern user mail daemon auth syslog lpr news uucp cron authpriv ftp ntp security console clock "
@@ -123,11 +123,11 @@ class Syslog(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        severity = SEVERITY.get(record.levelno, 5)
-        if severity > self._threshold:
+        level = severity(record)
+        if level > self._threshold:
             return
         try:
-            self._lines.put_nowait(self._line(record, severity))
+            self._lines.put_nowait(self._line(record, level))
         except queue.Full:
             self._lost += 1
 
@@ -140,10 +140,10 @@ class Syslog(logging.Handler):
             self._thread.join(LAST_SECONDS)
         super().close()
 
-    def _line(self, record: logging.LogRecord, severity: int) -> bytes:
+    def _line(self, record: logging.LogRecord, level: int) -> bytes:
         time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds")
         kind = "access" if record.name == "access" else "app"
-        return f"<{self._facility * 8 + severity}>1 {time} {self._origin} {kind} - {self.format(record)}".encode("utf-8", "replace")
+        return f"<{self._facility * 8 + level}>1 {time} {self._origin} {kind} - {self.format(record)}".encode("utf-8", "replace")
 
     def _run(self) -> None:
         while (line := self._lines.get()) is not None:

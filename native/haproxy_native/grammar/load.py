@@ -16,7 +16,7 @@ from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, st
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
 from haproxy_native.grammar.synopsis import Chain
 
-BUNDLE = Path(__file__).resolve().parents[2] / "openapi" / "generated" / "dataplane.json"
+BUNDLE = Path(__file__).parents[1] / "generated" / "dataplane.json"
 
 
 @functools.cache

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from dataplaneapi.telemetry.log_rate import RateLimit
+from dataplaneapi.server.log_rate import RateLimit
 
 
 @pytest.fixture

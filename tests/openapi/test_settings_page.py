@@ -3,7 +3,7 @@
 import re
 
 from dataplaneapi.settings.table import combine, table
-from dataplaneapi.settings.page import page
+from openapi.settings_page import page
 
 
 def test_every_setting_stands_on_it_once() -> None:
