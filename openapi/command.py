@@ -4,7 +4,6 @@ import argparse
 
 import shtab
 from argparse_manpage.manpage import Manpage
-
 from dataplaneapi import cli
 from dataplaneapi.version import VERSION
 

@@ -2,26 +2,27 @@
 
 import os
 
-from dataplaneapi.telemetry import traces
-from dataplaneapi.acme_agent import acme
-from dataplaneapi.settings.directories import directories
-from dataplaneapi.open_engine import own_directory
-from dataplaneapi.did_you_mean import Guide
-from dataplaneapi.handlers.docs import page
-from dataplaneapi.api.operations import operations
-from dataplaneapi.api.pipeline import Pipeline
-from dataplaneapi.api.router import RouteIndex
-from dataplaneapi.auth.gate import Gate
-from dataplaneapi.settings.table import Settings
-from dataplaneapi.api.normalize import Schemas
-from dataplaneapi.api.services import Sidecar
-from dataplaneapi.spoe_files import spoe_files
-from dataplaneapi.auth.users import Users
-from haproxy_native.editing.editor import Editor
 from haproxy_native.discovery.discovery import Discovery
+from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.spoe.editor import ScopeEditor
+
+from dataplaneapi.acme_agent import acme
+from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.operations import operations
+from dataplaneapi.api.pipeline import Pipeline
+from dataplaneapi.api.router import RouteIndex
+from dataplaneapi.api.services import Sidecar
+from dataplaneapi.auth.gate import Gate
+from dataplaneapi.auth.users import Users
+from dataplaneapi.did_you_mean import Guide
+from dataplaneapi.handlers.docs import page
+from dataplaneapi.open_engine import own_directory
+from dataplaneapi.settings.directories import directories
+from dataplaneapi.settings.table import Settings
+from dataplaneapi.spoe_files import spoe_files
+from dataplaneapi.telemetry import traces
 
 
 def create_app(settings: Settings, engine: Engine) -> Pipeline:

@@ -12,28 +12,25 @@ from functools import partial
 from typing import Any
 
 import uvloop
-
-from dataplaneapi.server import debug_socket, listeners
-
-from dataplaneapi.telemetry import log
-
-from dataplaneapi.host import notify
-
-from dataplaneapi.settings import yaml_file as settings_file
-from dataplaneapi.server.hot_swap import Doorway
-from dataplaneapi.server.endpoint import OF_LISTENERS, endpoints
-from dataplaneapi.open_engine import look_for_sockets, open_engine
-from dataplaneapi.assembly import create_app
-from dataplaneapi.settings.migration import migrate
-from dataplaneapi.api.pipeline import Pipeline
-from dataplaneapi.host.process import drop_privileges, write_pid_file
-from dataplaneapi.server.serving import Serving
-from dataplaneapi.settings.table import Settings, SettingsError, table
-from dataplaneapi.auth.users import NoUsers
-from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 from haproxy_native.beside import hand_on_often
 from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.scratch import remove_leftovers
+
+from dataplaneapi.api.pipeline import Pipeline
+from dataplaneapi.assembly import create_app
+from dataplaneapi.auth.users import NoUsers
+from dataplaneapi.host import notify
+from dataplaneapi.host.process import drop_privileges, write_pid_file
+from dataplaneapi.open_engine import look_for_sockets, open_engine
+from dataplaneapi.server import debug_socket, listeners
+from dataplaneapi.server.endpoint import OF_LISTENERS, endpoints
+from dataplaneapi.server.hot_swap import Doorway
+from dataplaneapi.server.serving import Serving
+from dataplaneapi.settings import yaml_file as settings_file
+from dataplaneapi.settings.migration import migrate
+from dataplaneapi.settings.table import Settings, SettingsError, table
+from dataplaneapi.telemetry import log
+from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 
 logger = logging.getLogger(__name__)
 SECONDS_FOR_FIRST_ANSWERS = 1.0

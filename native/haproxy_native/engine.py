@@ -12,29 +12,28 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from haproxy_native.background import Background
+from haproxy_native.beside import beside
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_change
-from haproxy_native.planning import plan as planning
 from haproxy_native.commit.commit import Change, Edit, Outcome, commit
+from haproxy_native.commit.context import Loaded, Planner, Site
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.running import Running
-from haproxy_native.commit.context import Loaded, Planner, Site
 from haproxy_native.commit.soundness import Soundness
-from haproxy_native.commit.ledger import Ledger
-from haproxy_native.background import Background
-from haproxy_native.beside import beside
-from haproxy_native.editing import header, patches
+from haproxy_native.commit.state_file import MemoryFile
 from haproxy_native.disk.backups import Backups
-from haproxy_native.check.check import CheckSettings
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.check.messages import Message
-from haproxy_native.transactions.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
+from haproxy_native.editing import header, patches
 from haproxy_native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Unreadable
 from haproxy_native.events import Reloaded
+from haproxy_native.planning import plan as planning
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
 from haproxy_native.runtime.client import Runtime
@@ -45,6 +44,7 @@ from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import MARK, Document
+from haproxy_native.transactions.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0

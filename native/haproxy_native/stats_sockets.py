@@ -1,7 +1,7 @@
 """The Runtime API sockets that a configuration opens, in the order of the file."""
 
-from haproxy_native.editing.editor import Editor
 from haproxy_native.disk.files import ConfigFiles
+from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Unreadable
 from haproxy_native.text.document import Document
 

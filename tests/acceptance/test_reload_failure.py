@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx2
 import pytest
-
 from haproxy_native.check.check import CheckSettings
+
 from tests.acceptance.quick import PLAIN, Quick
 from tests.acceptance.web import Web
 from tests.haproxy import binaries
@@ -198,7 +198,11 @@ class Hasty(Quick):
     def _command(self) -> list[str]:
         assert "seconds" in {each.name for each in dataclasses.fields(CheckSettings)}
         patch = "check.CheckSettings.__init__ = functools.partialmethod(check.CheckSettings.__init__, seconds=1.0)"
-        return [sys.executable, "-c", f"import functools; from haproxy_native.config import check; {patch}; from dataplaneapi.cli import main; main()"]
+        return [
+            sys.executable,
+            "-c",
+            f"import functools; from haproxy_native.config import check; {patch}; from dataplaneapi.cli import main; main()",
+        ]
 
 
 @pytest.mark.parametrize("kind", CHECKS)

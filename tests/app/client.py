@@ -11,9 +11,9 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import unquote
 
-from dataplaneapi.server.connection import UNKNOWN, Connection
-from dataplaneapi.open_engine import open_engine
 from dataplaneapi.assembly import create_app
+from dataplaneapi.open_engine import open_engine
+from dataplaneapi.server.connection import UNKNOWN, Connection
 from dataplaneapi.settings.table import Settings
 
 CONFIGURATION = """\

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from dataplaneapi import cli
 from dataplaneapi.settings.table import SettingsError
 
@@ -28,7 +27,9 @@ def test_help(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_help_and_version_import_nothing_heavy() -> None:
     heavy = ("fastapi", "pydantic", "uvicorn", "asyncio", "ruamel", "json", "haproxy_native")
-    program = f"import sys, dataplaneapi.cli; dataplaneapi.cli.main(['--version']); print([name for name in {heavy} if name in sys.modules])"
+    program = (
+        f"import sys, dataplaneapi.cli; dataplaneapi.cli.main(['--version']); print([name for name in {heavy} if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 

@@ -5,10 +5,10 @@ import contextlib
 from typing import Any
 
 import pytest
-
 from dataplaneapi.server import listeners, protocol
 from dataplaneapi.server.serving import Server
-from tests.app.test_protocol import GET, app, given, talk
+
+from tests.app.server.test_protocol import GET, app, given, talk
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Wrong calls get help."""
 
 import pytest
-
 from dataplaneapi.did_you_mean import Guide, nearest
 
 CONFIGURATION = "/services/haproxy/configuration"

@@ -39,7 +39,9 @@ def newer(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
 def broken(tmp_path_factory: pytest.TempPathFactory, wheels: Path) -> Path:
     """A wheel of one that ends as soon as it is to serve."""
     return wheel(
-        tmp_path_factory.mktemp("broken") / "checkout", "3.4.98", {"app/dataplaneapi/program.py": 'raise SystemExit("this one does not serve")\n'}
+        tmp_path_factory.mktemp("broken") / "checkout",
+        "3.4.98",
+        {"app/dataplaneapi/program.py": 'raise SystemExit("this one does not serve")\n'},
     )
 
 

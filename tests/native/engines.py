@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from haproxy_native.editing import header
 from haproxy_native.check.check import CheckSettings
+from haproxy_native.editing import header
 from haproxy_native.engine import Engine, EngineSettings
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.agent import ReloadAgent
@@ -15,6 +15,7 @@ from haproxy_native.reload.strategies import MasterSocket, Outcome
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
+
 from tests.haproxy.process import HAProxy
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"

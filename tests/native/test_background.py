@@ -4,7 +4,6 @@ import asyncio
 import logging
 
 import pytest
-
 from haproxy_native.background import Background
 
 

@@ -3,7 +3,6 @@
 import logging
 
 import pytest
-
 from haproxy_native.events import Event, Events, Validated
 
 

@@ -3,6 +3,7 @@
 import re
 
 from dataplaneapi.settings.table import combine, table
+
 from openapi.settings_page import page
 
 

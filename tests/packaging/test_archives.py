@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-
 from dataplaneapi.version import VERSION
+
 from tests.rules.sources import CHECKOUT
 
 NUMBER = VERSION.removeprefix("v")
@@ -28,11 +28,18 @@ def test_the_wheel(built: Path) -> None:
     with zipfile.ZipFile(built / f"dataplane_sidecar-{NUMBER}-py3-none-any.whl") as wheel:
         names = set(wheel.namelist())
     shared = f"dataplane_sidecar-{NUMBER}.data/data/share"
-    assert {"haproxy_native/generated/dataplane.json", f"{shared}/man/man8/dataplaneapi.8", f"{shared}/dataplaneapi/dataplaneapi.yaml"} <= names
+    assert {
+        "haproxy_native/generated/dataplane.json",
+        f"{shared}/man/man8/dataplaneapi.8",
+        f"{shared}/dataplaneapi/dataplaneapi.yaml",
+    } <= names
     assert {f"{shared}/dataplaneapi/systemd/{each.name}" for each in (CHECKOUT / "systemd").iterdir()} <= names
     roots = (CHECKOUT / "app", CHECKOUT / "native")
     ours = {path.relative_to(root).as_posix() for root in roots for path in root.rglob("*") if path.is_file()}
-    assert {name.split("/")[0] for name in names if ".data/" not in name and ".dist-info/" not in name} == {"dataplaneapi", "haproxy_native"}
+    assert {name.split("/")[0] for name in names if ".data/" not in name and ".dist-info/" not in name} == {
+        "dataplaneapi",
+        "haproxy_native",
+    }
     assert {name for name in ours if "__pycache__" not in name} <= names
     assert not [name for name in names if name.startswith(("tests/", "bench/", "demo/"))]
 

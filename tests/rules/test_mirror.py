@@ -1,4 +1,4 @@
-"""Tests mirror the source: native/haproxy_native/check/check.py is tested by tests/native/check/test_check.py.
+"""Tests mirror the source: native/haproxy_native/check/check.py is tested by tests/native/check/test_check.py, without the package's name.
 
 What has no such file yet stands in mirror.toml with the test that covers it; the list may only shrink.
 """
@@ -7,7 +7,7 @@ import ast
 import tomllib
 from pathlib import Path
 
-from tests.rules.sources import CHECKOUT, sources, tree
+from tests.rules.sources import CHECKOUT, ROOTS, sources, tree
 
 RULES = tomllib.loads(Path(__file__).with_name("mirror.toml").read_text())
 
@@ -17,8 +17,10 @@ def holds_code(path: Path) -> bool:
 
 
 def mirror(path: Path) -> Path:
-    name = f"test_{path.parent.name if path.name == '__init__.py' else path.stem.strip('_')}.py"
-    return Path("tests", path.parent.parent if path.name == "__init__.py" else path.parent, name)
+    if path.parts[0] in ROOTS:
+        path = Path(path.parts[0], *path.parts[2:])
+    package = path.name == "__init__.py"
+    return Path("tests", path.parent.parent if package else path.parent, f"test_{path.parent.name if package else path.stem.strip('_')}.py")
 
 
 def test_every_file_has_its_test() -> None:

@@ -5,17 +5,17 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
+from haproxy_native.beside import LARGE, beside_if
 from starlette.types import Receive, Scope
 
-from dataplaneapi.api import bodies as body, ignored, parameters
-
-from dataplaneapi.server import connection
-from dataplaneapi.api.responses import Header
+from dataplaneapi.api import bodies as body
+from dataplaneapi.api import ignored, parameters
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
 from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, validated
-from haproxy_native.beside import LARGE, beside_if
+from dataplaneapi.server import connection
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Sidecar

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from haproxy_native.errors import NativeError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
-from dataplaneapi.api.responses import Answer
 from dataplaneapi.api.call import Call, Source
 from dataplaneapi.api.errors import ApiError, answer_to, error_answer
 from dataplaneapi.api.operations import Handler, Operation
-from haproxy_native.errors import NativeError
+from dataplaneapi.api.responses import Answer
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Sidecar

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 
 from starlette.types import Scope
 
-from dataplaneapi.api.responses import Answer, Header, HeaderName
 from dataplaneapi.api.errors import error_answer
+from dataplaneapi.api.responses import Answer, Header, HeaderName
 
 METHODS = frozenset((b"HEAD", b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS"))
 _READING = frozenset(("GET", "HEAD", "OPTIONS"))

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dataplaneapi.api.responses import Answer, Header, json_answer
-from dataplaneapi.summary import summarized
+from dataplaneapi.api.summary import summarized
 from haproxy_native import errors as native
 
 STATUS: dict[type[native.NativeError], int] = {

@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from dataplaneapi.api.responses import Header, HeaderName
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.did_you_mean import distance, nearest
 from dataplaneapi.api.parameters import BOOLEANS
+from dataplaneapi.api.responses import Header, HeaderName
+from dataplaneapi.did_you_mean import distance, nearest
 
 if TYPE_CHECKING:
-    from dataplaneapi.api.operations import Operation
     from dataplaneapi.api.normalize import Shaped
+    from dataplaneapi.api.operations import Operation
 
 PARAMETERS, MEMBERS = HeaderName(b"X-Ignored-Parameters"), HeaderName(b"X-Ignored-Members")
 STRICT, WHOLE = "strict", "full_section=true"

@@ -9,8 +9,8 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any
 
-from dataplaneapi.api.responses import Answer
 from dataplaneapi.api.parameters import Parameter
+from dataplaneapi.api.responses import Answer
 
 # Of a `Call`.
 Handler = Callable[[Any], Awaitable[Answer]]

@@ -12,25 +12,24 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from starlette.types import ASGIApp, Receive, Scope, Send
-
-from dataplaneapi.server import connection
-from dataplaneapi.server.acceptor import PROBE_PATHS
-
-from dataplaneapi.api import cors, probes
-from dataplaneapi.api.exchange import REQUEST_ID, Exchange
-
-from dataplaneapi.telemetry import counters as tally, trace_context
-from dataplaneapi.api.responses import CONFIGURATION_VERSION, Answer, FileAnswer, Header
-from dataplaneapi.api.response_cache import AnswerCache
-from dataplaneapi.api.call import reading
-from dataplaneapi.api.errors import ApiError, answer_to, error_answer
-from dataplaneapi.telemetry.log import ACCESS
-from dataplaneapi.api.parameters import query_values
-from dataplaneapi.server.replies import Replies
-from dataplaneapi.api.services import Sidecar
 from haproxy_native.errors import NativeError
 from haproxy_native.request_context import origin
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from dataplaneapi.api import cors, probes
+from dataplaneapi.api.call import reading
+from dataplaneapi.api.errors import ApiError, answer_to, error_answer
+from dataplaneapi.api.exchange import REQUEST_ID, Exchange
+from dataplaneapi.api.parameters import query_values
+from dataplaneapi.api.response_cache import AnswerCache
+from dataplaneapi.api.responses import CONFIGURATION_VERSION, Answer, FileAnswer, Header
+from dataplaneapi.api.services import Sidecar
+from dataplaneapi.server import connection
+from dataplaneapi.server.acceptor import PROBE_PATHS
+from dataplaneapi.server.replies import Replies
+from dataplaneapi.telemetry import counters as tally
+from dataplaneapi.telemetry import trace_context
+from dataplaneapi.telemetry.log import ACCESS
 
 CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)

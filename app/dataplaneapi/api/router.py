@@ -5,9 +5,9 @@ from urllib.parse import unquote
 
 from starlette.types import Scope
 
-from dataplaneapi.api.responses import HeaderName
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import METHODS, Operation
+from dataplaneapi.api.responses import HeaderName
 
 BASE = "/v3"
 ALLOW = HeaderName(b"Allow")

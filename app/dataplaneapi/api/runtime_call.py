@@ -3,18 +3,19 @@
     async with asking(call, kinds=[("No such backend", RuntimeNotThere)]) as runtime:
         await runtime.ask("...")
 
-A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; statuses are those of app/dataplaneapi/api/errors.py by the class, which is the
-first of `kinds` whose words are in HAProxy's. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
+A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; the class is that of the first of `kinds` whose words are in
+HAProxy's, and `errors` in this package has its status. Without a socket the answer is 503 with the reason, or 500 if none was ever found.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
-from dataplaneapi.api.call import Call
 from haproxy_native.errors import RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.runtime_exchange import Taker
+
+from dataplaneapi.api.call import Call
 
 SECONDS = 1.8
 Kinds = Iterable[tuple[str, type[RuntimeRefused]]]

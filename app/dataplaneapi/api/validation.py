@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.did_you_mean import nearest
-from dataplaneapi.api.parameters import matches
 from dataplaneapi.api.normalize import Schemas, Shaped, schema_name
+from dataplaneapi.api.parameters import matches
+from dataplaneapi.did_you_mean import nearest
 
 # Violations that one answer tells of.
 MOST = 100
@@ -126,9 +126,8 @@ def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, 
 
 
 def _model_errors(name: str, value: Any) -> list[Any]:
-    from pydantic import ValidationError
-
     from haproxy_native.models import model
+    from pydantic import ValidationError
 
     try:
         model(name).model_validate(value, strict=True)

@@ -11,9 +11,9 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from dataplaneapi.auth import passwords
-from dataplaneapi.api.responses import Answer, HeaderName
 from dataplaneapi.api.errors import error_answer
+from dataplaneapi.api.responses import Answer, HeaderName
+from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import Users
 
 LOGGED_NAME = 64

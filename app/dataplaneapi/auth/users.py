@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dataplaneapi.host import credentials
-
-from dataplaneapi.auth import passwords
-from dataplaneapi.settings.table import Settings
 from haproxy_native.editing import userlist
 from haproxy_native.editing.userlist import User
+
+from dataplaneapi.auth import passwords
+from dataplaneapi.host import credentials
+from dataplaneapi.settings.table import Settings
 
 logger = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from dataplaneapi.doctor import repair as settings_repair, units
 from dataplaneapi.settings.directories import directories, unusable
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
-from dataplaneapi.programs import programs
+from dataplaneapi.doctor.programs import programs
 from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.auth.users import NoUsers, Users
 from dataplaneapi.version import VERSION

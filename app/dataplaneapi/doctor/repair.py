@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from dataplaneapi.auth import passwords
-
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import at
 

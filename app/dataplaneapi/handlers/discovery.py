@@ -1,8 +1,8 @@
 """What lies below a path: the readable paths one segment further down."""
 
-from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Answer, json_answer
 
 
 async def children(call: Call) -> Answer:

@@ -1,9 +1,10 @@
 """What became of the scheduled reloads."""
 
-from dataplaneapi.api.responses import Answer, json_answer
+from haproxy_native.errors import NotThere
+
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
-from haproxy_native.errors import NotThere
+from dataplaneapi.api.responses import Answer, json_answer
 
 
 async def list_all(call: Call) -> Answer:

@@ -1,7 +1,7 @@
 """Named sections: backends, frontends, defaults and their like."""
 
-from dataplaneapi.api.responses import Answer
 from dataplaneapi.api.call import Written
+from dataplaneapi.api.responses import Answer
 from dataplaneapi.handlers.configuration import change, delete_one, read_all, read_one, replace_one, target
 
 

@@ -1,8 +1,9 @@
 """The definitions of service discovery; which kind is meant stands in the path."""
 
-from dataplaneapi.api.responses import Answer, empty, json_answer
-from dataplaneapi.api.call import Call, Written
 from haproxy_native.discovery.discovery import Definitions
+
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.responses import Answer, empty, json_answer
 
 
 def _meant(call: Call) -> Definitions:

@@ -2,18 +2,19 @@
 
 from typing import Any
 
-from dataplaneapi.api.abandon import while_there
-from dataplaneapi.api.responses import Answer, json_answer
-from dataplaneapi.api.call import Call
-from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.upload import Parts, Sent, TextOrParts
-from dataplaneapi.api.set_body import received
+from haproxy_native.check.messages import Message
+from haproxy_native.commit.preview import Preview
+from haproxy_native.errors import NotThere
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
-from haproxy_native.commit.preview import Preview
-from haproxy_native.check.messages import Message
-from haproxy_native.errors import NotThere
 from haproxy_native.storage.coming import FilePreview
+
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.set_body import received
+from dataplaneapi.api.upload import Parts, Sent, TextOrParts
 
 
 async def plan(call: TextOrParts) -> Answer:

@@ -4,14 +4,15 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from dataplaneapi.api.responses import RELOAD_ID, Answer, FileAnswer, empty, json_answer
-from dataplaneapi.api.call import Call, Written
-from dataplaneapi.open_engine import STORES
-from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.upload import File, Sent
 from haproxy_native.commit.commit import Outcome
 from haproxy_native.storage.store import Store
 from haproxy_native.storage.upload import Upload
+
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import RELOAD_ID, Answer, FileAnswer, empty, json_answer
+from dataplaneapi.api.upload import File, Sent
+from dataplaneapi.open_engine import STORES
 
 
 def store_of(call: Call) -> Store:

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from dataplaneapi.api.responses import Answer
-from dataplaneapi.api.call import Written
-from dataplaneapi.handlers.configuration import Document, change
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NotThere
+
+from dataplaneapi.api.call import Written
+from dataplaneapi.api.responses import Answer
+from dataplaneapi.handlers.configuration import Document, change
 
 TRACES, ENTRIES = "traces", "entries"
 

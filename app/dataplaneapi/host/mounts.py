@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from haproxy_native.disk import ownership
 
-from haproxy_native.config import room
+from haproxy_native.disk import room
 
 MOUNTS = Path("/proc/self/mountinfo")
 VOLATILE = frozenset({"tmpfs", "ramfs"})

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from dataplaneapi.host import activation
 from dataplaneapi.server.endpoint import Endpoint, one_of
-from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.server.tls import Identity
+from dataplaneapi.settings.table import Settings, SettingsError
 
 
 @dataclass

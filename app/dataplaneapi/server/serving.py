@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import uvicorn
 from starlette.types import ASGIApp
 
+from dataplaneapi.host.process import allow_open_files
 from dataplaneapi.server.acceptor import RESERVED, Acceptor, Place
 from dataplaneapi.server.endpoint import Endpoint, endpoints, one_of
 from dataplaneapi.server.head import HalfHeads
 from dataplaneapi.server.listeners import Listener, open_all
-from dataplaneapi.host.process import allow_open_files
 from dataplaneapi.server.protocol import Protocol, State
 from dataplaneapi.settings.table import Settings
 

@@ -4,10 +4,11 @@ import json
 import logging
 import uuid
 
-from dataplaneapi.settings import yaml_file as settings_file
-from dataplaneapi.settings.table import Settings
 from haproxy_native.discovery.discovery import Definitions, Discovery
 from haproxy_native.errors import NativeError
+
+from dataplaneapi.settings import yaml_file as settings_file
+from dataplaneapi.settings.table import Settings
 
 logger = logging.getLogger(__name__)
 SECTION = "service_discovery"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from dataplaneapi.settings import yaml_text as settings_text
 from dataplaneapi.did_you_mean import nearest
+from dataplaneapi.settings import yaml_text as settings_text
 from dataplaneapi.settings.table import Settings, SettingsError, at, table
 
 # Keys beyond the table of settings.

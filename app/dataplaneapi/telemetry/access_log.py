@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Scope
 
-from dataplaneapi.server import connection
 from dataplaneapi.auth.gate import parse_basic
+from dataplaneapi.server import connection
 
 if TYPE_CHECKING:
     from dataplaneapi.api.exchange import Exchange

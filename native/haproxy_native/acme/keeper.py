@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.commit.context import Site
+from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import BadRequest, NativeError, WriteFailed
 from haproxy_native.runtime import ssl_files

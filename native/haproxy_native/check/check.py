@@ -19,8 +19,8 @@ from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.check import refusal
 from haproxy_native.check.account_keys import not_made, with_keys_in
 from haproxy_native.check.environment import for_a_command, for_haproxy
-from haproxy_native.check.run import Confinement, Ended, run
 from haproxy_native.check.messages import Message, Origin, as_sent, explained, messages, recorded
+from haproxy_native.check.run import Confinement, Ended, run
 from haproxy_native.errors import BadRequest, CheckImpossible, Refused
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document

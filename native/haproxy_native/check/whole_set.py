@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from haproxy_native.check.check import Checked, CheckSettings, check
-from haproxy_native.editing.editor import Editor
 from haproxy_native.check.messages import Message, Places
+from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document

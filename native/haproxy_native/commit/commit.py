@@ -11,18 +11,18 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from haproxy_native.planning.ahead import ahead
+from haproxy_native.beside import beside
+from haproxy_native.commit.context import Site
 from haproxy_native.commit.file_change import FileChange, change_locked
 from haproxy_native.commit.state_file import stamped_fingerprint
-from haproxy_native.planning.outcome import Plan, Reason, reason_at
-from haproxy_native.commit.context import Site
-from haproxy_native.beside import beside
-from haproxy_native.editing import header
 from haproxy_native.disk.files import Drafts
+from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
 from haproxy_native.events import ChangedLive, Committed
+from haproxy_native.planning.ahead import ahead
+from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.reload.records import IN_PROGRESS
 from haproxy_native.runtime import actions, commands
 from haproxy_native.runtime.verification import prove

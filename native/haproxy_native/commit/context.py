@@ -7,21 +7,21 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from haproxy_native.commit.current import Current
-from haproxy_native.commit.state_file import MemoryFile
-from haproxy_native.planning.plan import Plan
-from haproxy_native.commit.running import Running
-from haproxy_native.commit.ledger import Ledger
-from haproxy_native.disk.backups import Backups
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
-from haproxy_native.transactions.transactions import Transactions
+from haproxy_native.commit.current import Current
+from haproxy_native.commit.ledger import Ledger
+from haproxy_native.commit.running import Running
+from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.disk.backups import Backups
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.events import Events, Validated
+from haproxy_native.planning.plan import Plan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.transactions import Transactions
 
 Planner = Callable[[Document, Document, Capabilities], Plan]
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from haproxy_native.commit.state_file import MemoryFile, fingerprint, stamped_fingerprint
-from haproxy_native.editing import header, patches
 from haproxy_native.disk.file import Seen
 from haproxy_native.disk.files import ConfigFiles, Drafts, SeenAll
+from haproxy_native.editing import header, patches
 from haproxy_native.editing.header import Stamp, Stamped
 from haproxy_native.errors import WriteFailed
 from haproxy_native.text.document import CONFIGURATION, Document

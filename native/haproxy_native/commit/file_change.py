@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.commit.context import Site
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.disk import ownership
 from haproxy_native.disk.file import Draft
 from haproxy_native.disk.journal import sync_directory
 from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
+from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step

@@ -4,9 +4,9 @@ import asyncio
 import logging
 import time
 
-from haproxy_native.planning.outcome import Reason
 from haproxy_native.commit.context import Site
 from haproxy_native.errors import RuntimeFailure
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.runtime.client import Worker
 
 log = logging.getLogger(__name__)

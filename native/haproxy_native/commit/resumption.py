@@ -1,7 +1,7 @@
 """After a restart of the server: what became of the reloads that the former process left open, and which of them is carried out now."""
 
-from haproxy_native.planning.outcome import Reason
 from haproxy_native.commit.context import Site
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.reload.records import INTERRUPTED, Phase, Record
 
 RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.state_file import MemoryFile, fingerprint
-from haproxy_native.planning.plan import Reason
 from haproxy_native.disk.copies import write_copy
 from haproxy_native.errors import RuntimeFailure
+from haproxy_native.planning.plan import Reason
 from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
 

@@ -10,8 +10,8 @@ import shutil
 import time
 from contextlib import suppress
 
-from haproxy_native.commit.context import Site
 from haproxy_native.check.check import check
+from haproxy_native.commit.context import Site
 from haproxy_native.errors import BadRequest, NativeError
 
 RETRY_SECONDS = 10.0

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from haproxy_native.editing.editor import Editor
 from haproxy_native.discovery.services import Endpoint
 from haproxy_native.discovery.slots import Growth, assigned
+from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue
 from haproxy_native.text.document import Document
 

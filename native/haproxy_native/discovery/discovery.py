@@ -8,8 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from haproxy_native.disk.directories import Directory
-from haproxy_native.editing.editor import Editor
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
 from haproxy_native.discovery.definitions import STATUS, check_required, completed
@@ -17,6 +15,8 @@ from haproxy_native.discovery.poller import Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Definition
 from haproxy_native.discovery.store import Store
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, NotFound
 

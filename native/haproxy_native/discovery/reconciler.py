@@ -12,13 +12,13 @@ from contextlib import suppress
 from functools import partial, reduce
 from pathlib import Path
 
-from haproxy_native.disk.copies import write_copy
-from haproxy_native.editing.editor import Editor
 from haproxy_native.discovery.backends import Wish
 from haproxy_native.discovery.poller import Applied, Source
 from haproxy_native.discovery.refusals import Refusals
 from haproxy_native.discovery.services import Definition, Found
 from haproxy_native.discovery.slots import Growth
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, Refused
 from haproxy_native.text.document import Document

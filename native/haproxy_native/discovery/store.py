@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.disk.copies import write_copy
-from haproxy_native.disk.directories import Directory
 from haproxy_native.discovery.definitions import check_required
 from haproxy_native.discovery.services import Definition
+from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import BadValue, Unreadable
 
 DIRECTORY = "service_discovery"

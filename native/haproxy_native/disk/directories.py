@@ -12,7 +12,7 @@ from pathlib import Path
 
 from haproxy_native.disk import ownership
 
-from haproxy_native.config import room
+from haproxy_native.disk import room
 from haproxy_native.errors import Unusable
 
 _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK

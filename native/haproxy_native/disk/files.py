@@ -1,7 +1,7 @@
 """All files of a configuration, as HAProxy is started with them (`-f` more than once, or a directory), read and replaced as one.
 
 Of directories HAProxy loads `*.cfg` in the order of their names (management guide, section 3, option -f). One file alone is just
-that; of several the text is joined (native/haproxy_native/text/parts.py), and a commit that touches more than one is noted in a manifest first.
+that; of several the text is joined (haproxy_native.text.parts), and a commit that touches more than one is noted in a manifest first.
 """
 
 import os

@@ -8,6 +8,8 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from haproxy_native.editing.bindings import check_from, shown_source, shown_sources, with_named_source
+from haproxy_native.editing.children import ChildEditor, meant
 from haproxy_native.editing.lookup_errors import (
     ORPHANS,
     absent_child,
@@ -20,11 +22,9 @@ from haproxy_native.editing.lookup_errors import (
     tells_orphans,
     word_of,
 )
-from haproxy_native.editing.bindings import check_from, shown_source, shown_sources, with_named_source
-from haproxy_native.editing.children import ChildEditor, meant
+from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
 from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
-from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
 from haproxy_native.errors import AlreadyThere, IndexOutOfRange, OtherName, Place
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from haproxy_native.grammar.schema import Schema, Schemas, is_switch, keyword_of, stands_alone
 from haproxy_native.grammar.codecs import CODECS
+from haproxy_native.grammar.schema import Schema, Schemas, is_switch, keyword_of, stands_alone
 from haproxy_native.grammar.synopsis import Chain, Glued, Group, Node, Options, Placeholder, Rest, Toggle, Word
 from haproxy_native.grammar.values import Choice, type_of
 

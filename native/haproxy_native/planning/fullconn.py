@@ -8,9 +8,9 @@ import functools
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.section_order import has_conditionals
 from haproxy_native.planning.servers import ancestors
-from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted

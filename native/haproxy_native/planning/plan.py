@@ -5,17 +5,17 @@ What differs is found by meaning: comments, blank lines, indents and units do no
 
 from itertools import zip_longest
 
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.resources import resources
+from haproxy_native.errors import BadValue
+from haproxy_native.grammar.load import Grammar, grammar
+from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, Unsayable, live_of, plain
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import Servers, ancestors, opaque_words
-from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.resources import resources
-from haproxy_native.errors import BadValue
-from haproxy_native.grammar.load import Grammar, grammar
-from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import MARK_END, Document

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from haproxy_native.planning.live import Unsayable, live_of, plain
-from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
+from haproxy_native.planning.live import Unsayable, live_of, plain
+from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command

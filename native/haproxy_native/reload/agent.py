@@ -16,9 +16,9 @@ from typing import Any, Protocol
 from haproxy_native.errors import ReloadFailed, RuntimeFailure
 from haproxy_native.reload.debounce import Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
-from haproxy_native.reload.worker_observer import Sight
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
+from haproxy_native.reload.worker_observer import Sight
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from haproxy_native.reload.strategies import Outcome, Source
-from haproxy_native.runtime.responses import Processes
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.master import judge
+from haproxy_native.runtime.responses import Processes
 
 _ALERT = re.compile(r"^\[ALERT\]\s*(?:\(\d+\))?[\s:]*(.*)$", re.MULTILINE)
 _LONGEST_ALERT = 500

@@ -5,8 +5,8 @@ import asyncio
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.reload.strategies import Outcome
 from haproxy_native.reload.verdict import Look, Patience, Trial, Verdict
-from haproxy_native.runtime.responses import Processes
 from haproxy_native.runtime.client import Runtime, Worker
+from haproxy_native.runtime.responses import Processes
 
 POLL = 0.02
 

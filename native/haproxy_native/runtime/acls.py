@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
-from haproxy_native.runtime import responses as answers, replacement
+from haproxy_native.runtime import replacement
+from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfigured
-from haproxy_native.runtime import address, responses as answers
+from haproxy_native.runtime import address
+from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities, server_keywords
-from haproxy_native.runtime.runtime_exchange import Taker
 from haproxy_native.runtime.master import Master
+from haproxy_native.runtime.runtime_exchange import Taker
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import READING, RequestTooLong, Socket
 

@@ -12,8 +12,8 @@ from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeFailure, Runti
 from haproxy_native.runtime import values
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
 from haproxy_native.runtime.values import MOST, number
+from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
 
 STATES = ("ready", "drain", "maint")
 # A server in maintenance still finishes what it has begun.

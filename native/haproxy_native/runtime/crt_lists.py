@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from haproxy_native.errors import BadValue, RuntimeRefused
-from haproxy_native.runtime import responses as answers, ssl_answers
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime import ssl_answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_answers import Entry

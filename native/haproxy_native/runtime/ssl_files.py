@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeFailure, RuntimeRefused
-from haproxy_native.runtime import responses as answers, ssl_answers
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime import ssl_answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 

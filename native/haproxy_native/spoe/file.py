@@ -10,17 +10,17 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from haproxy_native.beside import beside
 from haproxy_native.commit.commit import Change, Edit, Outcome, counted, forced
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.state_file import MemoryFile
-from haproxy_native.planning.outcome import Reason
-from haproxy_native.beside import beside
-from haproxy_native.editing import header
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.transactions.transactions import Transaction, Transactions
+from haproxy_native.editing import header
 from haproxy_native.errors import Conflict, NoTransaction, Unusable
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.spoe.surroundings import Surroundings
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.transactions import Transaction, Transactions
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.planning.outcome import Reason, line_of
 from haproxy_native.editing.editor import Editor
+from haproxy_native.planning.outcome import Reason, line_of
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted

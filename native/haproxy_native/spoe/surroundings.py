@@ -7,12 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
-from haproxy_native.planning.outcome import Reason
+from haproxy_native.check.messages import Message
 from haproxy_native.commit.context import Site
 from haproxy_native.commit.ledger import WAITING
 from haproxy_native.disk.directories import Directory
-from haproxy_native.check.messages import Message
 from haproxy_native.errors import InUse, NativeError, Refused, Unreadable, WriteFailed
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.spoe.references import References
 from haproxy_native.text.document import Document
 from haproxy_native.text.outline import Outline

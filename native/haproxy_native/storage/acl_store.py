@@ -7,9 +7,9 @@ import asyncio
 from os.path import normpath
 from pathlib import Path
 
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.commit.context import Site
 from haproxy_native.errors import RuntimeFailure
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.acls import Acl, Replace
 from haproxy_native.runtime.client import Runtime

@@ -8,10 +8,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.commit.context import Site
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.errors import BadRequest, InUse, NativeError, RuntimeFailure
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES
 from haproxy_native.storage import certificate

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.commit.file_change import notice
-from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.commit.preview import difference_of_texts
-from haproxy_native.commit.context import Site
 from haproxy_native.check.messages import Message
 from haproxy_native.check.whole_set import WholeSet, said_of_whole_set
+from haproxy_native.commit.context import Site
+from haproxy_native.commit.file_change import notice
+from haproxy_native.commit.preview import difference_of_texts
 from haproxy_native.errors import BadRequest
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage import key_material
 from haproxy_native.storage.crt_list_store import CrtListStore
 from haproxy_native.storage.store import Store

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from haproxy_native.commit.commit import Outcome
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.commit.context import Site
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.errors import Conflict, NotThere, RuntimeFailure, WriteFailed
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.certificate_store import means

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.commit.context import Site
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage.plans import by_reload
 from haproxy_native.storage.store import Store
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from haproxy_native.commit.commit import Outcome, commit
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.commit.context import Site
+from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import NotFound, RuntimeAbsent, WriteFailed
 from haproxy_native.runtime.commands import Step

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path
 
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.commit.context import Site
 from haproxy_native.errors import NotFound, RuntimeFailure
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Entry, Fill, Map

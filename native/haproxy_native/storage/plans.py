@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.editing.file_references import Reference
+from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage.certificate_step import CertificateSeen, CertificateStep
 

@@ -1,8 +1,8 @@
 """A directory of files that clients store and HAProxy reads; the base of all stores.
 
 Another store is a subclass with its words and its `plan`: `description`, `stem` where names differ, `plan` which asks what the
-worker has loaded and answers with native/haproxy_native/storage/plans.py. It is entered in native/haproxy_native/storage/stores.py, and its changes then go
-through the one commit as those of every store do: under its lock, into its ledger, undone when HAProxy refuses them.
+worker has loaded and answers with `plans`. It is entered in `stores`, and its changes then go through the one commit as those of
+every store do: under its lock, into its ledger, undone when HAProxy refuses them.
 """
 
 import logging
@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from haproxy_native.commit.commit import Outcome, commit
-from haproxy_native.commit.file_change import FileChange
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.commit.context import Site
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.disk import beneath
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft, remove_unlocked
-from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.disk.journal import Journal
+from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.errors import AlreadyThere, BadRequest, InUse, NotThere
-from haproxy_native.disk import beneath
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.upload import Upload
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from haproxy_native.commit.commit import Outcome, commit
-from haproxy_native.commit.file_change import FileChange, Store, notice
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.commit.context import Site
+from haproxy_native.commit.file_change import FileChange, Store, notice
 from haproxy_native.disk.file import Draft
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.commands import Step
 
 PIECE = 1 << 18

@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.beside import beside
-from haproxy_native.editing import patches
-from haproxy_native.transactions.bases import Bases
 from haproxy_native.disk.copies import write_copy
 from haproxy_native.disk.directories import Directory
+from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, same_text, version_of, with_header
 from haproxy_native.errors import NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
+from haproxy_native.transactions.bases import Bases
 
 IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
 # In the order in which the API lists them.

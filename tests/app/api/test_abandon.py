@@ -4,7 +4,6 @@ import asyncio
 from typing import Any
 
 import pytest
-
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.errors import ApiError
 

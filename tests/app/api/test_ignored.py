@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from dataplaneapi.api.operations import operations
 from haproxy_native.grammar.load import bundle
+
 from tests.app.client import CONFIG, Client, serving
 
 RAW = f"{CONFIG}/raw"
@@ -127,8 +127,8 @@ def test_a_known_guard_that_an_operation_lacks_is_named_only(client: Client) -> 
 
 def test_no_parameter_of_any_operation_resembles_a_guard() -> None:
     """Of what an operation declares nothing is mistaken: it is known there. Elsewhere it must not be refused."""
-    from dataplaneapi.did_you_mean import distance
     from dataplaneapi.api.ignored import NEAR
+    from dataplaneapi.did_you_mean import distance
 
     every = tuple(operations(bundle()))
     names = {each.name for operation in every for each in operation.parameters if each.place == "query"}

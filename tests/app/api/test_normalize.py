@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from dataplaneapi.api.normalize import Schemas, unwritable
 
 SCHEMAS = Schemas(

@@ -3,7 +3,6 @@
 import inspect
 
 import pytest
-
 from dataplaneapi.api.operations import MissingHandler, Operation, operations
 from dataplaneapi.api.parameters import Parameter
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.parameters import Parameter, check, convert, query_values
 

@@ -1,7 +1,7 @@
 """Kept answers."""
 
-from dataplaneapi.api.responses import Answer
 from dataplaneapi.api.response_cache import AnswerCache, Key
+from dataplaneapi.api.responses import Answer
 
 KEY: Key = (b"/v3/x", b"", None)
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import Operation, operations
 from dataplaneapi.api.router import RouteIndex

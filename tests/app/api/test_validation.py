@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.validation import check_outermost, validated

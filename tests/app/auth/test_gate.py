@@ -9,11 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.gate import REMEMBERED_SECONDS, Gate, parse_basic
-from dataplaneapi.settings.table import Settings
 from dataplaneapi.auth.users import Users
+from dataplaneapi.settings.table import Settings
 from haproxy_native.text.document import Document
 
 HASH = b"$5$saltsalt$WzUmQii01nfTV1TYCOkBeBwTyxmKMzcJfuoexqMmrA6"

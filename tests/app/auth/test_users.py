@@ -5,9 +5,8 @@ import json
 from pathlib import Path
 
 import pytest
-
-from dataplaneapi.settings.table import Settings
 from dataplaneapi.auth.users import NoUsers, Users
+from dataplaneapi.settings.table import Settings
 from haproxy_native.text.document import Document
 
 ONE = Document.parse(b"userlist controller\n  user cfg insecure-password a\n  user gone insecure-password b\n\nbackend b\n")

@@ -3,12 +3,10 @@
 from pathlib import Path
 
 import pytest
-
 from dataplaneapi.auth import passwords
-
+from dataplaneapi.doctor.repair import repaired, write_beside
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import at
-from dataplaneapi.doctor.repair import repaired, write_beside
 
 BOTH = "haproxy: {resources: {maps_dir: /a, spoe_dir: /s}}\ndataplaneapi: {resources: {maps_dir: /b}}\n"
 SOUND = "dataplaneapi:\n  port: 5555\n"

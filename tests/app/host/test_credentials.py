@@ -3,11 +3,10 @@
 from pathlib import Path
 
 import pytest
-
+from dataplaneapi.auth.users import Users
 from dataplaneapi.host import credentials
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.table import Settings
-from dataplaneapi.auth.users import Users
 from haproxy_native.text.document import Document
 
 

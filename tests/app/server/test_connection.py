@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from dataplaneapi.server.connection import UNKNOWN, connection, names, of
 from dataplaneapi.server.endpoint import Endpoint
 

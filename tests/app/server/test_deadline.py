@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 import uvloop
-
 from dataplaneapi.server.deadline import Deadline
 
 

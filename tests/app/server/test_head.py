@@ -1,7 +1,6 @@
 """What a request's head must be."""
 
 import pytest
-
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import LONGEST_URL, HalfHeads, Refused, check
 

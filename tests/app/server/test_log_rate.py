@@ -3,7 +3,6 @@
 import logging
 
 import pytest
-
 from dataplaneapi.server.log_rate import RateLimit
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from dataplaneapi.server.outlet import LARGEST, Outlet, RecordingOutlet
 
 

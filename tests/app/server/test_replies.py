@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
-
+from dataplaneapi.api.pipeline import operation_of
 from dataplaneapi.server import listeners
 from dataplaneapi.server.connection import Connection
-from dataplaneapi.server.hot_swap import Doorway
 from dataplaneapi.server.endpoint import Endpoint
-from dataplaneapi.telemetry.log import ACCESS
+from dataplaneapi.server.hot_swap import Doorway
 from dataplaneapi.server.outlet import LARGEST, Outlet, RecordingOutlet
-from dataplaneapi.api.pipeline import operation_of
 from dataplaneapi.server.replies import Replies, is_whole
 from dataplaneapi.server.serving import Server
+from dataplaneapi.telemetry.log import ACCESS
 from haproxy_native.request_context import origin
+
 from tests.app.client import CONFIG, Client, settings
-from tests.app.test_outlet import Sink
+from tests.app.server.test_outlet import Sink
 
 CHANGING = re.compile(rb"(?<=\r\ndate: )[^\r]+|(?<=X-Request-Id: )[^\r]+")
 

@@ -1,7 +1,6 @@
 """Durations and sizes."""
 
 import pytest
-
 from dataplaneapi.settings.quantities import duration, size
 
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from dataplaneapi.settings.table import SettingsError, combine, table
 
 

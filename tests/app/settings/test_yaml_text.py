@@ -3,9 +3,8 @@
 from typing import Any
 
 import pytest
-from ruamel.yaml import YAML
-
 from dataplaneapi.settings.yaml_text import with_value, without
+from ruamel.yaml import YAML
 
 
 @pytest.mark.parametrize(

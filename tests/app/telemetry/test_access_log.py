@@ -6,11 +6,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
-from dataplaneapi.telemetry.access_log import DEFAULT, compiled, line
 from dataplaneapi.api.responses import RELOAD_ID
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
+from dataplaneapi.telemetry.access_log import DEFAULT, compiled, line
 
 SCOPE = {
     "type": "http",

@@ -4,7 +4,6 @@ import time
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.commit.ledger import SKIPPED, WAITING, Ledger
 from haproxy_native.errors import WriteFailed
 from haproxy_native.runtime.client import Worker

@@ -3,11 +3,10 @@
 from dataclasses import replace
 
 import pytest
-
-from haproxy_native.editing.editor import Editor
 from haproxy_native.discovery.backends import Wish, with_service, without_service
 from haproxy_native.discovery.services import Endpoint
 from haproxy_native.discovery.slots import Growth
+from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadValue, NativeError
 from haproxy_native.text.document import Document
 

@@ -1,7 +1,6 @@
 """Seconds between tries."""
 
 import pytest
-
 from haproxy_native.discovery.backoff import rest, until_retry
 
 

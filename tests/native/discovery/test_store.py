@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-
-from haproxy_native.disk.directories import Directory
 from haproxy_native.discovery.store import Store
+from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import Unreadable, Unusable
 
 CONSUL = {"port": 1, "address": "ä", "enabled": True, "retry_timeout": 5}

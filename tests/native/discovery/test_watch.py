@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-
 from haproxy_native.discovery import watch
 from haproxy_native.discovery.services import SourceFailed
 from haproxy_native.discovery.watch import Watch

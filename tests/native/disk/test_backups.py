@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.disk.backups import Backups
 from haproxy_native.errors import NotThere, Unreadable
 

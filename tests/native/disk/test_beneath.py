@@ -5,7 +5,6 @@ import threading
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.disk import beneath
 
 

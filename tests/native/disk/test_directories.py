@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import Unusable
 

@@ -9,10 +9,10 @@ import uuid
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.disk.file import ConfigFile, latest
 from haproxy_native.errors import NativeError, Unreadable, WriteFailed
-from tests.native.config.failing import FailingSystem, fail_with, kill
+
+from tests.native.disk.failing import FailingSystem, fail_with, kill
 
 OLD, NEW = b"# old\n" + b"a" * 20000, b"# the new one\n" + b"b" * 30000
 ME = pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")

@@ -6,15 +6,15 @@ import uuid
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.disk.manifest import Entry
 from haproxy_native.errors import Conflict, NativeError, NotFound, Unreadable, WriteFailed
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
-from tests.native.config.failing import FailingSystem, fail_with, kill
-from tests.native.config.test_file import Bound
+
+from tests.native.disk.failing import FailingSystem, fail_with, kill
+from tests.native.disk.test_file import Bound
 
 OLD = {"00-global.cfg": b"global\n", "10-web.cfg": b"frontend f\n", "haproxy.cfg": b"# main\nbackend b\n"}
 NEW = {"00-global.cfg": b"global\n  maxconn 5\n", "10-web.cfg": b"frontend f\n  bind :1\n" * 500, "haproxy.cfg": b"# new\nbackend b\n"}

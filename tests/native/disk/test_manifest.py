@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.disk.manifest import Entry, Manifest
 
 

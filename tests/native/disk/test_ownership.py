@@ -6,7 +6,6 @@ import pwd
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.disk import ownership
 
 

@@ -1,7 +1,6 @@
 """Which lines mention a stored file."""
 
 import pytest
-
 from haproxy_native.editing.file_references import references
 from haproxy_native.text.document import Document
 

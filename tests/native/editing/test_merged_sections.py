@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from haproxy_native.editing.editor import Editor
 from haproxy_native.text.document import Document
 

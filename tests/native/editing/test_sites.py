@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import AlreadyThere, BadValue, NotThere, OtherName

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.editing.userlist import User, find, find_in_file, users
 from haproxy_native.text.document import Document
 

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.errors import (
     BadRequest,
@@ -15,6 +14,7 @@ from haproxy_native.errors import (
     Refused,
     TooManyTransactions,
 )
+
 from tests.haproxy.process import HAProxy
 from tests.native.engines import adding, reload, run, running_engine, substituting, weight
 

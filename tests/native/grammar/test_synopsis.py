@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.synopsis import (
     Chain,

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import pytest
-
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.values import (
     Choice,

@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
-
+from haproxy_native.errors import BadValue
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import Unsayable
-from haproxy_native.errors import BadValue
 from haproxy_native.runtime.capabilities import Capabilities
 
 NEW, OLD = Capabilities(version=(3, 2)), Capabilities(version=(2, 8))

@@ -1,10 +1,9 @@
 """The servers of one backend, before and after: commands in their order, or the reason against."""
 
 import pytest
-
+from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import EffectiveServer, Servers
-from haproxy_native.grammar.load import grammar
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.verification import Shows
 from haproxy_native.text.document import Document

@@ -3,7 +3,6 @@
 import itertools
 
 import pytest
-
 from haproxy_native.reload.debounce import Action, Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
 
 Dialogue = list[tuple[Event, list[Action]]]

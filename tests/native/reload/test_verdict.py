@@ -1,11 +1,10 @@
 """What is concluded from what is seen."""
 
 import pytest
-
 from haproxy_native.reload.strategies import Outcome, Source
 from haproxy_native.reload.verdict import Ending, Look, Patience, Trial, first_alert
-from haproxy_native.runtime.responses import Process, Processes
 from haproxy_native.runtime.client import Worker
+from haproxy_native.runtime.responses import Process, Processes
 
 OLD, NEW, BEGAN = Worker(10, 100.25), Worker(20, 1000.5), 1000.0
 DONE, FAILED = Outcome(True), Outcome(False, error="exit status 1")

@@ -1,7 +1,6 @@
 """What `show acl` says, line by line."""
 
 import pytest
-
 from haproxy_native.runtime.acls import Acl, acls, patterns
 
 LISTED = """\

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-
 from haproxy_native.runtime.map_dump import MapDump
 
 ENTRIES = [

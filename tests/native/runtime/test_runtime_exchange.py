@@ -6,7 +6,6 @@ import struct
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.runtime.runtime_exchange import BEGINNING, Exchange
 
 

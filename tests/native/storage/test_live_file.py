@@ -8,11 +8,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-
 from haproxy_native.commit.commit import Outcome
-from haproxy_native.planning.outcome import Reason
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import NotFound, RuntimeAbsent
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.live_file import LiveFile, check_live
 

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.editing.file_references import Reference
+from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage.crt_list_step import CrtListStep
 from haproxy_native.storage.plans import Loaded, by_reload, certificate_plan, crt_list_plan
 

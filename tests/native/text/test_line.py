@@ -1,7 +1,6 @@
 """A line and what can be asked of it."""
 
 import pytest
-
 from haproxy_native.text.line import Line
 
 

@@ -4,9 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-
-from haproxy_native.transactions.bases import Bases
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.bases import Bases
 
 
 def test_once_for_each_content(tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
 from haproxy_native.editing import header
-from haproxy_native.transactions.transactions import Transactions
 from haproxy_native.errors import BadValue, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
+from haproxy_native.transactions.transactions import Transactions
 
 TEXT = "# top\nglobal\n  maxconn 5\n\nbackend a\n  server s 127.0.0.1:1\n"
 NOBODY = "00000000-0000-4000-8000-000000000000"

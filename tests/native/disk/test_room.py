@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.config import room
+from haproxy_native.disk import room
 
 BLOCK = 4096
 

@@ -1,0 +1,40 @@
+"""What is recorded of a request and its response."""
+
+import asyncio
+from typing import Any
+
+from dataplaneapi.api.exchange import REQUEST_ID, Exchange
+from starlette.types import Message
+
+HEADERS = [(b"host", b"a"), (b"x", b"first"), (b"x", b"second")]
+
+
+def answered() -> tuple[Exchange, list[Message]]:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    async def respond() -> Exchange:
+        exchange = Exchange({"headers": HEADERS}, send, lambda exchange: [(REQUEST_ID, b"id-1")])
+        await exchange.send({"type": "http.response.start", "status": 202, "headers": [(b"a", b"b")]})
+        await exchange.send({"type": "http.response.body", "body": b"four", "more_body": True})
+        await exchange.send({"type": "http.response.body", "body": b"and six"})
+        return exchange
+
+    return asyncio.run(respond()), sent
+
+
+def test_status_size_and_headers_are_recorded() -> None:
+    exchange, sent = answered()
+    assert (exchange.status, exchange.size) == (202, 11)
+    assert sent[0]["headers"] == exchange.sent_headers == [(b"a", b"b"), (REQUEST_ID, b"id-1")]
+    assert exchange.headers[b"x"] == b"first"
+
+
+def test_a_copy_for_the_log_holds_no_connection() -> None:
+    copied: Any = answered()[0].finished()
+    assert not hasattr(copied, "_send")
+    again = copied.again("id-2")
+    assert again.sent_headers == [(b"a", b"b"), (REQUEST_ID, b"id-2")]
+    assert copied.sent_headers[-1] == (REQUEST_ID, b"id-1")
