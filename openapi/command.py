@@ -4,6 +4,7 @@ import argparse
 
 import shtab
 from argparse_manpage.manpage import Manpage
+
 from dataplaneapi import cli
 from dataplaneapi.version import VERSION
 

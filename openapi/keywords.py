@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.grammar.synopsis import Chain, Glued, Node, Options, Placeholder, Rest, Toggle, Word

@@ -2,12 +2,6 @@
 
 import os
 
-from haproxy_native.discovery.discovery import Discovery
-from haproxy_native.editing.editor import Editor
-from haproxy_native.engine import Engine
-from haproxy_native.grammar.load import Grammar, bundle, grammar
-from haproxy_native.spoe.editor import ScopeEditor
-
 from dataplaneapi.acme_agent import acme
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.operations import operations
@@ -23,6 +17,11 @@ from dataplaneapi.settings.directories import directories
 from dataplaneapi.settings.table import Settings
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
+from haproxy_native.discovery.discovery import Discovery
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.grammar.load import Grammar, bundle, grammar
+from haproxy_native.spoe.editor import ScopeEditor
 
 
 def create_app(settings: Settings, engine: Engine) -> Pipeline:

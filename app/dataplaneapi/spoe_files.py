@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from dataplaneapi.open_engine import own_directory
+from dataplaneapi.settings.table import Settings
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -9,9 +11,6 @@ from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import outline
 from haproxy_native.spoe.references import References
 from haproxy_native.spoe.surroundings import Surroundings
-
-from dataplaneapi.open_engine import own_directory
-from dataplaneapi.settings.table import Settings
 
 
 def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Directory) -> SpoeFiles:

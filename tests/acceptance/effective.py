@@ -11,7 +11,6 @@ from pathlib import Path
 
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ENABLED, ServerState, server_states
-
 from tests.haproxy.process import ask
 
 PAUSED = 0x08

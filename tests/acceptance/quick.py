@@ -5,9 +5,9 @@ from typing import Any, Self
 
 import httpx2
 import pytest
+
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.server_state import ServerState, server_states
-
 from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
 

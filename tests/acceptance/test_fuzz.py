@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from dataplaneapi.api.operations import Operation
 from haproxy_native.text.document import Document
-
 from tests.acceptance.bodies import Bodies, Mutant
 from tests.acceptance.targets import SANE_NAME, target
 from tests.app.client import Client, Got, settings

@@ -16,9 +16,9 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
 from dataplaneapi.api.operations import Operation, operations
 from haproxy_native.grammar.load import bundle
-
 from tests.acceptance.bodies import Bodies
 from tests.acceptance.quick import PLAIN, Quick
 from tests.acceptance.targets import target

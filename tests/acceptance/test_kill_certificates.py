@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx2
 import pytest
 from cryptography import x509
-from haproxy_native.runtime import ssl_answers
 
+from haproxy_native.runtime import ssl_answers
 from tests.acceptance.killer import Killer
 from tests.acceptance.quick import SERVICES, Quick
 from tests.haproxy import binaries

@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from haproxy_native.storage import map_file
 
+from haproxy_native.storage import map_file
 from tests.acceptance.killer import Killer, wait_for_what_is_owed
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy import binaries

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.grammar.load import bundle
-
 from tests.acceptance.objects import CHILDREN
 from tests.acceptance.quick import PLAIN, Quick, is_live
 from tests.app.client import CONFIG, Client, settings

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
-
 from tests.acceptance.quick import Quick, is_live
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port

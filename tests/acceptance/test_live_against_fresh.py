@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Refused
 from haproxy_native.text.document import Document
-
 from tests.acceptance.effective import differences, effective, fresh
 from tests.acceptance.random_sections import ADDRESSES, BINDS, PORTS, Configuration
 from tests.acceptance.witness import Witness

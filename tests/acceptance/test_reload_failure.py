@@ -11,8 +11,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from haproxy_native.check.check import CheckSettings
 
+from haproxy_native.check.check import CheckSettings
 from tests.acceptance.quick import PLAIN, Quick
 from tests.acceptance.web import Web
 from tests.haproxy import binaries

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.planning.section_order import movable
 from haproxy_native.text.document import Document
-
 from tests.acceptance.effective import differences, effective, fresh
 from tests.acceptance.quick import Quick, is_live
 from tests.haproxy.process import HAProxy, free_port

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import yaml
-from dataplaneapi.version import VERSION
 
+from dataplaneapi.version import VERSION
 from tests.rules.sources import CHECKOUT
 
 ANSIBLE = CHECKOUT / "ansible"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from dataplaneapi.acme_agent import base
 
+from dataplaneapi.acme_agent import base
 from tests.app.client import Client, settings
 
 CONFIG = """\

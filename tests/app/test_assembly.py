@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 from dataplaneapi.assembly import create_app
-
 from tests.app.client import CONFIG, Client
 
 

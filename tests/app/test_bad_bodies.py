@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from dataplaneapi.api.operations import Operation
 
+from dataplaneapi.api.operations import Operation
 from tests.acceptance.bodies import WRONG_TYPE, Bodies, Schema, fits
 from tests.app.client import CONFIG, Client, settings
 

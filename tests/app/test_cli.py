@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi import cli
 from dataplaneapi.settings.table import SettingsError
 

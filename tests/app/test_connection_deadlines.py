@@ -5,9 +5,9 @@ import contextlib
 from typing import Any
 
 import pytest
+
 from dataplaneapi.server import listeners, protocol
 from dataplaneapi.server.serving import Server
-
 from tests.app.server.test_protocol import GET, app, given, talk
 
 

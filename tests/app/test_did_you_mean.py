@@ -1,6 +1,7 @@
 """Wrong calls get help."""
 
 import pytest
+
 from dataplaneapi.did_you_mean import Guide, nearest
 
 CONFIGURATION = "/services/haproxy/configuration"

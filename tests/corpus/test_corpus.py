@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource, Resources
 from haproxy_native.errors import AlreadyThere, BadValue, NativeError, UnknownWords
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.section import split_lines
-
 from openapi import bundle
 from tests.haproxy import binaries
 from tests.laws.referee import furnish

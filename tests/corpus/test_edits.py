@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NativeError
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section, split_lines
-
 from tests.corpus.test_corpus import FILES, REFEREE, changed, editor, everything
 from tests.haproxy import binaries
 from tests.laws.referee import furnish

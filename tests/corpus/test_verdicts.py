@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from haproxy_native import sandbox
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.errors import Refused
-
 from tests.corpus.test_corpus import FILES
 from tests.haproxy import binaries
 

@@ -6,8 +6,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from haproxy_native.errors import Refused
 
+from haproxy_native.errors import Refused
 from tests.app.client import Client, settings
 from tests.corpus.test_corpus import FILES, REFEREE
 from tests.corpus.walk import Walk, decorated

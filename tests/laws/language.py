@@ -10,7 +10,6 @@ from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.section_shape import SectionShape
-
 from openapi import bundle
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NativeError
 from haproxy_native.grammar.samples import line_samples, section_samples

@@ -1,9 +1,9 @@
 """Every sample of every declared line keeps the laws."""
 
 import pytest
+
 from haproxy_native.grammar.samples import line_samples
 from haproxy_native.text.line import Line
-
 from tests.laws import lines
 from tests.laws.language import kinds
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.resources import Resource
 from haproxy_native.grammar.samples import line_samples
-
 from tests.haproxy import binaries
 from tests.laws.language import directives
 

@@ -1,11 +1,11 @@
 """Every declared line keeps the laws for any values that its schema allows, the awkward included."""
 
 import pytest
-from haproxy_native.errors import BadValue
-from haproxy_native.text.line import Line
 from hypothesis import given
 from hypothesis import strategies as some
 
+from haproxy_native.errors import BadValue
+from haproxy_native.text.line import Line
 from tests.laws import lines
 from tests.laws.language import Kind, kinds
 from tests.laws.settings import law

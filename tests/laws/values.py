@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from hypothesis import strategies as some
+
 from haproxy_native.grammar.line_shape import unflattened
 from haproxy_native.grammar.metadata import METADATA
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.synopsis import Chain, Options
-from hypothesis import strategies as some
-
 from tests.laws.language import Kind, language
 
 # What words are made of, and what they are cut by: blanks, quotes, escapes, comments, variables, separators, conditions.

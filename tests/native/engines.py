@@ -15,7 +15,6 @@ from haproxy_native.reload.strategies import MasterSocket, Outcome
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-
 from tests.haproxy.process import HAProxy
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"

@@ -6,6 +6,7 @@ import threading
 from contextvars import ContextVar
 
 import pytest
+
 from haproxy_native.beside import beside, beside_if
 
 named: ContextVar[str] = ContextVar("named", default="")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import uvloop
+
 from haproxy_native.child import PIPE, Child, read
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]

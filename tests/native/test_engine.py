@@ -6,6 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.editing import header
 from haproxy_native.errors import (
@@ -19,7 +20,6 @@ from haproxy_native.errors import (
     Unusable,
 )
 from haproxy_native.text.document import Document
-
 from tests.haproxy.process import HAProxy
 from tests.native.engines import UNKNOWN, adding, backends, body, reload, run, running_engine, substituting, weight
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from haproxy_native import errors
 from haproxy_native.errors import NativeError, NotCommittable, Place, Refused, RuntimeRefused
 

@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+
 from haproxy_native.events import Event, Events, Validated
 
 

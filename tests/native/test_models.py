@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from haproxy_native.models import model
 from pydantic import ValidationError
+
+from haproxy_native.models import model
 
 DOCUMENT = json.loads((Path(__file__).parents[2] / "openapi/generated/dataplane.json").read_text())
 SCHEMAS = DOCUMENT["components"]["schemas"]

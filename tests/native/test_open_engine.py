@@ -9,7 +9,6 @@ from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.engine import EngineSettings
 from haproxy_native.open_engine import Process, opened, use_sockets
 from haproxy_native.runtime.client import Runtime
-
 from tests.haproxy.process import SMALL, HAProxy
 from tests.native.engines import adding
 

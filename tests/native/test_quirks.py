@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from haproxy_native.quirks import LACKS, OLDEST, lacking
 
+from haproxy_native.quirks import LACKS, OLDEST, lacking
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 from tests.rules.sources import CHECKOUT

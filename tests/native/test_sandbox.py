@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from haproxy_native import sandbox
 
 pytestmark = pytest.mark.skipif(not sandbox.version(), reason="this kernel has no Landlock")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.stats_sockets import addresses, addresses_in
 from haproxy_native.text.document import Document

@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from dataplaneapi.settings.table import table
 
+from dataplaneapi.settings.table import table
 from openapi.command import SHELLS, completion, manual
 
 FLAGS = sorted({flag for _, source, _ in table() for flag in source.flags} | {"--help", "--version", "-f", "--json"})

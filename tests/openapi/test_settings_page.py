@@ -3,7 +3,6 @@
 import re
 
 from dataplaneapi.settings.table import combine, table
-
 from openapi.settings_page import page
 
 

@@ -8,8 +8,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from dataplaneapi.version import VERSION
 
+from dataplaneapi.version import VERSION
 from tests.rules.sources import CHECKOUT
 
 NUMBER = VERSION.removeprefix("v")

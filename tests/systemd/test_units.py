@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.cli import SETTINGS_FILE
 from dataplaneapi.doctor.checks import UNIT_USER
 from dataplaneapi.host.credentials import UNIT_USERS
-
 from tests.rules.sources import CHECKOUT
 
 UNITS = CHECKOUT / "systemd"

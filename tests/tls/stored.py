@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-
 from tests.native.engines import running_engine
 from tests.tls.site import TlsSite
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from haproxy_native.beside import LARGE, beside_if
 from starlette.types import Receive, Scope
 
 from dataplaneapi.api import bodies as body
@@ -16,6 +15,7 @@ from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, validated
 from dataplaneapi.server import connection
+from haproxy_native.beside import LARGE, beside_if
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Sidecar

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
-from haproxy_native.errors import NativeError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
@@ -18,6 +17,7 @@ from dataplaneapi.api.call import Call, Source
 from dataplaneapi.api.errors import ApiError, answer_to, error_answer
 from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.responses import Answer
+from haproxy_native.errors import NativeError
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Sidecar

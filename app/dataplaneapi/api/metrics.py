@@ -10,13 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from haproxy_native.discovery.definitions import STATUS
-from haproxy_native.errors import BadRequest, RuntimeFailure, Unreadable, Unusable
-from haproxy_native.storage import certificate
-
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.telemetry.counters import SECONDS, Durations
 from dataplaneapi.version import VERSION
+from haproxy_native.discovery.definitions import STATUS
+from haproxy_native.errors import BadRequest, RuntimeFailure, Unreadable, Unusable
+from haproxy_native.storage import certificate
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric

@@ -16,9 +16,15 @@ from dataplaneapi.api.responses import Answer
 Handler = Callable[[Any], Awaitable[Answer]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 # A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
-KINDS = {"section": "section", "view": "section", "named": "named_child", "indexed": "indexed_child", "singleton": "singleton"}
+KINDS = {
+    "section": "configuration.section",
+    "view": "configuration.section",
+    "named": "configuration.named_child",
+    "indexed": "configuration.indexed_child",
+    "singleton": "configuration.singleton",
+}
 # Sections of other files than the configuration have a module of their own.
-FILES = {"spoe": "spoe_objects"}
+FILES = {"spoe": "spoe.objects"}
 
 
 class MissingHandler(Exception):
@@ -51,7 +57,7 @@ class Operation:
     def handler(self) -> Handler:
         """Raises MissingHandler."""
         if self.handler_name:
-            module, _, name = self.handler_name.partition(".")
+            module, _, name = self.handler_name.rpartition(".")
             table = vars(_module(module))
         else:
             about = self.bundle.get("x-resources", {}).get(self.resource or "")

@@ -12,8 +12,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from haproxy_native.errors import NativeError
-from haproxy_native.request_context import origin
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dataplaneapi.api import cors, probes
@@ -30,6 +28,8 @@ from dataplaneapi.server.replies import Replies
 from dataplaneapi.telemetry import counters as tally
 from dataplaneapi.telemetry import trace_context
 from dataplaneapi.telemetry.log import ACCESS
+from haproxy_native.errors import NativeError
+from haproxy_native.request_context import origin
 
 CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)

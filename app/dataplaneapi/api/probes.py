@@ -9,12 +9,11 @@ import os
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from haproxy_native.errors import RuntimeFailure, Unreadable
-from haproxy_native.reload.agent import WAITS
-
 from dataplaneapi.api import metrics
 from dataplaneapi.api.responses import TEXT, Answer, json_answer
 from dataplaneapi.host import mounts
+from haproxy_native.errors import RuntimeFailure, Unreadable
+from haproxy_native.reload.agent import WAITS
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Sidecar

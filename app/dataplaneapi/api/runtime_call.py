@@ -11,11 +11,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
+from dataplaneapi.api.call import Call
 from haproxy_native.errors import RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.runtime_exchange import Taker
-
-from dataplaneapi.api.call import Call
 
 SECONDS = 1.8
 Kinds = Iterable[tuple[str, type[RuntimeRefused]]]

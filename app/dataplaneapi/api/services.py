@@ -5,6 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dataplaneapi.api.normalize import Schemas
+from dataplaneapi.api.router import RouteIndex
+from dataplaneapi.auth.gate import Gate
+from dataplaneapi.auth.users import Users
+from dataplaneapi.settings.table import Settings
+from dataplaneapi.telemetry.counters import Tally
+from dataplaneapi.telemetry.traces import Traces
 from haproxy_native.acme.agent import Acme
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
@@ -13,14 +20,6 @@ from haproxy_native.engine import Engine
 from haproxy_native.reload.records import Records
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
-
-from dataplaneapi.api.normalize import Schemas
-from dataplaneapi.api.router import RouteIndex
-from dataplaneapi.auth.gate import Gate
-from dataplaneapi.auth.users import Users
-from dataplaneapi.settings.table import Settings
-from dataplaneapi.telemetry.counters import Tally
-from dataplaneapi.telemetry.traces import Traces
 
 
 @dataclass

@@ -126,8 +126,9 @@ def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, 
 
 
 def _model_errors(name: str, value: Any) -> list[Any]:
-    from haproxy_native.models import model
     from pydantic import ValidationError
+
+    from haproxy_native.models import model
 
     try:
         model(name).model_validate(value, strict=True)

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.editing import userlist
-from haproxy_native.editing.userlist import User
-
 from dataplaneapi.auth import passwords
 from dataplaneapi.host import credentials
 from dataplaneapi.settings.table import Settings
+from haproxy_native.editing import userlist
+from haproxy_native.editing.userlist import User
 
 logger = logging.getLogger(__name__)
 

@@ -1,9 +1,8 @@
 """The definitions of service discovery; which kind is meant stands in the path."""
 
-from haproxy_native.discovery.discovery import Definitions
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.responses import Answer, empty, json_answer
+from haproxy_native.discovery.discovery import Definitions
 
 
 def _meant(call: Call) -> Definitions:

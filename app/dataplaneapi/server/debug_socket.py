@@ -9,12 +9,11 @@ import stat
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from haproxy_native.engine import Engine
-from haproxy_native.errors import NativeError
-
 from dataplaneapi.server.listeners import bind_unix
 from dataplaneapi.settings.table import Settings, table
 from dataplaneapi.version import COMMIT, VERSION
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NativeError
 
 LONGEST, PATIENCE = 512, 10.0
 HELP = """\

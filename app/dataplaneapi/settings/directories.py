@@ -4,9 +4,8 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 
-from haproxy_native.disk.directories import Directory
-
 from dataplaneapi.settings.table import Settings
+from haproxy_native.disk.directories import Directory
 
 logger = logging.getLogger(__name__)
 # With the mode of one that is made here.

@@ -4,11 +4,10 @@ import json
 import logging
 import uuid
 
-from haproxy_native.discovery.discovery import Definitions, Discovery
-from haproxy_native.errors import NativeError
-
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import Settings
+from haproxy_native.discovery.discovery import Definitions, Discovery
+from haproxy_native.errors import NativeError
 
 logger = logging.getLogger(__name__)
 SECTION = "service_discovery"

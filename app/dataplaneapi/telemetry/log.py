@@ -13,10 +13,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
 
-from haproxy_native.request_context import origin
-
 from dataplaneapi.telemetry import access_log as access
 from dataplaneapi.telemetry.severity import severity
+from haproxy_native.request_context import origin
 
 ACCESS = "access"
 LEVELS = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from haproxy_native.events import ChangedLive, Event
-
 from dataplaneapi.version import VERSION
+from haproxy_native.events import ChangedLive, Event
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span

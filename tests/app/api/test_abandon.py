@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.errors import ApiError
 

@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.bodies import DEEPEST, decode, read
 from dataplaneapi.api.errors import ApiError
 

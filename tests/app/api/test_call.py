@@ -3,9 +3,9 @@
 import json
 
 import pytest
+
 from dataplaneapi.api.bodies import OBJECT_BYTES
 from dataplaneapi.api.call import header
-
 from tests.app.client import CONFIG, Client
 
 TRANSACTIONS = "/v3/services/haproxy/transactions"

@@ -4,13 +4,13 @@ import json
 from typing import Annotated, Any
 
 import pytest
+from fastapi import HTTPException
+from fastapi.exceptions import RequestValidationError
+
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty
-from fastapi import HTTPException
-from fastapi.exceptions import RequestValidationError
 from haproxy_native.errors import NotThere
-
 from tests.app.client import CONFIG, Client
 
 WRONG = [{"loc": ("body", "name"), "msg": "too long"}, {"loc": ("query", "version"), "msg": "missing"}]

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dataplaneapi.api import cors
 
+from dataplaneapi.api import cors
 from tests.app.client import CONFIG, Client, Got, settings
 
 PANEL, OTHER = "https://panel.example.com", "https://evil.example"

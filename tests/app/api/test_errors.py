@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
+
 from dataplaneapi.api.errors import STATUS, ApiError, answer_to, status_of
 from haproxy_native import errors as native
 from haproxy_native.errors import NativeError, Place

@@ -3,8 +3,9 @@
 import asyncio
 from typing import Any
 
-from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 from starlette.types import Message
+
+from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 
 HEADERS = [(b"host", b"a"), (b"x", b"first"), (b"x", b"second")]
 

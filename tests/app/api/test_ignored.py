@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.operations import operations
 from haproxy_native.grammar.load import bundle
-
 from tests.app.client import CONFIG, Client, serving
 
 RAW = f"{CONFIG}/raw"

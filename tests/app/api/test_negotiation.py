@@ -1,6 +1,7 @@
 """Media types."""
 
 import pytest
+
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
 

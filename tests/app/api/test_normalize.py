@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.normalize import Schemas, unwritable
 
 SCHEMAS = Schemas(

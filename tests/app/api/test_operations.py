@@ -3,6 +3,7 @@
 import inspect
 
 import pytest
+
 from dataplaneapi.api.operations import MissingHandler, Operation, operations
 from dataplaneapi.api.parameters import Parameter
 

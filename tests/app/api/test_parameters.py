@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.parameters import Parameter, check, convert, query_values
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.call import Written
 from dataplaneapi.api.responses import Answer
 from dataplaneapi.handlers import information
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.telemetry.log import Layout
-
 from tests.app.client import CONFIG, Client, exchange, serving
 
 BACKEND = {"name": "be1"}

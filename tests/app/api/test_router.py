@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.operations import Operation, operations
 from dataplaneapi.api.router import RouteIndex

@@ -4,12 +4,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import status_of
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking, read_long, worded
 from haproxy_native.errors import RuntimeAbsent, RuntimeMisused, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.statistics import Counters
-
 from tests.app.client import Client, settings
 from tests.haproxy.listening import serving
 

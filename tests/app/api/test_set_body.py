@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.api.bodies import WHOLE_BYTES
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
@@ -10,7 +11,6 @@ from dataplaneapi.api.set_body import SetForm
 from dataplaneapi.api.upload import Part
 from haproxy_native.storage.upload import PIECE
 from haproxy_native.text.parts import MAIN
-
 from tests.app.client import Client
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.unchanged import has_zero, sent_back
 
 RULES = [{"type": "allow"}, {"type": "deny", "nice": 0}]

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterable
 
 import pytest
+
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import File, Form
-
 from tests.app.api.test_bodies import Sender
 
 EDGE = b"edge"

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.validation import check_outermost, validated

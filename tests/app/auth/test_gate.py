@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.gate import REMEMBERED_SECONDS, Gate, parse_basic
 from dataplaneapi.auth.users import Users

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.auth.users import NoUsers, Users
 from dataplaneapi.settings.table import Settings
 from haproxy_native.text.document import Document

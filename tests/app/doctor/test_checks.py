@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dataplaneapi.auth import passwords
 from dataplaneapi.doctor import checks as doctor
 from dataplaneapi.doctor.checks import Finding
 from dataplaneapi.host import credentials
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import Settings
-
 from tests.app.client import CONFIGURATION, settings
 from tests.haproxy.sidecar import COMMAND, Sidecar
 

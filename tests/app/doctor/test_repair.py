@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.auth import passwords
 from dataplaneapi.doctor.repair import repaired, write_beside
 from dataplaneapi.settings import yaml_file as settings_file

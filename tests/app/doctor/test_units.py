@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.doctor.units import Unit, is_trying, is_wanted, other_servers, unit
 
 

@@ -3,8 +3,8 @@
 import re
 
 import pytest
-from dataplaneapi.handlers.docs import page
 
+from dataplaneapi.handlers.docs import page
 from tests.app.client import Client
 
 

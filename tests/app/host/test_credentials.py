@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.auth.users import Users
 from dataplaneapi.host import credentials
 from dataplaneapi.server.endpoint import endpoints

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.host import mounts
 
 TABLE = """\

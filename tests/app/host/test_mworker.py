@@ -6,9 +6,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
+
 from dataplaneapi.host.mworker import adapted
 from dataplaneapi.settings.table import Settings, SettingsError
-
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import COMMAND

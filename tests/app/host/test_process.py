@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.host.process import drop_privileges, write_pid_file
 from dataplaneapi.settings.table import SettingsError
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import uvloop
+
 from dataplaneapi.server.acceptor import _NO_SYN, RESERVED, Acceptor, Place, _attach
 from dataplaneapi.server.tls import Identity
-
 from tests.app.authority import Authority
 
 

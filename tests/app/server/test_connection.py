@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.server.connection import UNKNOWN, connection, names, of
 from dataplaneapi.server.endpoint import Endpoint
 

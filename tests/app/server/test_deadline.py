@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 import uvloop
+
 from dataplaneapi.server.deadline import Deadline
 
 

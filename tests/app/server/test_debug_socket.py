@@ -6,8 +6,8 @@ import stat
 from pathlib import Path
 
 import pytest
-from dataplaneapi.server.debug_socket import HELP, Commands, opened
 
+from dataplaneapi.server.debug_socket import HELP, Commands, opened
 from tests.app.client import CONFIG, CONFIGURATION, Client
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dataplaneapi.server.endpoint import KEYS, OF_LISTENERS, Endpoint, endpoints, one_of
 from dataplaneapi.settings.table import Settings, SettingsError, combine, table
 

@@ -1,6 +1,7 @@
 """What a request's head must be."""
 
 import pytest
+
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import LONGEST_URL, HalfHeads, Refused, check
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dataplaneapi.server import listeners
 from dataplaneapi.server.endpoint import Endpoint, endpoints
 from dataplaneapi.server.listeners import Listener
 from dataplaneapi.settings.table import Settings, SettingsError
-
 from tests.app.authority import Authority
 
 

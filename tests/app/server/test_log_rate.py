@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+
 from dataplaneapi.server.log_rate import RateLimit
 
 

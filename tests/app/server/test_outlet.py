@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.server.outlet import LARGEST, Outlet, RecordingOutlet
 
 

@@ -8,6 +8,7 @@ import socket
 from typing import Any
 
 import pytest
+
 from dataplaneapi.server import listeners
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import HalfHeads

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import pytest
+
 from dataplaneapi.api.pipeline import operation_of
 from dataplaneapi.server import listeners
 from dataplaneapi.server.connection import Connection
@@ -21,7 +22,6 @@ from dataplaneapi.server.replies import Replies, is_whole
 from dataplaneapi.server.serving import Server
 from dataplaneapi.telemetry.log import ACCESS
 from haproxy_native.request_context import origin
-
 from tests.app.client import CONFIG, Client, settings
 from tests.app.server.test_outlet import Sink
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.server.listeners import Listener, open_all
 from dataplaneapi.server.serving import Serving
 from dataplaneapi.settings.table import Settings, SettingsError
-
 from tests.haproxy.process import free_port
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"

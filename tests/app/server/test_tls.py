@@ -8,9 +8,9 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.server.tls import Identity
 from dataplaneapi.settings.table import SettingsError
-
 from tests.app.authority import Authority
 
 

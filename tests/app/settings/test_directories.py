@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.settings.directories import directories, tell_unusable, unusable
 from dataplaneapi.settings.table import Settings, table
-
 from tests.app.client import CONFIG, serving, settings
 
 DIRECTORIES = {name for name, _, _ in table() if name.endswith("_dir")} - {"backups_dir"}

@@ -6,12 +6,12 @@ import logging
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.assembly import create_app
 from dataplaneapi.open_engine import open_engine
 from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.table import combine
 from dataplaneapi.settings.yaml_file import read
-
 from tests.app.client import settings
 
 YAML = """\

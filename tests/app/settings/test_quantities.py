@@ -1,6 +1,7 @@
 """Durations and sizes."""
 
 import pytest
+
 from dataplaneapi.settings.quantities import duration, size
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from dataplaneapi.settings.table import SettingsError, combine, table
 
 

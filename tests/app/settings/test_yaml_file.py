@@ -4,6 +4,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from dataplaneapi.settings.table import SettingsError, combine
 from dataplaneapi.settings.yaml_file import is_settings_file, read, unknown_keys, write_back
 

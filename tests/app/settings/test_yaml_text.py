@@ -3,8 +3,9 @@
 from typing import Any
 
 import pytest
-from dataplaneapi.settings.yaml_text import with_value, without
 from ruamel.yaml import YAML
+
+from dataplaneapi.settings.yaml_text import with_value, without
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from dataplaneapi.api.responses import RELOAD_ID
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint

@@ -1,6 +1,7 @@
 """What is counted, and under which name."""
 
 import pytest
+
 from dataplaneapi.telemetry.counters import SECONDS, Durations, Tally, kind_of
 from haproxy_native.events import ChangedLive, Committed, Reloaded, Validated
 

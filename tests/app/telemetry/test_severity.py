@@ -3,6 +3,7 @@
 import logging
 
 import pytest
+
 from dataplaneapi.telemetry.severity import severity
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from dataplaneapi.telemetry import syslog
 
 LINE = re.compile(r"<(\d+)>1 \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00 [!-~]+ ([!-~]+) \d+ (app|access) - (.*)", re.DOTALL)

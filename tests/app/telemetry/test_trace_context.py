@@ -3,8 +3,8 @@
 import logging
 
 import pytest
-from dataplaneapi.telemetry import trace_context
 
+from dataplaneapi.telemetry import trace_context
 from tests.app.client import CONFIG, Client
 
 TRACE, PARENT = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

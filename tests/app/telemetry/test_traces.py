@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dataplaneapi.telemetry import traces
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from dataplaneapi.telemetry import traces
 from tests.app.client import CONFIG, Client, serving
 from tests.app.telemetry.test_trace_context import PARENT, SENT, TRACE
 

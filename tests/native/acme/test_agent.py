@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.acme.agent import Acme
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.acme.solver import Patience, Solver
 from haproxy_native.acme.zones import Zones
 from haproxy_native.disk.directories import Directory
 from haproxy_native.storage.certificate_store import CertificateStore
-
 from tests.haproxy import binaries
 from tests.haproxy.acme import ZONE, Authority, NameServer, configuration, served
 from tests.haproxy.process import HAProxy, free_port

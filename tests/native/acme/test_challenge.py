@@ -1,6 +1,7 @@
 """Challenges, as HAProxy's events tell them."""
 
 import pytest
+
 from haproxy_native.acme.challenge import TTL, challenge, pairs
 
 HEAD = "acme deploy @s/foo.pem thumbprint I-y4_2h5g7\n"

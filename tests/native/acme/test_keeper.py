@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.acme.keeper import Keeper
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.storage import certificate
 from haproxy_native.storage.certificate_store import CertificateStore
-
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import running_engine

@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.acme.providers import Exec, ProviderFailed, Rfc2136, address, provider, relative
 from haproxy_native.acme.zones import Zones
-
 from tests.haproxy.acme import ZONE, NameServer
 
 

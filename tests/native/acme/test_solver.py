@@ -5,11 +5,11 @@ import logging
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.acme.challenge import Challenge
 from haproxy_native.acme.solver import Patience, Solver
 from haproxy_native.acme.zones import Unresolved, Zones
 from haproxy_native.runtime.client import Runtime
-
 from tests.haproxy.acme import ZONE, NameServer
 
 

@@ -3,9 +3,9 @@
 import asyncio
 
 import pytest
+
 from haproxy_native.acme.providers import Rfc2136
 from haproxy_native.acme.zones import Unresolved, Zones, last_labels
-
 from tests.haproxy.acme import ZONE, NameServer
 
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
 from haproxy_native.errors import BadRequest, CheckImpossible, Refused
 from haproxy_native.text.document import Document
-
 from tests.haproxy import binaries
 
 GOOD = """\

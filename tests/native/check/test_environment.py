@@ -1,6 +1,7 @@
 """What of the variables a check gets."""
 
 import pytest
+
 from haproxy_native.check.environment import for_a_command, for_haproxy
 
 KEPT = {"PATH": "/bin", "TZ": "UTC", "LC_ALL": "C", "HAPROXY_X": "1", "LD_LIBRARY_PATH": "/lib"}

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+
 from haproxy_native.check.messages import Origin, explained, locate, messages, recorded
 from haproxy_native.text.document import Document
 

@@ -4,12 +4,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message, Origin
 from haproxy_native.check.refusal import LONGEST, first_line, located
 from haproxy_native.errors import Refused
 from haproxy_native.text.document import Document
-
 from tests.haproxy import binaries
 
 TEXT = """\

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.run import Confinement, Ended, run
 
 PYTHON = [os.path.realpath(sys.executable), "-S", "-E", "-c"]

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.check.messages import Message
 from haproxy_native.check.whole_set import Findings, WholeSet, check_whole_set
 from haproxy_native.errors import CheckImpossible, Refused
-
 from tests.app.authority import Authority
 from tests.haproxy import binaries
 

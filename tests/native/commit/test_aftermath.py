@@ -4,7 +4,6 @@ from pathlib import Path
 
 from haproxy_native.commit import aftermath
 from haproxy_native.editing import header
-
 from tests.native.engines import adding, run, running_engine
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from haproxy_native.commit.commit import Change
 from haproxy_native.editing import header
 from haproxy_native.errors import Conflict, NativeError, WriteFailed
 from haproxy_native.text.document import Document
-
 from tests.native.disk.failing import FailingSystem, fail_with, kill
 from tests.native.engines import adding, run, running_engine
 

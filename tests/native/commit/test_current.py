@@ -8,13 +8,13 @@ import uuid
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.state_file import MemoryFile
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
 from haproxy_native.errors import Unreadable, WriteFailed
 from haproxy_native.text.document import Document
-
 from tests.native.disk.failing import FailingSystem
 
 TEXT = "# _version=4\nglobal\n\nbackend a\n"

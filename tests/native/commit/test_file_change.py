@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.commit import file_change
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Site
@@ -16,7 +17,6 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import NotTaken, RuntimeAbsent, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.client import Runtime
-
 from tests.native.engines import UNKNOWN, run, running_engine
 
 NOTHING = b"nothing"

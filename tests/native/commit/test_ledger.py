@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.commit.ledger import SKIPPED, WAITING, Ledger
 from haproxy_native.errors import WriteFailed
 from haproxy_native.runtime.client import Worker

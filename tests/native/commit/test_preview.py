@@ -2,12 +2,13 @@
 
 from difflib import unified_diff
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from haproxy_native.commit.preview import difference
 from haproxy_native.editing import header
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
-from hypothesis import given
-from hypothesis import strategies as st
 
 LINES = st.lists(st.sampled_from(["global\n", "backend a\n", "  x y\n", "\n", "# c\n", "backend b\n"]), max_size=30)
 

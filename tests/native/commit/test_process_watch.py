@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.engine import Engine
-
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, reload, run, running_engine

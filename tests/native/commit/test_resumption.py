@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.engine import Engine
 from haproxy_native.reload.records import IN_PROGRESS, INTERRUPTED, Phase, Record
-
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, adding, reload, run, running_engine

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.running import Running, started_after
 from haproxy_native.commit.state_file import MemoryFile
@@ -12,7 +13,6 @@ from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
-
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG
 

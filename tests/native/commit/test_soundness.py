@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit import soundness
 from haproxy_native.commit.soundness import Soundness
-
 from tests.native.engines import adding, run, running_engine
 
 GOOD = "global\n"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.commit.state_file import Memory, MemoryFile, fingerprint, stamped_fingerprint
 from haproxy_native.editing import header
 from haproxy_native.text.document import Document

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from xml.sax.saxutils import escape
 
 import pytest
+
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.definitions import completed
 from haproxy_native.discovery.services import Endpoint, Found, SourceFailed

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+
 from haproxy_native.discovery.backends import Wish, with_service, without_service
 from haproxy_native.discovery.services import Endpoint
 from haproxy_native.discovery.slots import Growth

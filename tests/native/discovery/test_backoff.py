@@ -1,6 +1,7 @@
 """Seconds between tries."""
 
 import pytest
+
 from haproxy_native.discovery.backoff import rest, until_retry
 
 

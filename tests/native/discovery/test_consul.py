@@ -7,11 +7,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
+
 from haproxy_native.discovery import watch
 from haproxy_native.discovery.consul import Consul, endpoints
 from haproxy_native.discovery.definitions import completed
 from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
-
 from tests.haproxy.consul import Agent
 from tests.haproxy.process import free_port
 

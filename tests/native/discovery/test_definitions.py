@@ -1,6 +1,7 @@
 """What goes without saying about a definition."""
 
 import pytest
+
 from haproxy_native.discovery.definitions import completed
 from haproxy_native.errors import BadRequest
 

@@ -5,11 +5,11 @@ import logging
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NotFound, Unreadable
-
 from tests.haproxy.process import free_port
 from tests.native.engines import running_engine
 

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable
 
 import pytest
+
 from haproxy_native.discovery import backoff as pace
 from haproxy_native.discovery.poller import Applied, Poller, moment
 from haproxy_native.discovery.services import Endpoint, Found, SourceFailed

@@ -13,7 +13,6 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.events import Validated
 from haproxy_native.text.document import Document
-
 from tests.native.engines import running_engine
 
 BODY = {"address": "agent", "port": 8500, "enabled": True, "retry_timeout": 1, "defaults": "base"}

@@ -3,6 +3,7 @@
 import random
 
 import pytest
+
 from haproxy_native.discovery.services import Endpoint
 from haproxy_native.discovery.slots import Growth, assigned, endpoint, is_free
 

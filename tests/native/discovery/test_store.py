@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.discovery.store import Store
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import Unreadable, Unusable

@@ -3,6 +3,7 @@
 import asyncio
 
 import pytest
+
 from haproxy_native.discovery import watch
 from haproxy_native.discovery.services import SourceFailed
 from haproxy_native.discovery.watch import Watch

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.backups import Backups
 from haproxy_native.errors import NotThere, Unreadable
 

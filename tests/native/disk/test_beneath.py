@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk import beneath
 
 

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.copies import mode_like, write_copy
 
 

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import Unusable
 

@@ -9,9 +9,9 @@ import uuid
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.file import ConfigFile, latest
 from haproxy_native.errors import NativeError, Unreadable, WriteFailed
-
 from tests.native.disk.failing import FailingSystem, fail_with, kill
 
 OLD, NEW = b"# old\n" + b"a" * 20000, b"# the new one\n" + b"b" * 30000

@@ -6,13 +6,13 @@ import uuid
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.disk.manifest import Entry
 from haproxy_native.errors import Conflict, NativeError, NotFound, Unreadable, WriteFailed
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
-
 from tests.native.disk.failing import FailingSystem, fail_with, kill
 from tests.native.disk.test_file import Bound
 

@@ -4,9 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from haproxy_native.disk.journal import Journal, _is_mixture
 from hypothesis import given
 from hypothesis import strategies as st
+
+from haproxy_native.disk.journal import Journal, _is_mixture
 
 OLD, NEW = b"a" * 9000, b"b" * 13000
 

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.manifest import Entry, Manifest
 
 

@@ -6,6 +6,7 @@ import pwd
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk import ownership
 
 

@@ -1,6 +1,7 @@
 """Which defaults section a proxy is bound to."""
 
 import pytest
+
 from haproxy_native.editing.bindings import all_implicit, check_from, with_named_source
 from haproxy_native.errors import BadValue
 from haproxy_native.text.document import Document

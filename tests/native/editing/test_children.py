@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.children import ChildEditor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import UnknownWords

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import AlreadyThere, BadValue, IndexOutOfRange, NativeError, NoParent, NotThere, OtherName, Place
 from haproxy_native.text.document import Document

@@ -1,6 +1,7 @@
 """Which lines mention a stored file."""
 
 import pytest
+
 from haproxy_native.editing.file_references import references
 from haproxy_native.text.document import Document
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from hashlib import md5
 
 import pytest
+
 from haproxy_native.editing import header
 from haproxy_native.text.document import Document
 

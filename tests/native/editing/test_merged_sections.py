@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.editor import Editor
 from haproxy_native.text.document import Document
 

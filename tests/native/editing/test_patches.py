@@ -4,12 +4,13 @@ import json
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from haproxy_native.editing.patches import apply, patch, sharing
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
-from hypothesis import given
-from hypothesis import strategies as st
 
 BASE = "# top\nglobal\n  maxconn 5\n\n# of a\nbackend a\n  server s 127.0.0.1:1\n  server t 127.0.0.1:2\n\nbackend b\n"
 PIECES = ["global\n", "backend a\n", "  x y\n", "\n", "# c\n", "# _version=1\n", "bäck\udcff\n", "end"]

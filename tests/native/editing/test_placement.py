@@ -1,6 +1,7 @@
 """Where new sections go."""
 
 import pytest
+
 from haproxy_native.editing.placement import insert_section
 from haproxy_native.text.document import MARK, MARK_END, Document
 from haproxy_native.text.section import BOUNDARY, Section

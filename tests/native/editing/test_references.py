@@ -1,6 +1,7 @@
 """A defaults section that goes may bind nobody anew without a word."""
 
 import pytest
+
 from haproxy_native.editing.references import rebound, refuse_rebound
 from haproxy_native.errors import Refused
 from haproxy_native.text.document import Document

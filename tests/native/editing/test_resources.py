@@ -1,6 +1,7 @@
 """The table of resources is whole: every row can be used."""
 
 import pytest
+
 from haproxy_native.editing.resources import Resource, Resources, resources
 from haproxy_native.grammar.load import grammar
 

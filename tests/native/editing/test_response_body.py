@@ -1,6 +1,7 @@
 """Echoed bodies show what stands in the file."""
 
 import pytest
+
 from haproxy_native.editing.response_body import as_it_stands, with_defaults, without_aliases
 
 ROWS = [

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import AlreadyThere, BadValue, NotThere, OtherName

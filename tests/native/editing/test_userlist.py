@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.editing.userlist import User, find, find_in_file, users
 from haproxy_native.text.document import Document
 

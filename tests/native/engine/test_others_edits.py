@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native import engine as module
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.editing import header
@@ -13,7 +14,6 @@ from haproxy_native.errors import (
     Unreadable,
 )
 from haproxy_native.text.document import Document
-
 from tests.haproxy.process import HAProxy
 from tests.native.engines import adding, backends, reload, run, running_engine, substituting
 

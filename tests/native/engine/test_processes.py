@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.editing import header
 from haproxy_native.errors import (
     ReloadFailed,
 )
-
 from tests.haproxy.process import HAProxy
 from tests.native.engines import adding, backends, body, reload, run, running_engine, substituting, weight
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import (
     BadRequest,
     Conflict,
@@ -12,7 +13,6 @@ from haproxy_native.errors import (
     RuntimeFailure,
     Unreadable,
 )
-
 from tests.haproxy.process import HAProxy
 from tests.native.engines import UNKNOWN, adding, body, reload, run, running_engine, substituting, weight
 

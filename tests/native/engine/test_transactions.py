@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.errors import (
     BadRequest,
@@ -14,7 +15,6 @@ from haproxy_native.errors import (
     Refused,
     TooManyTransactions,
 )
-
 from tests.haproxy.process import HAProxy
 from tests.native.engines import adding, reload, run, running_engine, substituting, weight
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit import aftermath
 from haproxy_native.errors import Conflict, NoTransaction, WriteFailed
-
 from tests.haproxy.process import HAProxy
 from tests.native.disk.failing import FailingSystem, fail_with
 from tests.native.engines import adding, body, reload, run, running_engine, substituting, weight

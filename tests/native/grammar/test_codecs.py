@@ -1,6 +1,7 @@
 """Each codec: words of a line, and the members they give; both ways."""
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.codecs import CODECS
 

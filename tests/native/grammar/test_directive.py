@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.grammar.directive import NOTHING, Directive, canonical, change_rows
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.line import Line
-
 from tests.native.grammar.language import small
 
 PLACE = small().section("place")

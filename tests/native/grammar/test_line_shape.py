@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.errors import BadValue, Incomplete
 from haproxy_native.grammar.line_shape import flattened, unflattened
 from haproxy_native.text.line import Line
-
 from tests.native.grammar.language import small
 
 HOST, RULE = small().line("host"), small().line("rule")

@@ -1,11 +1,11 @@
 """Shapes that follow from schemas."""
 
 import pytest
+
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.grammar.schema import Schemas
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
-
 from tests.native.grammar.language import SCHEMAS, small
 
 

@@ -1,6 +1,7 @@
 """Pieces of a line: what stays, what is replaced, where new ones go."""
 
 import pytest
+
 from haproxy_native.grammar.merge import identity, joined, misread, onto, regapped
 from haproxy_native.grammar.synopsis import Chain, Group, Options, Part, Placeholder, Rest, Word
 from haproxy_native.grammar.values import Integer, Text

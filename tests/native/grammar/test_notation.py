@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.grammar.notation import Compiler
 from haproxy_native.grammar.schema import Schemas
 from haproxy_native.grammar.synopsis import Glued, Options, Placeholder, Rest, Toggle, Word

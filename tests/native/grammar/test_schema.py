@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.grammar.schema import Schemas, arranged, is_switch, keyword_of, stands_alone
 
 DOCUMENT: dict[str, Any] = {

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.grammar.directive import NOTHING
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.grammar.section_shape import holder_of, with_member
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-
 from tests.native.grammar.language import small
 
 PLACE = small().section("place")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.synopsis import (
     Chain,

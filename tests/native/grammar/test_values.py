@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.values import (
     Choice,

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import Unsayable

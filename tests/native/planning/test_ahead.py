@@ -1,6 +1,7 @@
 """Changes that need not wait for others."""
 
 import pytest
+
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.text.document import Document
 

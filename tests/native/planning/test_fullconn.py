@@ -1,6 +1,7 @@
 """Where the `maxconn` of a frontend decides what a server gets."""
 
 import pytest
+
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.text.document import Document
 

@@ -4,6 +4,7 @@ from ipaddress import ip_address
 from typing import Any
 
 import pytest
+
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.live import Live, Unsayable, ip_of, plain

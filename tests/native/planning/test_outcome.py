@@ -1,6 +1,7 @@
 """A reason tells the line of the whole file."""
 
 import pytest
+
 from haproxy_native.planning.outcome import Plan, Reason, line_of, reason_at
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join

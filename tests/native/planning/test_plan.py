@@ -1,6 +1,7 @@
 """The one decision between live and reload, as rows: an edit of a file, and the commands or the reason it leads to."""
 
 import pytest
+
 from haproxy_native.planning.plan import plan
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.text.document import Document

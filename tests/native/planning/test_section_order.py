@@ -1,6 +1,7 @@
 """Which sections correspond, and which order HAProxy does not look at."""
 
 import pytest
+
 from haproxy_native.planning.section_order import keys_of, pairs, sections_of
 from haproxy_native.text.document import Document
 

@@ -1,6 +1,7 @@
 """The servers of one backend, before and after: commands in their order, or the reason against."""
 
 import pytest
+
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import EffectiveServer, Servers

@@ -1,6 +1,7 @@
 """Servers with everything they inherit, as HAProxy builds them."""
 
 import pytest
+
 from haproxy_native.grammar.load import grammar
 from haproxy_native.planning.servers import EffectiveServer, Servers, ancestors
 from haproxy_native.text.document import Document

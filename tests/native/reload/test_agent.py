@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
-
 from tests.haproxy.process import HAProxy
 
 

@@ -3,6 +3,7 @@
 import itertools
 
 import pytest
+
 from haproxy_native.reload.debounce import Action, Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
 
 Dialogue = list[tuple[Event, list[Action]]]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import NotThere
 from haproxy_native.reload.records import FAILED, MOST_REASONS, SUCCEEDED, Records
 

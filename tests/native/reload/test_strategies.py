@@ -8,11 +8,11 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import BadRequest
 from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Reloading, scrubbed, split_command
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
-
 from tests.haproxy.process import HAProxy
 
 

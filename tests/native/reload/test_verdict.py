@@ -1,6 +1,7 @@
 """What is concluded from what is seen."""
 
 import pytest
+
 from haproxy_native.reload.strategies import Outcome, Source
 from haproxy_native.reload.verdict import Ending, Look, Patience, Trial, first_alert
 from haproxy_native.runtime.client import Worker

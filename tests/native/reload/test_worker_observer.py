@@ -7,11 +7,11 @@ import time
 from collections.abc import Callable
 
 import pytest
+
 from haproxy_native.reload.strategies import Outcome
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict
 from haproxy_native.reload.worker_observer import Sight
 from haproxy_native.runtime.client import Runtime, Worker
-
 from tests.haproxy.process import HAProxy, free_port
 
 

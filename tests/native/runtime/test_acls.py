@@ -1,6 +1,7 @@
 """What `show acl` says, line by line."""
 
 import pytest
+
 from haproxy_native.runtime.acls import Acl, acls, patterns
 
 LISTED = """\

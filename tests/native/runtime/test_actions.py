@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
+
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime import actions
 from haproxy_native.runtime.client import Runtime
-
 from tests.haproxy.process import HAProxy
 
 

@@ -1,6 +1,7 @@
 """Every way to write a socket's address."""
 
 import pytest
+
 from haproxy_native.runtime.address import parse
 
 

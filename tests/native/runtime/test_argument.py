@@ -3,10 +3,10 @@
 import asyncio
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.socket import Socket
-
 from tests.haproxy.process import HAProxy
 
 WORDS = [

@@ -4,7 +4,6 @@ import asyncio
 
 from haproxy_native.runtime.capabilities import Capabilities, server_keywords
 from haproxy_native.runtime.client import Runtime
-
 from tests.haproxy.process import HAProxy
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
+
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.socket import RequestTooLong
-
 from tests.haproxy.process import SMALL, HAProxy
 
 T = TypeVar("T")

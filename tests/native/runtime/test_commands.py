@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
+
 from haproxy_native.errors import BadValue, RuntimeRefused
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
-
 from tests.haproxy.process import HAProxy, ask, free_port
 
 

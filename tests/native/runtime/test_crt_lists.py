@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
+
 from haproxy_native.errors import RuntimeRefused
 from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_answers import Entry
 from haproxy_native.runtime.ssl_files import CERTIFICATES
-
 from tests.haproxy import binaries
 from tests.tls.pems import made
 from tests.tls.site import TlsSite, tls_site

@@ -5,9 +5,9 @@ import logging
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.events import EventListener, NoEvents, event
-
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy, ask
 

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from haproxy_native.runtime.map_dump import MapDump
 
 ENTRIES = [

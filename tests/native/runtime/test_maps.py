@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import carry_out
 from haproxy_native.runtime.maps import CHUNK, Add, Clear, Delete, Entry, Fill, Set, payloads
-
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 

@@ -5,10 +5,10 @@ import os
 import signal
 
 import pytest
+
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime.master import Master, judge
 from haproxy_native.runtime.responses import Process, Processes
-
 from tests.haproxy.process import HAProxy
 
 

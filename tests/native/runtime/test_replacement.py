@@ -5,11 +5,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
+
 from haproxy_native.errors import BadValue, RuntimeRefused
 from haproxy_native.runtime import acls, maps
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Entry, Fill
-
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 

@@ -1,9 +1,9 @@
 """Answers as HAProxy gave them."""
 
 import pytest
+
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.responses import Process
-
 from tests.haproxy.process import HAProxy
 
 REFUSALS = [

@@ -6,6 +6,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.runtime.runtime_exchange import BEGINNING, Exchange
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-from haproxy_native.runtime.server_state import ServerState, server_states
 
+from haproxy_native.runtime.server_state import ServerState, server_states
 from tests.haproxy.process import HAProxy
 
 HEADER = "1\n# be_id be_name srv_id srv_name\n"

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.socket import MASTER_BYTES, RequestTooLong, Socket
-
 from tests.haproxy.listening import Handler, serving
 from tests.haproxy.process import HAProxy, free_port
 

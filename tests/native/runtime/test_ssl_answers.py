@@ -1,6 +1,7 @@
 """What HAProxy prints of its TLS files, as 2.6 to 3.2 do (and 3.4 where that differs)."""
 
 import pytest
+
 from haproxy_native.runtime import ssl_answers
 from haproxy_native.runtime.ssl_answers import Entry
 

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 
 import pytest
+
 from haproxy_native.errors import RuntimeRefused
 from haproxy_native.runtime import ssl_answers, ssl_files
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
-
 from tests.haproxy import binaries
 from tests.tls.pems import authority, made, revoking
 from tests.tls.site import TlsSite, tls_site

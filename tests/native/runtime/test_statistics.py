@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from haproxy_native.runtime.statistics import Counters
 
 HEADER = "# pxname,svname,scur,status,type,addr,last_chk,new_in_9,lastsess,\n"

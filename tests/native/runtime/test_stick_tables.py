@@ -1,6 +1,7 @@
 """What `show table` says, line by line."""
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.runtime.stick_tables import Table, check_datum, check_key, entries, tables, unescaped
 

@@ -1,6 +1,7 @@
 """What goes to the socket is what HAProxy's socket and its file read alike."""
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.runtime.values import MOST, host_name, ip, number
 

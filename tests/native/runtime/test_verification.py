@@ -5,10 +5,10 @@ import ipaddress
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
-
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 

@@ -12,7 +12,6 @@ from haproxy_native.spoe.editor import ScopeEditor, outline
 from haproxy_native.spoe.references import References
 from haproxy_native.spoe.surroundings import Surroundings
 from haproxy_native.text.document import Document
-
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, running_engine
 

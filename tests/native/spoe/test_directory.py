@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from haproxy_native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unusable
 
+from haproxy_native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unusable
 from tests.native.engines import run
 from tests.native.spoe.site import READ, TEXT, adding, furnish, spoe_files
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import AlreadyThere, BadValue, NotThere
 from haproxy_native.spoe.editor import ScopeEditor, check_scope, outline, scopes

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, InUse, NoTransaction, NotThere, Refused
 from haproxy_native.events import Committed, Event
 from haproxy_native.spoe.directory import SpoeFiles
-
 from tests.haproxy.process import HAProxy
 from tests.native.engines import reload, run, substituting
 from tests.native.spoe.site import EDITOR, MESSAGES, READ, TEXT, adding, configuration, furnish, naming, spoe_files

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.check.messages import Message
 from haproxy_native.errors import InUse, Refused
 from haproxy_native.spoe.surroundings import Surroundings
-
 from tests.haproxy import binaries
 from tests.native.engines import CheckSettings, run, running_engine
 from tests.native.spoe.site import READ, TEXT, around, configuration, furnish

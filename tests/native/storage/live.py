@@ -5,11 +5,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx2
+
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
-
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import run, running_engine
 

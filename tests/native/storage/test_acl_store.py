@@ -5,9 +5,9 @@ from pathlib import Path
 
 import httpx2
 import pytest
+
 from haproxy_native.runtime.acls import Acl
 from haproxy_native.storage.acl_store import path_of
-
 from tests.app.client import Client, serving, settings
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from cryptography.hazmat.primitives.hashes import SHA1
 from cryptography.hazmat.primitives.serialization import PrivateFormat
+
 from haproxy_native.errors import BadRequest
 from haproxy_native.storage import certificate
-
 from tests.tls.pems import Made, authority, made
 
 ONE = made("a.example.com", 0x1A2B3C4D5E6F, names=("www.a.example.com", "192.0.2.5"))

@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import NotLive
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.certificate_step import NOT_NOW, CertificateSeen, CertificateStep, key_beside, served_text
-
 from tests.tls.pems import made
 
 ONE = made("a.example.com")

@@ -6,13 +6,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.commit.commit import Outcome
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, InUse
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage.certificate_store import CertificateStore
-
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.tls.pems import Made, authority, made

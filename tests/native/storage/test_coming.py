@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import BadRequest
 from haproxy_native.storage.coming import LARGEST_DIFFERENCE, Coming, FilePreview, previews
-
 from tests.app.client import Client, serving
 
 

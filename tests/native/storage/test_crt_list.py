@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from haproxy_native.errors import BadValue, NotThere
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.crt_list import Entry

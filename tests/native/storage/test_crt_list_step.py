@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import NotLive, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.crt_list_step import CrtListStep
-
 from tests.haproxy import binaries
 from tests.tls.pems import made
 from tests.tls.site import TlsSite, tls_site

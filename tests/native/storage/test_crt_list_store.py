@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.engine import Engine
 from haproxy_native.errors import InUse, NotTaken, NotThere
 from haproxy_native.storage.crt_list import Entry
 from haproxy_native.storage.crt_list_store import CrtListStore
-
 from tests.haproxy import binaries
 from tests.tls.pems import made
 from tests.tls.site import CONFIG, TlsSite, tls_site

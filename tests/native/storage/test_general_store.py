@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, reload, run, running_engine
 from tests.native.storage.test_store import store_file

@@ -3,8 +3,8 @@
 import base64
 
 import pytest
-from haproxy_native.storage.key_material import is_secret
 
+from haproxy_native.storage.key_material import is_secret
 from tests.tls.pems import authority, made
 
 

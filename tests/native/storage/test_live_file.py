@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+
 from haproxy_native.commit.commit import Outcome
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import NotFound, RuntimeAbsent

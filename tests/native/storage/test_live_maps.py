@@ -1,12 +1,12 @@
 """Changes of loaded maps: seen by requests at once, and in the file where that was asked for."""
 
 import pytest
+
 from haproxy_native.engine import Engine
 from haproxy_native.errors import AlreadyThere, BadValue, NotTaken, NotThere, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import Add, Entry
 from haproxy_native.storage.live_maps import LiveMap
-
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 

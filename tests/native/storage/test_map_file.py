@@ -4,12 +4,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.maps import LONGEST_ENTRY, Entry
 from haproxy_native.storage import map_file
-
 from tests.haproxy.process import SMALL, HAProxy
 
 ODD = (

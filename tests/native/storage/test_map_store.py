@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotTaken
 from haproxy_native.runtime.maps import LONGEST_ENTRY, Map
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
-
 from tests.native.engines import reload
 from tests.native.storage.live import Beside, put
 

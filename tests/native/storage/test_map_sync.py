@@ -5,7 +5,6 @@ import asyncio
 from haproxy_native.engine import Engine
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_sync import MapSync
-
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
 

@@ -1,6 +1,7 @@
 """What becomes of names; the results are those of the API that this server is compatible with."""
 
 import pytest
+
 from haproxy_native.storage.names import is_draft, is_element, sanitised, uploaded
 
 

@@ -1,6 +1,7 @@
 """Files of patterns as HAProxy reads them, and edits that leave the rest alone."""
 
 import pytest
+
 from haproxy_native.errors import BadValue
 from haproxy_native.storage.pattern_file import read, with_patterns
 

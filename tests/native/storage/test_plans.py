@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage.crt_list_step import CrtListStep

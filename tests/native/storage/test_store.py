@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.journal import Journal
 from haproxy_native.engine import Engine
 from haproxy_native.errors import AlreadyThere, BadRequest, InUse, NotThere, Unusable, WriteFailed
 from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.store import Store
-
 from tests.native.engines import run, running_engine
 
 OUTSIDE = ["../outside.txt", "..%2Foutside.txt", "..", ".", "", "/etc/passwd", "link", "sub", "nul\0"]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.disk.directories import Directory
 from haproxy_native.storage.stores import KINDS, Stores
 

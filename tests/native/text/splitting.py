@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from haproxy_native.text.words import split
-
 from tests.haproxy import binaries
 
 # Variables that stand for their own text, so that an expanded word is the word as it was.

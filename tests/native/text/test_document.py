@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from haproxy_native.text.document import CONFIGURATION, Document
-from haproxy_native.text.section import Section
 from hypothesis import given
 from hypothesis import strategies as some
 
+from haproxy_native.text.document import CONFIGURATION, Document
+from haproxy_native.text.section import Section
 from tests.laws.settings import law
 
 LINES = [

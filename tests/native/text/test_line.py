@@ -1,6 +1,7 @@
 """A line and what can be asked of it."""
 
 import pytest
+
 from haproxy_native.text.line import Line
 
 

@@ -1,6 +1,7 @@
 """Where sections begin: by a word of a list, by a line in brackets."""
 
 import pytest
+
 from haproxy_native.text.document import Document
 from haproxy_native.text.outline import SCOPE, Outline
 

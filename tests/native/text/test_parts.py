@@ -1,11 +1,12 @@
 """Several files are one text that says where each begins, and nothing of any of them is lost."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from haproxy_native.text import parts
 from haproxy_native.text.document import MARK, Document
 from haproxy_native.text.section import BOUNDARY
-from hypothesis import given
-from hypothesis import strategies as st
 
 CONTENT = st.lists(
     st.sampled_from(["# of the file\n", "\n", "global\n", "  maxconn 5\n", "# of the section\n", "backend a\r\n", "  server s 1:1", "\t"])

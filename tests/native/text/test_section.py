@@ -1,11 +1,11 @@
 """A section's lines, its conditionals, and new lines in it."""
 
 import pytest
-from haproxy_native.text.line import Line
-from haproxy_native.text.section import Section, split_lines
 from hypothesis import given
 from hypothesis import strategies as some
 
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import Section, split_lines
 from tests.laws.settings import law
 
 

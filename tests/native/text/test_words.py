@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from haproxy_native.text.words import has_open_quote, is_word, quoted, split, unquoted, words_of
 from hypothesis import given
 from hypothesis import strategies as some
 
+from haproxy_native.text.words import has_open_quote, is_word, quoted, split, unquoted, words_of
 from tests.haproxy import binaries
 from tests.laws.settings import law
 from tests.native.text.splitting import Oracle, up_to_empty

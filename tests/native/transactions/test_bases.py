@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.bases import Bases
 

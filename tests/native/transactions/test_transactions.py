@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from haproxy_native.editing import header
 from haproxy_native.errors import BadValue, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.text.document import Document

@@ -5,15 +5,14 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.responses import Answer, Header, json_answer
+from dataplaneapi.api.upload import Sent
+from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
 from haproxy_native.errors import NotThere
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.upload import Upload
-
-from dataplaneapi.api.call import Call, Written
-from dataplaneapi.api.responses import Answer, Header, json_answer
-from dataplaneapi.api.upload import Sent
-from dataplaneapi.handlers.storage import answered, described, received, reloading, store_of, told
 
 logger = logging.getLogger(__name__)
 WARNING = b"Warning"

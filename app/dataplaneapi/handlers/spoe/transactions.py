@@ -1,10 +1,9 @@
 """Transactions of one SPOE file. Unlike the configuration's, one that does not exist is 400."""
 
-from haproxy_native.spoe.file import SpoeFile
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.responses import Answer, empty, json_answer
-from dataplaneapi.handlers.spoe_files import scheduled
+from dataplaneapi.handlers.spoe.files import scheduled
+from haproxy_native.spoe.file import SpoeFile
 
 
 def file(call: Call) -> SpoeFile:

@@ -2,13 +2,12 @@
 
 import re
 
-from haproxy_native.beside import beside
-
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Answer, Header, json_answer
-from dataplaneapi.handlers.configuration import check_version_or_transaction
+from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
+from haproxy_native.beside import beside
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 

@@ -4,15 +4,14 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.commit.commit import Outcome
-from haproxy_native.storage.store import Store
-from haproxy_native.storage.upload import Upload
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Answer, FileAnswer, empty, json_answer
 from dataplaneapi.api.upload import File, Sent
 from dataplaneapi.open_engine import STORES
+from haproxy_native.commit.commit import Outcome
+from haproxy_native.storage.store import Store
+from haproxy_native.storage.upload import Upload
 
 
 def store_of(call: Call) -> Store:

@@ -1,11 +1,10 @@
 """Certificates that the running HAProxy gets from an ACME authority: how each stands, and renewal now."""
 
-from haproxy_native.acme.status import HEAD, certificates
-from haproxy_native.runtime.argument import argument
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import asking
+from haproxy_native.acme.status import HEAD, certificates
+from haproxy_native.runtime.argument import argument
 
 
 async def status(call: Call) -> Answer:

@@ -4,6 +4,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import MEMBERS, Answer, empty, json_answer
+from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
 from haproxy_native.beside import beside_if
 from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeNotThere, RuntimeRefused
 from haproxy_native.runtime import maps
@@ -12,11 +16,6 @@ from haproxy_native.runtime.map_dump import MapDump
 from haproxy_native.runtime.maps import Entry, Map
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
-
-from dataplaneapi.api.call import Call, Written
-from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import MEMBERS, Answer, empty, json_answer
-from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
 
 ALL_MISUSED: Kinds = (("", RuntimeMisused),)
 OF_AN_ENTRY: Kinds = (("not found", RuntimeNotThere), ("Unknown map", RuntimeNotThere), *ALL_MISUSED)

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import NotThere
-
 from dataplaneapi.api.call import Written
 from dataplaneapi.api.responses import Answer
-from dataplaneapi.handlers.configuration import Document, change
+from dataplaneapi.handlers.configuration.objects import Document, change
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import NotThere
 
 TRACES, ENTRIES = "traces", "entries"
 

@@ -1,14 +1,13 @@
 """Stored certificate lists and their entries."""
 
-from haproxy_native.storage import crt_list
-from haproxy_native.storage.crt_list_store import CrtListStore
-from haproxy_native.storage.upload import Upload
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.upload import Sent
-from dataplaneapi.handlers.storage import answered, described, received, reloading, store_of, told
+from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
+from haproxy_native.storage import crt_list
+from haproxy_native.storage.crt_list_store import CrtListStore
+from haproxy_native.storage.upload import Upload
 
 
 def lists_of(call: Call) -> CrtListStore:

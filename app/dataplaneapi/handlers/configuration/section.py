@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Written
 from dataplaneapi.api.responses import Answer
-from dataplaneapi.handlers.configuration import change, delete_one, read_all, read_one, replace_one, target
+from dataplaneapi.handlers.configuration.objects import change, delete_one, read_all, read_one, replace_one, target
 
 
 async def create(call: Written) -> Answer:

@@ -4,15 +4,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
-from haproxy_native.runtime import acls
-from haproxy_native.runtime.client import Runtime
-from haproxy_native.storage.live_acls import LiveAcl, found
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking
+from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
+from haproxy_native.runtime import acls
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.storage.live_acls import LiveAcl, found
 
 # What refusals of a whole list are: mistakes of the request, unless another worker, or another client, came in between.
 OF_A_LIST = (("Version number", RuntimeUnseen), ("", RuntimeMisused))

@@ -4,7 +4,17 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.responses import Answer
-from dataplaneapi.handlers.configuration import Document, Target, change, delete_one, read_all, read_one, replace_all, replace_one, target
+from dataplaneapi.handlers.configuration.objects import (
+    Document,
+    Target,
+    change,
+    delete_one,
+    read_all,
+    read_one,
+    replace_all,
+    replace_one,
+    target,
+)
 
 
 async def create(call: Written) -> Answer:

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from haproxy_native.editing.resources import Resource
-from haproxy_native.editing.response_body import as_it_stands
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.responses import Answer, empty, json_answer
-from dataplaneapi.handlers.configuration import Document, check_version_or_transaction, telling_how_to_rename
-from dataplaneapi.handlers.spoe_files import scheduled
+from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction, telling_how_to_rename
+from dataplaneapi.handlers.spoe.files import scheduled
+from haproxy_native.editing.resources import Resource
+from haproxy_native.editing.response_body import as_it_stands
 
 
 def read(call: Call) -> Document:

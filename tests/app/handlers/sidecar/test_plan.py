@@ -7,11 +7,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from dataplaneapi.handlers.sidecar import as_dict
+
+from dataplaneapi.handlers.sidecar.plan import as_dict
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
 from haproxy_native.planning.plan import Reason
-
 from tests.app.authority import Authority
 from tests.app.client import CONFIG, CONFIGURATION, Client, serving
 from tests.haproxy.process import free_port

@@ -1,7 +1,7 @@
 """Children with a name inside a section: servers, binds and their like."""
 
-from dataplaneapi.handlers.configuration import delete_one, read_all, read_one, replace_one
-from dataplaneapi.handlers.section import create
+from dataplaneapi.handlers.configuration.objects import delete_one, read_all, read_one, replace_one
+from dataplaneapi.handlers.configuration.section import create
 
 # They are made and named as sections are; their parent is in the call.
 ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "delete": delete_one}

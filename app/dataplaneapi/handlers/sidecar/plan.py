@@ -1,13 +1,6 @@
-"""What only this server offers: a look at what a change would do, and the whole record of a reload."""
+"""What a change would do, without making it."""
 
 from typing import Any
-
-from haproxy_native.check.messages import Message
-from haproxy_native.commit.preview import Preview
-from haproxy_native.errors import NotThere
-from haproxy_native.planning.outcome import FilePlan
-from haproxy_native.planning.plan import Reason
-from haproxy_native.storage.coming import FilePreview
 
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call
@@ -15,6 +8,12 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, Sent, TextOrParts
+from haproxy_native.check.messages import Message
+from haproxy_native.commit.preview import Preview
+from haproxy_native.errors import NotThere
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.planning.plan import Reason
+from haproxy_native.storage.coming import FilePreview
 
 
 async def plan(call: TextOrParts) -> Answer:
@@ -60,13 +59,6 @@ async def plan_file(call: Sent) -> Answer:
     finally:
         upload.discard()
     return json_answer(200, _file_plan(plan))
-
-
-async def reload_record(call: Call) -> Answer:
-    try:
-        return json_answer(200, call.sidecar.records.full(call.get("id")))
-    except NotThere as error:
-        raise ApiError(404, error.detail) from None
 
 
 def as_dict(preview: Preview) -> dict[str, Any]:

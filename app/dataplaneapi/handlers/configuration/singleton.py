@@ -1,6 +1,6 @@
 """Sections that exist once and have no name, such as global."""
 
-from dataplaneapi.handlers.configuration import delete_one, read_one, replace_one
-from dataplaneapi.handlers.section import create
+from dataplaneapi.handlers.configuration.objects import delete_one, read_one, replace_one
+from dataplaneapi.handlers.configuration.section import create
 
 ACTIONS = {"get": read_one, "create": create, "replace": replace_one, "delete": delete_one}

@@ -1,12 +1,11 @@
 """Certificate lists in the memory of HAProxy, and their entries; nothing here reaches a disk."""
 
-from haproxy_native.runtime import crt_lists
-from haproxy_native.storage import crt_list
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking
+from haproxy_native.runtime import crt_lists
+from haproxy_native.storage import crt_list
 
 
 async def read_all(call: Call) -> Answer:

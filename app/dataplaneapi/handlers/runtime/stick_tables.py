@@ -5,17 +5,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.runtime_call import asking
 from haproxy_native.errors import BadRequest, BadValue, NotFound, NotThere, RuntimeMisused, RuntimeNotThere
 from haproxy_native.grammar.values import Duration, Unknowable
 from haproxy_native.runtime import stick_tables
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.stick_tables import HEAD, Table
-
-from dataplaneapi.api.call import Call, Written
-from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty, json_answer
-from dataplaneapi.api.runtime_call import asking
 
 BACKENDS, STORED_IN = "backends", ("stick_table", "store")
 NO_TABLE = ("No such table", RuntimeNotThere)

@@ -5,6 +5,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.runtime_call import asking
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import Unsayable
@@ -13,11 +17,6 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import Shows, holds
-
-from dataplaneapi.api.call import Call, Written
-from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty, json_answer
-from dataplaneapi.api.runtime_call import asking
 
 REFUSALS = (("No such backend", RuntimeNotThere), ("Already exists", RuntimeTaken))
 # How long a server that is to be deleted may take to finish what it has begun; seconds.

@@ -6,15 +6,14 @@ Clients of these two look for a member `error`, beside the socket that was asked
 from collections.abc import Mapping
 from typing import Any
 
-from haproxy_native.errors import RuntimeFailure, RuntimeUnconfigured
-from haproxy_native.runtime import responses as answers
-from haproxy_native.runtime.process_info import process_info
-from haproxy_native.runtime.statistics import HEAD, Counters
-
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.runtime_call import asking, read_long
+from haproxy_native.errors import RuntimeFailure, RuntimeUnconfigured
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.process_info import process_info
+from haproxy_native.runtime.statistics import HEAD, Counters
 
 
 async def info(call: Call) -> Answer:

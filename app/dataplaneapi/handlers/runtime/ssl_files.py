@@ -1,14 +1,13 @@
 """Certificates, CA files and CRL files in the memory of HAProxy; nothing here reaches a disk."""
 
-from haproxy_native.errors import RuntimeMisused, RuntimeNotThere, RuntimeTaken
-from haproxy_native.runtime import ssl_answers, ssl_files
-from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, Kinds, asking
 from dataplaneapi.api.upload import Sent
+from haproxy_native.errors import RuntimeMisused, RuntimeNotThere, RuntimeTaken
+from haproxy_native.runtime import ssl_answers, ssl_files
+from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
 
 # Of what is uploaded for the memory of HAProxy, which takes much less at once.
 MOST_BYTES = 1 << 20

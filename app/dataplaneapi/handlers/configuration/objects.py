@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_answer
+from dataplaneapi.api.unchanged import has_zero, sent_back
+from dataplaneapi.did_you_mean import nearest
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.response_body import as_it_stands, with_defaults, without_aliases
 from haproxy_native.editing.sites import Sites
 from haproxy_native.errors import NoParent, NotThere, OtherName
-
-from dataplaneapi.api.call import Call, Written
-from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_answer
-from dataplaneapi.api.unchanged import has_zero, sent_back
-from dataplaneapi.did_you_mean import nearest
 
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.

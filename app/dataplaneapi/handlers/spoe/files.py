@@ -1,10 +1,9 @@
 """SPOE files as a whole: listed, uploaded, shown, deleted; and the version of one."""
 
-from haproxy_native.commit.commit import Outcome
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
 from dataplaneapi.api.upload import Sent
+from haproxy_native.commit.commit import Outcome
 
 
 async def list_all(call: Call) -> Answer:

@@ -1,10 +1,9 @@
 """The scopes of a SPOE file; one is told by its name in brackets."""
 
-from haproxy_native.spoe.editor import check_scope, scopes
-
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.responses import Answer, json_answer
-from dataplaneapi.handlers.spoe_objects import change
+from dataplaneapi.handlers.spoe.objects import change
+from haproxy_native.spoe.editor import check_scope, scopes
 
 
 async def list_all(call: Call) -> Answer:
