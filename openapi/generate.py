@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from openapi import bundle, command, keywords, layout, models, settings_page, swagger
+from openapi import bundle, command, keywords, layout, models, modules_page, settings_page, swagger
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ROOT / "openapi" / "generated"
@@ -25,6 +25,7 @@ def files() -> dict[Path, str]:
         DOCUMENTS / "swagger.json": layout.text(swagger.swagger(document)),
         DOCS / "keywords.md": keywords.page(document),
         DOCS / "settings.md": settings_page.page(),
+        DOCS / "modules.md": modules_page.page(),
         **{DOCS / "command" / name: text for name, text in command.pages().items()},
         **{MODELS / name: text for name, text in models.models(document).items()},
     }

@@ -1,0 +1,1 @@
+"""The server: FastAPI handlers over `haproxy_native`, and the process around them."""

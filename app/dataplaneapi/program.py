@@ -12,9 +12,6 @@ from functools import partial
 from typing import Any
 
 import uvloop
-from haproxy_native.beside import hand_on_often
-from haproxy_native.errors import NativeError, RuntimeFailure
-from haproxy_native.scratch import remove_leftovers
 
 from dataplaneapi.api.pipeline import Pipeline
 from dataplaneapi.assembly import create_app
@@ -31,6 +28,9 @@ from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.table import Settings, SettingsError, table
 from dataplaneapi.telemetry import log
 from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
+from haproxy_native.beside import hand_on_often
+from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.scratch import remove_leftovers
 
 logger = logging.getLogger(__name__)
 SECONDS_FOR_FIRST_ANSWERS = 1.0

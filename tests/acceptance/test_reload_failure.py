@@ -201,7 +201,7 @@ class Hasty(Quick):
         return [
             sys.executable,
             "-c",
-            f"import functools; from haproxy_native.config import check; {patch}; from dataplaneapi.cli import main; main()",
+            f"import functools; from haproxy_native.check import check; {patch}; from dataplaneapi.cli import main; main()",
         ]
 
 

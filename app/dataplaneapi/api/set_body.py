@@ -5,18 +5,17 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from dataplaneapi.api.bodies import WHOLE_BYTES
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.upload import Part
+from dataplaneapi.open_engine import STORES
 from haproxy_native.errors import AlreadyThere, BadRequest, NotFound
 from haproxy_native.scratch import Scratch
 from haproxy_native.storage import names
 from haproxy_native.storage.coming import Coming
 from haproxy_native.storage.store import Store
 from haproxy_native.storage.upload import PIECE
-
-from dataplaneapi.api.bodies import WHOLE_BYTES
-from dataplaneapi.api.call import Call
-from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.upload import Part
-from dataplaneapi.open_engine import STORES
 
 CONFIGURATION = "configuration"
 

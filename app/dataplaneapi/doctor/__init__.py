@@ -1,0 +1,1 @@
+"""What would keep an installation from working, and how to repair it."""

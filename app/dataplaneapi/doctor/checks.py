@@ -17,25 +17,23 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from dataplaneapi.host import credentials, mounts
-
 from dataplaneapi.auth import passwords
-
-from dataplaneapi.doctor import repair as settings_repair, units
-from dataplaneapi.settings.directories import directories, unusable
-from dataplaneapi.server.endpoint import endpoints
-from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
-from dataplaneapi.doctor.programs import programs
-from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.auth.users import NoUsers, Users
+from dataplaneapi.doctor import repair as settings_repair
+from dataplaneapi.doctor import units
+from dataplaneapi.doctor.programs import programs
+from dataplaneapi.host import credentials, mounts
+from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
+from dataplaneapi.server.endpoint import endpoints
+from dataplaneapi.settings.directories import directories, unusable
+from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.version import VERSION
-from haproxy_native import sandbox
-from haproxy_native import stats_sockets
+from haproxy_native import sandbox, stats_sockets
 from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
+from haproxy_native.quirks import OLDEST, lacking
 from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.quirks import OLDEST, lacking
 from haproxy_native.text.document import Document
 
 OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"

@@ -7,10 +7,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.call import Call
-from dataplaneapi.open_engine import status_command
+from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.runtime_call import SECONDS
+from dataplaneapi.open_engine import status_command
 from dataplaneapi.version import BUILD_DATE, COMMIT
 from haproxy_native.child import PIPE, Child, read
 from haproxy_native.engine import Engine

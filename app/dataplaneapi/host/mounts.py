@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from haproxy_native.disk import ownership
-
-from haproxy_native.disk import room
+from haproxy_native.disk import ownership, room
 
 MOUNTS = Path("/proc/self/mountinfo")
 VOLATILE = frozenset({"tmpfs", "ramfs"})

@@ -1,0 +1,1 @@
+"""`haproxy -c`: run confined, and its messages read."""

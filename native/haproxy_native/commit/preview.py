@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from haproxy_native.planning.plan import Reason
-from haproxy_native.commit.context import Site
 from haproxy_native.beside import beside
+from haproxy_native.check.messages import Message
+from haproxy_native.commit.context import Site
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import under_header_of
-from haproxy_native.check.messages import Message
 from haproxy_native.errors import Refused
+from haproxy_native.planning.plan import Reason
 from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import split_lines

@@ -1,0 +1,1 @@
+"""Services found elsewhere, kept in step with backends."""

@@ -1,0 +1,1 @@
+"""Configuration files on disk: read, replaced whole, backed up, recovered after a crash."""

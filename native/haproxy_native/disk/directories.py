@@ -10,9 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.disk import ownership
-
-from haproxy_native.disk import room
+from haproxy_native.disk import ownership, room
 from haproxy_native.errors import Unusable
 
 _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK

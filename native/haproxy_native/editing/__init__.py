@@ -1,0 +1,1 @@
+"""Documents edited object by object. Pure."""

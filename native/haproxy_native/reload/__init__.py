@@ -1,0 +1,1 @@
+"""When HAProxy is reloaded, how, and what became of it."""

@@ -1,0 +1,1 @@
+"""The Runtime API: sockets, commands as data, responses as values."""

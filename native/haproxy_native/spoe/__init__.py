@@ -1,0 +1,1 @@
+"""SPOE files: scopes, objects, versions and transactions."""

@@ -1,0 +1,1 @@
+"""Stored files, and how the worker gets to know what they hold."""

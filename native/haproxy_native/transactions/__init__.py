@@ -1,0 +1,1 @@
+"""Private states of the configuration until they are committed."""

@@ -1,0 +1,1 @@
+"""`/v3/services/haproxy/configuration` and `/v3/services/haproxy/transactions`."""

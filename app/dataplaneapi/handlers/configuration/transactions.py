@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
 from dataplaneapi.api.call import Call, Written
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
 from haproxy_native.errors import NoTransaction, Unreadable
 
 

@@ -1,0 +1,1 @@
+"""`/v3/sidecar`: what this server offers beyond the Data Plane API."""

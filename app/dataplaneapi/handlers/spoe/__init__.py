@@ -1,0 +1,1 @@
+"""`/v3/services/haproxy/spoe`: SPOE files, their scopes, agents, messages and groups."""

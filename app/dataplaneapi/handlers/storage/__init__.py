@@ -1,0 +1,1 @@
+"""`/v3/services/haproxy/storage`: stored maps, certificates, lists and general files."""
