@@ -18,7 +18,7 @@ def test_every_operation_says_who_answers_it():
     for method, path, operation in OPERATIONS:
         who = operation["x-operation"]
         if "handler" in who:
-            assert re.fullmatch(r"[a-z_]+\.[a-z_]+", who["handler"]), (method, path)
+            assert re.fullmatch(r"([a-z_]+\.)+[a-z_]+", who["handler"]), (method, path)
             continue
         resource = DOCUMENT["x-resources"][who["resource"]]
         assert who["action"] in ACTIONS, (method, path)
