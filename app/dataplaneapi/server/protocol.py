@@ -14,18 +14,17 @@ A handler that needs more time says so with `scope["answer_within"](seconds)`, w
 """
 
 import asyncio
-import json
 import logging
 from collections.abc import Callable
 from typing import Any
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from uvicorn.server import ServerState
 
 from dataplaneapi.server.acceptor import PROBE_PATHS, Place
 from dataplaneapi.server.connection import connection
-from dataplaneapi.server.deadline import Deadline
+from dataplaneapi.server.ending import Ending
 from dataplaneapi.server.endpoint import Endpoint
 from dataplaneapi.server.head import MOST_FIELDS, HalfHeads, Refused, check, too_large, too_many
 from dataplaneapi.server.log_rate import RateLimit
@@ -34,20 +33,13 @@ from dataplaneapi.server.replies import is_whole
 
 logger = logging.getLogger(__name__)
 logger.addFilter(RateLimit())
-ANSWER_SECONDS, LINGER_SECONDS, CLOSING_SECONDS = 300.0, 2.0, 30.0
+ANSWER_SECONDS = 300.0
 # Seconds that a connection without a request stays open when the server is told to stop: one that is new, and one that has had an answer.
 FIRST_CALL, LAST_CALL = 5.0, 0.5
 # Requests that may wait on one connection for the answer to the one before.
 PIPELINED = 32
 # What a chunked body may hold beside its content: so many bytes, and so many for each byte of content.
 FRAMING, FRAMING_EACH = 1 << 16, 16
-_REASONS = {
-    400: "Bad Request",
-    408: "Request Timeout",
-    414: "URI Too Long",
-    431: "Request Header Fields Too Large",
-    503: "Service Unavailable",
-}
 
 
 class Enough(Exception):
@@ -62,27 +54,24 @@ class State(ServerState):
         self.half_heads, self.stopping = half_heads, False
 
 
-class Protocol(HttpToolsProtocol):
+class Protocol(Ending):
     """One connection to an endpoint."""
 
     server_state: State
 
     def __init__(self, endpoint: Endpoint, place: Place, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self._endpoint, self._place = endpoint, place
+        super().__init__(endpoint, *arguments, **named)
+        self._place = place
         self.timeout_keep_alive = endpoint.cleanup_timeout  # type: ignore[assignment]
-        self._deadline = Deadline(self.loop)
         self._patience = ANSWER_SECONDS
         self._active: RequestResponseCycle | None = None
         self._held: Callable[[], None] | None = None
-        self._in_head = self._in_body = False
         self._head_bytes = self._arrived_bytes = 0
-        self._deaf = self._stopping = False
+        self._stopping = False
         self._is_new = True
         # The packet that is being parsed, if it may be one request as a whole.
         self._whole: bytes | None = None
         self._kept: Callable[..., bytes | None] = getattr(self.config.app, "reply", _nothing_kept)
-        self._reader: asyncio.TimerHandle | None = None
 
     # The connection
 
@@ -277,7 +266,7 @@ class Protocol(HttpToolsProtocol):
         self._deadline.clear()
         super().on_response_complete()
         if self.transport.is_closing():
-            self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
+            self._abort_in_time()
         elif self._in_head and self._active is None:
             self._unset_keepalive_if_required()
             self._deadline.within(self._endpoint.read_timeout, self._give_up)
@@ -306,28 +295,7 @@ class Protocol(HttpToolsProtocol):
             self._cut_off(active)
             self._say(503, f"no answer within {self._patience:g} seconds; what was begun goes on")
 
-    # Ends
-
-    def pause_writing(self) -> None:
-        """The client does not take what it asked for; it gets `write_timeout` to go on."""
-        super().pause_writing()
-        if self._endpoint.write_timeout and self._reader is None:
-            self._reader = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        self._taken()
-        super().resume_writing()
-
-    def timeout_keep_alive_handler(self) -> None:
-        """An answer that nobody takes must not keep its connection open."""
-        if self.transport.get_write_buffer_size():
-            self.transport.abort()
-        super().timeout_keep_alive_handler()
-
-    def _taken(self) -> None:
-        if self._reader is not None:
-            self._reader.cancel()
-            self._reader = None
+    # Refusals
 
     def _give_up(self) -> None:
         if not self.transport.is_closing():
@@ -361,32 +329,10 @@ class Protocol(HttpToolsProtocol):
         cycle.disconnected = True
         cycle.message_event.set()
 
-    def _say(self, status: int, message: str) -> None:
-        """The last answer, in the usual shape."""
-        body = json.dumps({"code": status, "message": message}).encode() + b"\n"
-        about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
-        if not self.transport.is_closing():
-            self.transport.write(f"HTTP/1.1 {status} {_REASONS[status]}\r\n{about}".encode() + body)
-            self._deaf = True
-            self._hang_up()
-
     def _hang_up(self) -> None:
-        """Closes the connection; one whose client is still sending lingers, as it would be reset before the answer is read."""
-        if self.transport.is_closing():
-            return
-        if not (self._deaf or self._in_head or self._in_body):
-            self._close()
-            return
-        self._deaf = True
-        self._count_head(0)
-        self.flow.resume_reading()
-        if self.transport.can_write_eof():
-            self.transport.write_eof()
-        self._deadline.within(LINGER_SECONDS, self._close)
-
-    def _close(self) -> None:
-        self.transport.close()
-        self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
+        if not self.transport.is_closing():
+            self._count_head(0)
+        super()._hang_up()
 
 
 def _nothing_kept(*asked: object) -> None:

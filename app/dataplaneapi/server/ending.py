@@ -1,0 +1,84 @@
+"""How a connection ends: the last answer, which its client gets to read, and clients that take nothing."""
+
+import asyncio
+import json
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from dataplaneapi.server.deadline import Deadline
+from dataplaneapi.server.endpoint import Endpoint
+
+LINGER_SECONDS, CLOSING_SECONDS = 2.0, 30.0
+_REASONS = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    414: "URI Too Long",
+    431: "Request Header Fields Too Large",
+    503: "Service Unavailable",
+}
+
+
+class Ending(HttpToolsProtocol):
+    """uvicorn's protocol with the ends of a connection; what arrives, and what is answered, is `Protocol`'s matter.
+
+    `_deaf`: nothing that arrives is read any more. `_in_head` and `_in_body`: the client is in the midst of a request.
+    """
+
+    def __init__(self, endpoint: Endpoint, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._endpoint = endpoint
+        self._deadline = Deadline(self.loop)
+        self._deaf = self._in_head = self._in_body = False
+        self._reader: asyncio.TimerHandle | None = None
+
+    def pause_writing(self) -> None:
+        """The client does not take what it asked for; it gets `write_timeout` to go on."""
+        super().pause_writing()
+        if self._endpoint.write_timeout and self._reader is None:
+            self._reader = self.loop.call_later(self._endpoint.write_timeout, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """An answer that nobody takes must not keep its connection open."""
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        super().timeout_keep_alive_handler()
+
+    def _taken(self) -> None:
+        if self._reader is not None:
+            self._reader.cancel()
+            self._reader = None
+
+    def _say(self, status: int, message: str) -> None:
+        """The last answer, in the usual shape."""
+        body = json.dumps({"code": status, "message": message}).encode() + b"\n"
+        about = f"Content-Type: application/json\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        if not self.transport.is_closing():
+            self.transport.write(f"HTTP/1.1 {status} {_REASONS[status]}\r\n{about}".encode() + body)
+            self._deaf = True
+            self._hang_up()
+
+    def _hang_up(self) -> None:
+        """Closes the connection; one whose client is still sending lingers, as it would be reset before the answer is read."""
+        if self.transport.is_closing():
+            return
+        if not (self._deaf or self._in_head or self._in_body):
+            self._close()
+            return
+        self._deaf = True
+        self.flow.resume_reading()
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self._deadline.within(LINGER_SECONDS, self._close)
+
+    def _close(self) -> None:
+        self.transport.close()
+        self._abort_in_time()
+
+    def _abort_in_time(self) -> None:
+        """A connection that is closing sends what it holds first; it gets `write_timeout` for that."""
+        self._deadline.within(self._endpoint.write_timeout or CLOSING_SECONDS, self.transport.abort)
