@@ -290,6 +290,19 @@ def test_an_upgrade_that_fails_leaves_the_version_that_serves(
     assert version.split()[0].removeprefix("v") in machine.run("dataplaneapi --version")
 
 
+@pytest.mark.e2e
+def test_an_environment_of_another_python_is_made_anew(machine: Machine, playbook: Playbook, api: Api) -> None:
+    """As an upgrade of Debian leaves it: its packages are where this Python does not look."""
+    environment = machine.run("dirname $(dirname $(readlink -f /usr/local/bin/dataplaneapi))")
+    machine.run(f"mv {environment}/lib/python3.* {environment}/lib/python3.0")
+    assert machine.ask("dataplaneapi --version").returncode != 0
+    _, recap = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service")
+    assert recap["failed"] == 0
+    machine.run("dataplaneapi --version")
+    assert api.ask("GET", "configuration/version").status_code == 200
+    assert machine.ask(f"ls {environment}/lib/python3.0").returncode != 0
+
+
 def test_an_upgrade_under_traffic(machine: Machine, playbook: Playbook, api: Api, newer: Path) -> None:
     asked = Asked(machine, api.authorization)
     _, recap = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", dataplaneapi_package=str(newer))
