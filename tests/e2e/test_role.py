@@ -321,3 +321,16 @@ def test_it_goes_and_leaves_haproxy(machine: Machine, playbook: Playbook) -> Non
     assert machine.run("stat -c %U /etc/haproxy/haproxy.cfg") == "root"
     assert "-S" not in machine.run("grep ^EXTRAOPTS /etc/default/haproxy")
     machine.run("systemctl reload haproxy && systemctl restart haproxy && systemctl is-active haproxy")
+
+
+@pytest.mark.e2e
+def test_from_the_package_instead(machine: Machine, playbook: Playbook, api: Api, deb: Path) -> None:
+    _, recap = playbook.run(dataplaneapi_package=str(deb))
+    assert recap["failed"] == 0
+    assert api.ask("GET", "configuration/version").status_code == 200
+    command, unit = machine.run("command -v dataplaneapi; systemctl show --value -p FragmentPath dataplaneapi").split()
+    assert (command, unit.removeprefix("/usr")) == ("/usr/bin/dataplaneapi", "/lib/systemd/system/dataplaneapi.service")
+    told, recap = playbook.run("--diff", dataplaneapi_package=str(deb))
+    assert recap["changed"] == 0, told
+    playbook.run(dataplaneapi_package=str(deb), dataplaneapi_state="absent")
+    assert machine.ask("id dataplaneapi || command -v dataplaneapi || systemctl cat dataplaneapi").returncode != 0
