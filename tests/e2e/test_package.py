@@ -185,7 +185,7 @@ def test_another_python_gets_its_byte_code(machine: Machine) -> None:
     before = machine.run(running)
     machine.run("dpkg-trigger --no-await --by-package=python3-minimal /usr/bin/python3 && dpkg --triggers-only --pending")
     tag = machine.run("python3 -c 'import sys; print(sys.implementation.cache_tag)'")
-    machine.run(f"test -f /usr/lib/dataplaneapi/app/__pycache__/cli.{tag}.pyc && systemctl is-active dataplaneapi")
+    machine.run(f"test -f /usr/lib/dataplaneapi/dataplaneapi/__pycache__/cli.{tag}.pyc && systemctl is-active dataplaneapi")
     assert machine.run(running) != before
 
 

@@ -1,10 +1,12 @@
 """What is shipped holds what a running installation needs, and each archive says the same version."""
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,13 @@ def test_a_wheel_in_another_place_is_the_command(built: Path, tmp_path: Path) ->
     told = subprocess.run(words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
     assert f"HAProxy Data Plane API {VERSION} " in told.stdout
     assert str(tmp_path) in told.stdout
+
+
+def test_what_the_debian_package_calls_is_there() -> None:
+    scripts = [(CHECKOUT / "packaging/debian" / name).read_text() for name in ("dataplaneapi", "postinst")]
+    called = [re.findall(r"^from (\S+) import (\w+)$", text, re.MULTILINE) for text in scripts]
+    assert all(called)
+    assert [f"{module}.{name}" for found in called for module, name in found if not hasattr(import_module(module), name)] == []
 
 
 def test_the_changes_are_told() -> None:
