@@ -1,7 +1,7 @@
 """One kind of line inside a section, and the members of the section's object that it holds."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from types import MappingProxyType
@@ -11,6 +11,7 @@ from haproxy_native.errors import BadValue, Place
 from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.metadata import METADATA
 from haproxy_native.grammar.synopsis import Values
+from haproxy_native.text import line_diff
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import words_of
 
@@ -37,8 +38,8 @@ def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, An
     old = [_words(shape.read(line)) for _, line in lines]
     new = [_words(shape.read(shape.new(row))) for row in wanted]
     change = Change({}, [])
-    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
+    for is_equal, a, b, c, d in _compared(old, new):
+        if is_equal:
             annotated = [(place, line, shape.annotated(line, row)) for (place, line), row in zip(lines[a:b], wanted[c:d], strict=True)]
             change.replaced |= {place: new_line for place, line, new_line in annotated if new_line is not line}
             continue
@@ -51,6 +52,20 @@ def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, An
         behind = lines[a + shared - 1][0] if a + shared > 0 else lines[0][0] - 1 if lines else None
         change.added += [(behind, shape.new(row, indent, newline)) for row in wanted[c + shared : d]]
     return change
+
+
+def _compared(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[bool, int, int, int, int]]:
+    """(whether they are equal, from and to in the old, from and to in the new) of each stretch."""
+    if len(old) * len(new) <= line_diff.MOST_PAIRS:
+        for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+            yield kind == "equal", a, b, c, d
+        return
+    at = there = 0
+    for (a, b), (c, d) in line_diff.changes(old, new):
+        yield True, at, a, there, c
+        yield False, a, b, c, d
+        at, there = b, d
+    yield True, at, len(old), there, len(new)
 
 
 @dataclass

@@ -6,14 +6,14 @@ kept, and `difflib` compares what stands between; where even that is too much, a
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
 CONTEXT = 3
 _UNENDED = "\n\\ No newline at end of file\n"
 # Pairs of lines that `difflib` may compare in one difference: a second of work at the most.
-_PAIRS = 1 << 20
+MOST_PAIRS = 1 << 20
 Lines = Sequence[str]
 # Lines of the old text from a place on are those of the new one from another on, so many.
 Same = tuple[int, int, int]
@@ -22,7 +22,7 @@ Range = tuple[int, int]
 
 def unified(old: Lines, new: Lines, before: str, after: str) -> Iterator[str]:
     """The lines of the difference; nothing where there is none. `before` and `after` name the two."""
-    for number, hunk in enumerate(_hunks(_changes(old, new))):
+    for number, hunk in enumerate(_hunks(changes(old, new))):
         if number == 0:
             yield f"--- {before}\n"
             yield f"+++ {after}\n"
@@ -66,7 +66,8 @@ def _hunks(changes: Iterator[tuple[Range, Range]]) -> Iterator[list[tuple[Range,
         yield hunk
 
 
-def _changes(old: Lines, new: Lines) -> Iterator[tuple[Range, Range]]:
+def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
+    """(what goes, what comes) of any two sequences, in order; what lies between two changes is equal."""
     at, there = 0, 0
     for place, new_place, size in [*_same(old, new), (len(old), len(new), 0)]:
         if (at, there) != (place, new_place):
@@ -74,9 +75,9 @@ def _changes(old: Lines, new: Lines) -> Iterator[tuple[Range, Range]]:
         at, there = place + size, new_place + size
 
 
-def _same(old: Lines, new: Lines) -> Iterator[Same]:
+def _same(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Same]:
     """What stays, in order."""
-    left = _PAIRS
+    left = MOST_PAIRS
     for gone, come in _gaps(old, new):
         before, after = old[slice(*gone)], new[slice(*come)]
         head = _in_common(before, after)
@@ -85,28 +86,28 @@ def _same(old: Lines, new: Lines) -> Iterator[Same]:
         before, after = before[head : len(before) - tail], after[head : len(after) - tail]
         left -= (pairs := len(before) * len(after))
         if pairs and left >= 0:
-            blocks = SequenceMatcher(None, before, after).get_matching_blocks()
+            blocks = SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks()
             yield from ((gone[0] + head + one, come[0] + head + other, size) for one, other, size in blocks)
         yield gone[1] - tail, come[1] - tail, tail
 
 
-def _in_common(one: Lines, other: Lines) -> int:
+def _in_common(one: Sequence[Hashable], other: Sequence[Hashable]) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _gaps(old: Lines, new: Lines) -> Iterator[tuple[Range, Range]]:
+def _gaps(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[Range, Range]]:
     """What is to be compared: everything where that is little, else what lies before, between and behind the lines that tell the place."""
     at = there = 0
     head = _in_common(old, new)
     tail = _in_common(old[head:][::-1], new[head:][::-1])
-    if (len(old) - head - tail) * (len(new) - head - tail) > _PAIRS:
+    if (len(old) - head - tail) * (len(new) - head - tail) > MOST_PAIRS:
         for place, new_place in _in_order(_unique(old, new)):
             yield (at, place), (there, new_place)
             at, there = place, new_place
     yield (at, len(old)), (there, len(new))
 
 
-def _unique(old: Lines, new: Lines) -> list[tuple[int, int]]:
+def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[tuple[int, int]]:
     """The places of lines that stand once in each."""
     counts, places = Counter(old), dict(zip(new, range(len(new)), strict=True))
     new_counts = Counter(new)

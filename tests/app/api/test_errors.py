@@ -62,6 +62,21 @@ def test_answers(error: Exception, status: int, message: str) -> None:
     assert (answer.status_code, json.loads(answer.body)) == (status, {"code": status, "message": message})
 
 
+HOSTILE = ["a" * 5000, "'" * 5000, '"' * 5000, f"backend '{'b ' * 2000}' does not exist", "x; " * 3000, "\N{SNOWMAN}" * 3000]
+
+
+@pytest.mark.parametrize("detail", HOSTILE, ids=lambda detail: detail[:12])
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_the_first_line_of_every_message_is_short(kind: type[NativeError], detail: str) -> None:
+    needed: dict[str, str] = {"reason": "failed"} if kind is native.CheckImpossible else {}
+    if issubclass(kind, native.RuntimeRefused):
+        needed["command"] = detail
+    for error in (kind(detail, **needed), ApiError(422, f"name in body: {detail}\nmore")):
+        first, _, rest = str(json.loads(answer_to(error).body)["message"]).partition("\n")
+        assert len(first) <= 300
+        assert not isinstance(error, ApiError) or rest.endswith("more")
+
+
 def test_a_subclass_made_elsewhere_has_the_status_of_its_base() -> None:
     class Elsewhere(native.Conflict):
         pass

@@ -1,5 +1,6 @@
 """Lines of one kind in a section: in and out by their position, and nothing else moves."""
 
+import random
 import time
 from typing import Any
 
@@ -147,3 +148,20 @@ def test_what_is_sent_back_costs_little_and_changes_nothing() -> None:
     began = time.process_time()
     assert EDITOR.replace_by_name(there, "backends", SERVERS, sent_back) is there
     assert time.process_time() - began < made
+
+
+@pytest.mark.parametrize("kinds", [1, 2, 10**9], ids=["all the same", "two kinds", "all different"])
+def test_long_lists_are_compared_in_bounded_time(kinds: int) -> None:
+    """What is equal keeps its line, with the comment of a person."""
+    chance = random.Random(1)
+    first, second = (
+        [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{chance.randrange(kinds)} }}"} for _ in range(2000)] for _ in "ab"
+    )
+    rules = EDITOR.replace_all(section("backend app\n"), "backends", RULES, first)
+    other = [*second[:1000], *first[100:1400], *second[1000:]]
+    began = time.process_time()
+    changed = EDITOR.replace_all(rules, "backends", RULES, other)
+    assert time.process_time() - began < 20
+    assert EDITOR.children(changed, RULES).readable == other
+    if kinds > 2:
+        assert sum(line in set(rules.lines) for line in changed.lines[1:]) >= 1300
