@@ -13,7 +13,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import yaml
 
-from openapi import operations
+from openapi import derived, operations
 from openapi.swagger import BODY_NAME, FORM
 
 HERE = Path(__file__).parent
@@ -62,7 +62,10 @@ def _schemas(here: Path) -> dict[str, Any]:
             if name in found:
                 raise Mistake(f"schemas/{file.name}: {name} is declared twice")
             found[name] = schema
-    return {name: found[name] for name in sorted(found)}
+    try:
+        return {name: derived.derived(name, found) for name in sorted(found)}
+    except derived.Unknown as error:
+        raise Mistake(f"schemas/{error}") from None
 
 
 def _paths(here: Path, *, everything: bool) -> Iterator[tuple[str, dict[str, Any]]]:
