@@ -48,7 +48,7 @@ class Sidecar:
         haproxy = {"config_file": str(self.haproxy.file), "haproxy_bin": self.haproxy.binary, **below}
         if self.haproxy.master:
             haproxy = {"master_runtime": str(self.haproxy.master), "master_worker_mode": True, **haproxy}
-        haproxy["reload"] = {"reload_delay": 1, "reload_cmd": "true", "restart_cmd": "true", "reload_strategy": "custom", **reload}
+        haproxy["reload"] = {"reload_delay": 1, "reload_cmd": "true", "reload_strategy": "custom", **reload}
         directories = {
             name: str(self.directory / name) for name in ("maps_dir", "acl_dir", "ssl_certs_dir", "general_storage_dir", "spoe_dir")
         }

@@ -18,7 +18,7 @@ from dataplaneapi.version import VERSION
 API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
 
-
+NO_WAIT = "the server starts without waiting for HAProxy, and looks for its socket whenever it needs it"
 # The oldest kind of hash has no mark; it is as long as this.
 _DES_LENGTH = 13
 
@@ -29,20 +29,24 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a setting may come from. `kind` is text, number, switch, duration, size or texts."""
+    """Where a setting may come from. `kind` is text, number, switch, duration, size or texts.
+
+    `unused` says why a setting of the reference has no effect here; it is accepted, with a warning.
+    """
 
     flags: tuple[str, ...]
     yaml: str
     kind: str
     help: str
     env: str | None
+    unused: str
 
 
-def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None) -> Any:
+def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
     """A field of the table; its YAML key is the long flag's name below `where`, unless `key` says otherwise."""
     names = tuple(flags.split())
     yaml = f"{where}.{key or names[-1].lstrip('-').replace('-', '_')}" if where else ""
-    about = {"source": Source(names, yaml, kind, help, env)}
+    about = {"source": Source(names, yaml, kind, help, env, unused)}
     if kind == "texts":
         return field(default_factory=list, metadata=about)
     return field(default=default, metadata=about)
@@ -119,11 +123,11 @@ class Settings:
     haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary")
     master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
     master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")
-    delayed_start_max: float = _from("--delayed-start-max", HAPROXY, "duration", 30.0, "how long to wait for HAProxy's socket")
-    delayed_start_tick: float = _from("--delayed-start-tick", HAPROXY, "duration", 0.5, "how often to look for it")
+    delayed_start_max: float = _from("--delayed-start-max", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
+    delayed_start_tick: float = _from("--delayed-start-tick", HAPROXY, "duration", 0.0, "no effect", unused=NO_WAIT)
     reload_delay: int = _from("-d --reload-delay", RELOAD, "number", 5, "seconds between two reloads")
     reload_cmd: str = _from("-r --reload-cmd", RELOAD, "text", "", "command that reloads HAProxy")
-    restart_cmd: str = _from("-s --restart-cmd", RELOAD, "text", "", "command that restarts HAProxy")
+    restart_cmd: str = _from("-s --restart-cmd", RELOAD, "text", "", "no effect", unused="HAProxy is reloaded, and never restarted")
     status_cmd: str = _from("--status-cmd", RELOAD, "text", "", "command that tells whether HAProxy runs")
     service_name: str = _from("--service", RELOAD, "text", "", "service that systemd or s6 reloads", key="service_name")
     reload_strategy: str = _from("--reload-strategy", RELOAD, "text", "custom", "how to reload: custom, systemd or s6")
@@ -187,6 +191,8 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         with _collected(wrong):
             values[name] = default
             values[name] = _value(name, source, default, flags, environ, data, warnings)
+            if source.unused and (name in flags or at(data, source.yaml) is not None):
+                warnings.append(f"{source.yaml} has no effect: {source.unused}")
     listeners = _maps(data, "dataplaneapi.listeners", wrong)
     if not values["scheme"] and not listeners:
         values["scheme"] = ["http"]

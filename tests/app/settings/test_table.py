@@ -140,3 +140,11 @@ def test_a_wrong_variable_is_named() -> None:
 
 def test_settings_never_print_passwords() -> None:
     assert "secret" not in repr(combine({}, {}, {"dataplaneapi": {"user": [{"name": "a", "password": "secret"}]}}))
+
+
+@pytest.mark.parametrize(
+    ("flags", "data"),
+    [({"restart_cmd": "true"}, {}), ({}, {"haproxy": {"reload": {"restart_cmd": "systemctl restart haproxy"}}})],
+)
+def test_a_setting_without_effect_is_accepted_and_warned_of(flags: dict[str, Any], data: Any) -> None:
+    assert combine(flags, {}, data).warnings == ("haproxy.reload.restart_cmd has no effect: HAProxy is reloaded, and never restarted",)

@@ -1,0 +1,31 @@
+"""Every setting has a reader in the server, or says in the table why it has none."""
+
+import ast
+
+import pytest
+
+from dataplaneapi.settings.table import table
+from tests.rules.sources import sources, tree
+
+TABLE = "app/dataplaneapi/settings/table.py"
+
+
+def read() -> set[str]:
+    """The names that the server takes from an object, by a dot or, where settings of https stand in for others, by a text."""
+    found = set()
+    for path in sources("app"):
+        for node in ast.walk(tree(path)) if str(path) != TABLE else ():
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                found.add(node.attr)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.add(node.value)
+    return found
+
+
+READ = read()
+ROWS = [(name, source.unused) for name, source, _ in table()]
+
+
+@pytest.mark.parametrize(("name", "unused"), ROWS, ids=[name for name, _ in ROWS])
+def test_a_setting_is_read_or_says_that_it_is_not(name: str, unused: str) -> None:
+    assert (name in READ) is not bool(unused)
