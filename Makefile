@@ -5,6 +5,17 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 GET_HAPROXY := tests/tools/get-haproxy
 WORKERS ?= 2
+PYTEST = $(BIN)/python -m pytest -n $(WORKERS)
+# Without processes, then a few with HAProxy and the server; docs/architecture.md says what else there is.
+QUICK := tests/rules tests/openapi tests/laws/test_samples.py tests/acceptance/test_live.py tests/docs/test_library.py \
+	$(addprefix tests/native/,text grammar editing planning) tests/app/settings tests/app/test_cli.py \
+	$(addprefix --ignore=tests/,openapi/test_keywords.py native/text/test_words.py)
+# The laws for the kinds of lines whose names hold K, as pytest's -k takes it.
+K ?= server
+# The values that `make soak` tries in the laws; one that failed is tried again with the number that it printed.
+ifndef SEED
+SEED := $(shell od -An -N4 -tu4 /dev/urandom)
+endif
 SUITES ?= bookworm trixie
 
 # A virtual environment knows its own path: one that came along with a copied checkout is made anew.
@@ -13,7 +24,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check test fresh e2e wheel deb container collection soak demo bench format audit lock clean
+.PHONY: help setup dev haproxy generate check quick laws test fresh e2e wheel deb container collection soak demo bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -51,7 +62,15 @@ check: dev ## ruff and mypy
 	$(BIN)/mypy
 
 test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
-	$(BIN)/python -m pytest -n $(WORKERS) -rs
+	$(PYTEST) -rs --durations=20 --durations-min=2
+
+quick: dev ## within a minute: the rules, the laws of samples, what needs no process, a few tests beside an HAProxy
+	@$(GET_HAPROXY) 3 > /dev/null
+	$(PYTEST) -q --durations=10 --durations-min=1 $(QUICK)
+
+laws: dev ## the laws of the keywords of K: make laws K=server
+	@$(GET_HAPROXY) 3 > /dev/null
+	$(PYTEST) -q tests/laws -k '$(K)'
 
 fresh: ## demo and test on machines that have nothing, SUITES of Debian: needs root and debootstrap
 	tests/tools/fresh-machine $(SUITES)
@@ -73,7 +92,9 @@ container: dev ## an image, if buildah is here; BASE=debian@sha256:... is what i
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
-soak: dev haproxy ## what takes hours: 4,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it
+soak: dev haproxy ## what takes hours: 4,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it; the laws with other values, of SEED
+	@echo 'the laws are searched with SEED=$(SEED)'
+	$(PYTEST) tests/laws --hypothesis-profile=search --hypothesis-seed=$(SEED) -o timeout=0
 	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0 -o timeout=0
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C

@@ -1,11 +1,11 @@
 """Schemas that have members of another one, so that a keyword is declared once.
 
-    runtime_add_server:
-      members_of: server
-      properties:
-        weight: {}                        as the server's, without notes of the file's language
-        port: {readOnly: true}            with this as well
-        name: {pattern: null}             without that
+runtime_add_server:
+  members_of: server
+  properties:
+    weight: {}                        as the server's, without notes of the file's language
+    port: {readOnly: true}            with this as well
+    name: {pattern: null}             without that
 """
 
 from collections.abc import Mapping

@@ -104,8 +104,7 @@ def _row(source: Source, default: Any) -> str:
     flags = ", ".join(f"`{flag}`" for flag in source.flags)
     variable = f"; variable `{source.env}`" if source.env else ""
     key = source.yaml.rpartition(".")[2]
-    meaning = f"{source.help}: {source.unused}" if source.unused else source.help
-    return f"| `{key}` | {flags}{variable} | {KINDS[source.kind]} | {_default(source.kind, default)} | {meaning} |"
+    return f"| `{key}` | {flags}{variable} | {KINDS[source.kind]} | {_default(source.kind, default)} | {source.meaning} |"
 
 
 def _default(kind: str, default: Any) -> str:

@@ -10,6 +10,7 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import Sidecar
+from tests.laws import settings as laws
 from tests.rules import skips
 
 # Each a machine, and what happens on it one after the other.
@@ -43,6 +44,10 @@ class FilesTogether(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return STORIES if nodeid.startswith(STORIES) else nodeid.partition("::")[0]
+
+
+# Before hypothesis looks for the profile that is asked for, as it is configured.
+laws.register()
 
 
 def pytest_configure(config: pytest.Config) -> None:

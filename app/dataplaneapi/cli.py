@@ -57,7 +57,8 @@ def parser() -> Parser:
     _add_report(made)
     made.add_argument("-f", dest="settings_file", metavar="FILE", help=f"own settings file; empty for none (default {SETTINGS_FILE})")
     for name, source, default in table():
-        text = source.help + (f": {source.unused}" if source.unused else "") + (f" (default {default})" if default not in ("", 0, None, False, []) and "default" not in source.help else "")
+        text = source.meaning
+        text += f" (default {default})" if default not in ("", 0, None, False, []) and "default" not in source.help else ""
         if source.kind == "switch":
             made.add_argument(*source.flags, dest=name, action="store_true", default=argparse.SUPPRESS, help=text)
         else:

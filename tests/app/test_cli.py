@@ -138,12 +138,12 @@ def test_flags_beat_the_file(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_told_and_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = str(tmp_path / "none.yaml")
-    assert cli.settings(["-f", path], {}).file == path
+    assert cli.settings(["-f", path, "-c", str(tmp_path / "haproxy.cfg")], {}).file == path
     assert capsys.readouterr().out == f"configuration file {path} does not exists, creating one\n"
 
 
-def test_an_empty_name_means_no_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.settings(["-f", ""], {}).file == ""
+def test_an_empty_name_means_no_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.settings(["-f", "", "-c", str(tmp_path / "haproxy.cfg")], {}).file == ""
     assert capsys.readouterr().out == ""
 
 
@@ -175,7 +175,8 @@ def test_nor_as_what_the_file_itself_calls_haproxy_cfg(tmp_path: Path) -> None:
 
 
 def test_former_flags_and_unknown_keys_are_warned_about(tmp_path: Path) -> None:
-    found = cli.settings(["-f", settings_file(tmp_path, "dataplaneapi: {prot: 5}\n"), "--log-to=stdout"], {})
+    path = settings_file(tmp_path, "dataplaneapi: {prot: 5}\nhaproxy: {config_file: /nowhere/haproxy.cfg}\n")
+    found = cli.settings(["-f", path, "--log-to=stdout"], {})
     assert any("did you mean dataplaneapi.port?" in warning for warning in found.warnings)
     assert any("without effect" in warning for warning in found.warnings)
 

@@ -1,10 +1,25 @@
-"""How long a law searches for a counterexample; the same values in every run, so that a failure is the change's own."""
+"""How long a law searches for a counterexample, in one of two profiles of hypothesis.
+
+`fixed` takes the same values in every run, so that a failure is the change's own. `search` takes others in every run, and more; its seed
+repeats it. `make soak` runs the laws with `search` and prints the seed.
+"""
 
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 
+FIXED, SEARCH = "fixed", "search"
+TIMES = {FIXED: 1, SEARCH: 10}
+_SHARED: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
+
+
+def register() -> None:
+    """Makes the profiles known to pytest's `--hypothesis-profile`."""
+    settings.register_profile(FIXED, derandomize=True, **_SHARED)
+    settings.register_profile(SEARCH, derandomize=False, **_SHARED)
+
 
 def law(examples: int) -> Any:
-    """To search further, raise the number and set `derandomize` to False for one run."""
-    return settings(max_examples=examples, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), database=None)
+    """Settings of `search` where `--hypothesis-profile` names it, with ten times as many examples, else of `fixed`."""
+    profile = SEARCH if settings.get_current_profile_name() == SEARCH else FIXED
+    return settings(settings.get_profile(profile), max_examples=examples * TIMES[profile])

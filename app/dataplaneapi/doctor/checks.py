@@ -80,17 +80,18 @@ def essentials(settings: Settings) -> Iterator[Finding]:
     yield from _of_configuration(settings)
 
 
-def findings(settings: Settings) -> Iterator[Finding]:
+def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+    """All of them; `places` are the directories of systemd's units."""
     yield Finding(OK, "server", f"dataplaneapi {VERSION}")
     yield from _of_rights()
     yield from _of_settings(settings)
-    yield from _of_programs(settings)
+    yield from _of_programs(settings, places)
     yield from _of_binary(settings)
     yield from _of_configuration(settings)
     yield from _of_file(Path(settings.config_file))
     yield from _of_users(settings)
-    yield from _of_listeners(settings)
-    yield from _of_units(settings)
+    yield from _of_listeners(settings, places)
+    yield from _of_units(settings, places)
     yield from _of_directories(settings)
     yield from _of_sockets(settings)
     yield from _of_reloads(settings)
@@ -117,7 +118,7 @@ def _of_settings(settings: Settings) -> Iterator[Finding]:
         yield Finding(OK, "settings", f"{file}")
 
 
-def _of_programs(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
     for each in programs(settings, places):
         if each.path:
             yield Finding(OK, "programs", f"{each.path} {each.use}")
@@ -225,13 +226,13 @@ def _of_users(settings: Settings) -> Iterator[Finding]:
         yield Finding(WARNING, "users", f"the password of {', '.join(plain)} is kept in clear text", remedy)
 
 
-def _of_listeners(settings: Settings) -> Iterator[Finding]:
+def _of_listeners(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
     try:
         wanted = endpoints(settings)
     except SettingsError as error:
         yield Finding(ERROR, "listeners", str(error))
         return
-    for each in wanted if not units.is_wanted(units.OUR_SOCKETS) else ():
+    for each in wanted if not units.is_wanted(units.OUR_SOCKETS, places) else ():
         if each.scheme != "unix" and not each.port:
             key = "dataplaneapi.tls.tls_port" if each.scheme == "https" else "dataplaneapi.port"
             yield Finding(
@@ -239,7 +240,7 @@ def _of_listeners(settings: Settings) -> Iterator[Finding]:
             )
 
 
-def _of_units(settings: Settings, places: Sequence[Path] = units.PLACES) -> Iterator[Finding]:
+def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
     """Servers that were there before, and what a service with a /tmp of its own cannot see."""
     for former in units.other_servers(places):
         if units.is_wanted(former.name, places) or units.is_trying(former.name):

@@ -45,7 +45,7 @@ class Program:
         return (f"apt-get install {package}, or " if package else "") + f"name another one in {self.key}"
 
 
-def programs(settings: Settings, places: Sequence[Path] = units.PLACES) -> list[Program]:
+def programs(settings: Settings, places: Sequence[Path]) -> list[Program]:
     """All that the settings, the configuration and the unit name, each once for each use."""
     found = [*_that_check(settings), *_that_reload(settings), *_of_acme(settings), *_of_the_unit(places)]
     return list(dict.fromkeys(found))

@@ -48,7 +48,7 @@ class Unit:
         return self.options.get("PrivateTmp", [""])[-1].lower() in _YES
 
 
-def unit(name: str, places: Sequence[Path] = PLACES) -> Unit | None:
+def unit(name: str, places: Sequence[Path]) -> Unit | None:
     """The service of that name that is in force."""
     path = next((place / name for place in places if (place / name).is_file()), None)
     if path is None:
@@ -61,14 +61,14 @@ def unit(name: str, places: Sequence[Path] = PLACES) -> Unit | None:
     return found
 
 
-def other_servers(places: Sequence[Path] = PLACES) -> list[Unit]:
+def other_servers(places: Sequence[Path]) -> list[Unit]:
     """Services beside ours that start a server of this API."""
     names = sorted({file.name for place in places for file in place.glob("*.service")} - {OURS})
     found = (unit(name, places) for name in names)
     return [each for each in found if each and each.command and _SERVER.search(os.path.basename(each.command[0]))]
 
 
-def is_wanted(name: str, places: Sequence[Path] = PLACES) -> bool:
+def is_wanted(name: str, places: Sequence[Path]) -> bool:
     """Whether the start of the machine starts it; `name` may be a pattern."""
     wanting = [each for place in places for kind in ("*.wants", "*.requires") for each in place.glob(kind)]
     return any(fnmatch.filter(os.listdir(each), name) for each in wanting)

@@ -41,6 +41,10 @@ class Source:
     env: str | None
     unused: str
 
+    @property
+    def meaning(self) -> str:
+        return f"{self.help}: {self.unused}" if self.unused else self.help
+
 
 def _from(flags: str, where: str, kind: str, default: Any, help: str, *, key: str = "", env: str | None = None, unused: str = "") -> Any:
     """A field of the table; its YAML key is the long flag's name below `where`, unless `key` says otherwise."""

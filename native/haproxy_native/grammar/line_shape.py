@@ -97,7 +97,7 @@ class LineShape:
         self.absent, self.inner = absent or {}, inner or {}
         own = {m.split(".")[0] for each in alternatives for m in (*each.chain.members, *each.fixed)}
         self.members = tuple(name for name in order if name in own | {alias.member for alias in aliases})
-        self._flags = frozenset(node.member for each in alternatives for node in _toggles(each.chain) if list(node.words) == [True])
+        self.silent = frozenset(pair for each in alternatives for node in _toggles(each.chain) for pair in _silent(node))
         self._known = frozenset(order)
         self._dotted = frozenset(m.split(".")[0] for each in alternatives for m in each.chain.members if "." in m)
         self._index: dict[str, list[Alternative]] = {}
@@ -169,12 +169,12 @@ class LineShape:
         """The members that count, flat: without absent ones, with aliases told by what they stand for."""
         flat = flattened(values, self._known, self._dotted)
         for name in list(flat):
-            if flat[name] in (None, "", []) or (flat[name] is False and name in self._flags):
+            if flat[name] in (None, "", []) or (flat[name] is False and (name, False) in self.silent):
                 del flat[name]
         for alias in self.aliases:
             if alias.target not in flat and alias.member in flat and (meant := alias.meant(flat[alias.member])) is not None:
                 flat[alias.target] = meant
-        return flat
+        return {name: value for name, value in flat.items() if not (isinstance(value, str) and (name, value) in self.silent)}
 
     def choose(self, values: Values) -> Alternative:
         """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
@@ -334,6 +334,13 @@ def _check_said(written: Iterable[Written], reading: Reading, words: Sequence[st
             raise BadValue(
                 f"{member} in body: '{value}' would be read as something else in `{' '.join(words)}`", place=Place(member=member)
             )
+
+
+def _silent(node: Toggle) -> Iterable[tuple[str, Any]]:
+    """(member, value) that no word tells: the line is the same without the member."""
+    if list(node.words) == [True]:
+        yield node.member, False
+    yield from ((node.member, value) for value, words in node.words.items() if words is None)
 
 
 def _toggles(chain: Chain) -> Iterable[Toggle]:

@@ -21,7 +21,7 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if part.key is not None and not (part.hidden and key not in new):
             if key not in new:
                 continue
-            if last[key] is part and new[key][1] != part.values:
+            if last[key] is part and new[key][1] != part.values and not _is_same(own, new[key][0]):
                 own = regapped(own, new[key][0])
         pieces.append((part.key and key, own))
     present = {key for key, _ in pieces}
@@ -29,6 +29,11 @@ def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: C
         if key not in present:
             pieces.insert(_place(key, [each for each, _ in pieces], chain, free=free), (key, regapped([], words)))
     return pieces
+
+
+def _is_same(old: Sequence[tuple[str, str]], words: Sequence[str]) -> bool:
+    """Whether new words, which may hold blanks of their own, are the old ones."""
+    return [word for _, word in old] == [each for word in words for each in words_of(word)]
 
 
 def joined(pieces: Iterable[Piece], tail: str) -> Split:

@@ -6,6 +6,7 @@ import pytest
 
 from haproxy_native.errors import BadValue, Incomplete
 from haproxy_native.grammar.line_shape import flattened, unflattened
+from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.line import Line
 from tests.native.grammar.language import small
 
@@ -121,3 +122,10 @@ def test_half_a_condition_is_refused(line: str, given: dict[str, Any], lacking: 
         assert refused.value.place
         assert refused.value.place.member == lacking
     assert RULE.words({"type": "deny", "cond_test": ""}) == ["rule", "deny"]
+
+
+def test_a_value_that_no_word_tells_is_as_good_as_none() -> None:
+    shape = Grammar().line("default_server")
+    old = Line("default-server   weight 5\n")
+    assert shape.onto(old, {"weight": 5, "no_verifyhost": "disabled", "check_via_socks4": "disabled"}) is old
+    assert shape.given({"no_verifyhost": "disabled", "stick": "disabled"}) == {"stick": "disabled"}

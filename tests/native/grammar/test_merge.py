@@ -38,6 +38,7 @@ def edited(line: str, *, free: bool = False, **values: object) -> str:
         ("x n row p row q", {"name": "n", "row": ["p"]}, "x n row p"),
         ("x n zork a 1 zork", {"name": "m", "a": 1}, "x m zork a 1 zork"),
         ("x n b 2 if c d", {"name": "n", "a": 1, "b": 2, "test": "c d"}, "x n a 1 b 2 if c d"),
+        ("x n if c   d", {"name": "n", "test": "c  d"}, "x n if c   d"),
     ],
 )
 def test_only_what_is_asked_for_changes(line: str, values: dict[str, object], expected: str) -> None:
