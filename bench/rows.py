@@ -24,6 +24,7 @@ class Run:
         yield "start", self.subject.seconds_to_start
         time.sleep(self.effort.rest)
         yield "memory at rest", self.subject.memory()
+        yield "read each server once", self.read_each()
         yield "read one server", self.median(self.effort.reads, self.read_one)
         yield "read all backends", self.median(self.effort.large_reads, self.read_all)
         if self.farm.size > LARGE:
@@ -45,7 +46,11 @@ class Run:
 
     @property
     def one(self) -> str:
-        return f"{CONFIGURATION}/backends/{self.farm.server(0)[0]}/servers/{self.farm.server(0)[1]}"
+        return self.path(0)
+
+    def path(self, number: int) -> str:
+        backend, name = self.farm.server(number)
+        return f"{CONFIGURATION}/backends/{backend}/servers/{name}"
 
     def median(self, times: int, action: Callable[[], float]) -> float:
         action()
@@ -53,6 +58,11 @@ class Run:
 
     def read_one(self) -> float:
         return self.ask("GET", self.one).seconds
+
+    def read_each(self) -> float:
+        """What a read costs that nobody has asked for before."""
+        paths = [self.path(number) for number in range(1, min(self.effort.reads, self.farm.size))]
+        return median(self.ask("GET", path).seconds for path in paths)
 
     def read_all(self) -> float:
         return self.ask("GET", f"{CONFIGURATION}/backends").seconds

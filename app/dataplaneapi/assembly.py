@@ -1,19 +1,22 @@
-"""`create_app`: the one place where the parts of the server meet."""
+"""The one place where the parts of the server meet: `create_app` joins them, `opened` opens and closes them."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from dataplaneapi.acme_agent import acme
+from dataplaneapi.api.application import Application
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.operations import operations
-from dataplaneapi.api.pipeline import Pipeline
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.api.services import Sidecar
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide
 from dataplaneapi.handlers.docs import page
-from dataplaneapi.open_engine import own_directory
+from dataplaneapi.open_engine import open_engine, own_directory
 from dataplaneapi.settings.directories import directories
+from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.table import Settings
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
@@ -24,8 +27,30 @@ from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.spoe.editor import ScopeEditor
 
 
-def create_app(settings: Settings, engine: Engine) -> Pipeline:
-    """The whole application."""
+@asynccontextmanager
+async def opened(settings: Settings) -> AsyncIterator[Application]:
+    """The application of an engine of these settings, both started. Raises SettingsError, NoUsers, NativeError and OSError."""
+    async with open_engine(settings) as engine:
+        app = create_app(settings, engine)
+        async with app.router.lifespan_context(app):
+            yield app
+
+
+@asynccontextmanager
+async def lifespan(app: Application) -> AsyncIterator[None]:
+    """Runs what works beside requests."""
+    sidecar = app.sidecar
+    try:
+        migrate(sidecar.settings, sidecar.discovery)
+        async with sidecar.discovery, sidecar.acme:
+            yield
+    finally:
+        if sidecar.traces:
+            sidecar.traces.close()
+
+
+def create_app(settings: Settings, engine: Engine) -> Application:
+    """The whole application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
     document = bundle()
     declared = tuple(operations(document))
     users = Users(settings, lambda: engine.read(None))
@@ -52,4 +77,6 @@ def create_app(settings: Settings, engine: Engine) -> Pipeline:
     engine.site.events.listen(sidecar.tally.heard)
     if sidecar.traces:
         engine.site.events.listen(sidecar.traces.heard)
-    return Pipeline(sidecar, page)
+    for operation in declared:
+        operation.load()
+    return Application(sidecar, page, lifespan)

@@ -13,12 +13,11 @@ from typing import Any
 
 import uvloop
 
-from dataplaneapi.api.pipeline import Pipeline
-from dataplaneapi.assembly import create_app
+from dataplaneapi.assembly import opened
 from dataplaneapi.auth.users import NoUsers
 from dataplaneapi.host import notify
 from dataplaneapi.host.process import drop_privileges, write_pid_file
-from dataplaneapi.open_engine import look_for_sockets, open_engine
+from dataplaneapi.open_engine import look_for_sockets
 from dataplaneapi.server import debug_socket, listeners
 from dataplaneapi.server.endpoint import OF_LISTENERS, endpoints
 from dataplaneapi.server.hot_swap import Doorway
@@ -33,7 +32,6 @@ from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.scratch import remove_leftovers
 
 logger = logging.getLogger(__name__)
-SECONDS_FOR_FIRST_ANSWERS = 1.0
 Reread = Callable[[], Settings]
 # What SIGHUP changes in a running application beside its listeners; all else takes another application and its engine.
 TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file", "cors_origins"))
@@ -115,22 +113,14 @@ class Program:
         return 0
 
     async def _assemble(self, settings: Settings) -> None:
-        """The engine and the application of these settings, with what works beside them; raises what FATAL lists."""
+        """The application of these settings and the socket for debugging; raises what FATAL lists."""
         async with contextlib.AsyncExitStack() as parts:
-            end_traces = parts.enter_context(contextlib.ExitStack())
-            engine = await parts.enter_async_context(open_engine(settings))
-            app = create_app(settings, engine)
-            if app.sidecar.traces:
-                end_traces.callback(app.sidecar.traces.close)
-            migrate(settings, app.sidecar.discovery)
-            await parts.enter_async_context(app.sidecar.discovery)
-            await parts.enter_async_context(app.sidecar.acme)
-            commands = debug_socket.Commands(engine, lambda: self.settings)
+            app = await parts.enter_async_context(opened(settings))
+            commands = debug_socket.Commands(app.sidecar.engine, lambda: self.settings)
             await parts.enter_async_context(debug_socket.opened(settings.debug_socket_path, commands))
             self._parts = parts.pop_all()
-        self.settings, self.engine, self.app = settings, engine, app
+        self.settings, self.engine, self.app = settings, app.sidecar.engine, app
         self._start(self._tell_refusal())
-        self._start(self._complete(app))
         self._start(_tidy())
         self._doorway.open(app)
 
@@ -175,11 +165,6 @@ class Program:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-    async def _complete(self, app: Pipeline) -> None:
-        await asyncio.sleep(SECONDS_FOR_FIRST_ANSWERS)
-        await asyncio.to_thread(app.complete)
-        gc.freeze()
 
     async def _tell_refusal(self) -> None:
         """The server starts on any file; what keeps HAProxy from taking it keeps every change from being made, so it is said at once."""

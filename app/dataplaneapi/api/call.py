@@ -1,11 +1,12 @@
 """One call on its way to its handler: what was asked, converted and checked stage by stage in the reference's order."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from starlette.types import Receive, Scope
+from fastapi import Depends, Request
+from starlette.types import Receive
 
 from dataplaneapi.api import bodies as body
 from dataplaneapi.api import ignored, parameters
@@ -60,29 +61,32 @@ def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
     return ",".join([value.decode("latin-1") for each, value in headers if each == name])
 
 
-def reading(sidecar: "Sidecar", operation: Operation, path: Mapping[str, str], scope: Scope) -> Call:
-    """A call whose parameters and `Accept` are in order."""
+async def read_call(request: Request) -> Call:
+    """A call whose parameters and `Accept` are in order. Raises ApiError."""
+    scope, sidecar = request.scope, request.app.sidecar
+    operation: Operation = scope["operation"]
     parameters.check_number(scope["query_string"])
     query = parameters.query_values(scope["query_string"])
     strict = ignored.is_strict(query, sidecar.settings.strict)
     scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
-    values = parameters.convert(operation.parameters, path, query, scope["headers"])
+    values = parameters.convert(operation.parameters, scope["path_params"], query, scope["headers"])
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
     parameters.check(operation.parameters, values)
     within = scope.get("answer_within", _no_deadline)
-    return Call(sidecar, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
+    call = Call(sidecar, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
+    call.receive = request.receive
+    return call
 
 
-async def written(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
-    """A call whose body, where it has one, is read and in order, too."""
-    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
-    call.receive = receive
+async def json_call(request: Request) -> Call:
+    """A call whose body, where it has one, is read and in order, too. Raises ApiError."""
+    call, scope, sidecar = await read_call(request), request.scope, request.app.sidecar
     declared = call.operation.body
     if declared is None:
         _check_force(call)
         return call
     patience = connection.of(scope).endpoint.read_timeout
-    data = await body.read(receive, scope["headers"], _largest_body(call), patience)
+    data = await body.read(request.receive, scope["headers"], _largest_body(call), patience)
     if not data:
         if declared.required:
             raise ApiError(400, "value is required but missing")
@@ -137,6 +141,6 @@ def _check_parent(call: Call) -> None:
         editor.check_parent(call.sidecar.engine.read(call.get("transaction_id")), resource, parent)
 
 
-# How the call of a handler that changes something comes to be; its annotation names it.
-Source = Callable[["Sidecar", Scope, Receive], Awaitable[Call]]
-Written = Annotated[Call, written]
+# What a handler takes: a call without a body, or with one of JSON or text.
+ReadCall = Annotated[Call, Depends(read_call)]
+JsonCall = Annotated[Call, Depends(json_call)]

@@ -69,6 +69,10 @@ class Operation:
         found: Handler = table[name]
         return found
 
+    def load(self) -> None:
+        """Imports the module of the handler. Raises MissingHandler."""
+        _ = self.handler
+
     @property
     def id(self) -> str:
         return str(self.declared["operationId"])

@@ -3,11 +3,14 @@
 JSON bodies end with a newline; an answer without a body has no content type.
 """
 
-import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
+
+from aiofiles.threadpool import wrap
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 
 class HeaderName(bytes):
@@ -31,14 +34,15 @@ Header = tuple[bytes, bytes]
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Answer:
-    """What is to be sent, whoever sends it.
+class Answer(Response):
+    """A response whose body is complete.
 
     `lasting`: it would be the same as long as the configuration is; one that is kept knows what `operation` it answers.
     """
 
     lasting = False
     operation: Any = None
+    background = None
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
         self.status_code = status
@@ -49,25 +53,34 @@ class Answer:
         if status >= 200 and status not in (204, 304):
             self.raw_headers.append((b"content-length", b"%d" % len(self.body)))
 
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Sends itself; `scope["response"]` is it from then on."""
+        scope["response"] = self
+        await super().__call__(scope, receive, send)
+
 
 class FileAnswer(Answer):
     """A file as it is, read while it is sent."""
 
     def __init__(self, file: BinaryIO) -> None:
         """Closes the file when it is sent. Raises OSError."""
-        self._file = file
-        self._left = os.fstat(self._file.fileno()).st_size
         super().__init__(200, b"", OCTETS)
-        self.raw_headers[-1] = (b"content-length", b"%d" % self._left)
+        self._file, self._size = file, os.fstat(file.fileno()).st_size
+        self.raw_headers[-1] = (b"content-length", b"%d" % self._size)
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        with self._file:
-            while self._left:
-                piece = await asyncio.to_thread(self._file.read, min(self._left, PIECE))
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises OSError when the file becomes shorter while it is sent."""
+        left = self._size
+        async with wrap(self._file) as file:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            while left:
+                piece = await file.read(min(left, PIECE))
                 if not piece:
                     raise OSError(f"{self._file.name} has become shorter while it was read")
-                self._left -= len(piece)
-                yield piece
+                left -= len(piece)
+                await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
+            if not self._size:
+                await send({"type": "http.response.body", "body": b""})
 
 
 def to_json(data: Any) -> bytes:

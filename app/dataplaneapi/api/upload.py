@@ -3,20 +3,18 @@
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from fastapi import Depends, Request
 from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import parse_options_header
-from starlette.types import Receive, Scope
+from starlette.types import Receive
 
 from dataplaneapi.api.bodies import FILE_BYTES, too_large
-from dataplaneapi.api.call import Call, header, reading, written
+from dataplaneapi.api.call import Call, header, json_call, read_call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
-
-if TYPE_CHECKING:
-    from dataplaneapi.api.services import Sidecar
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"
@@ -164,17 +162,17 @@ class Form(Parts):
         self.check_ended()
 
 
-async def sent(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
-    """A call whose body is a File."""
-    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
+async def upload_call(request: Request) -> Call:
+    """A call whose body is a File. Raises ApiError."""
+    call, headers, receive = await read_call(request), request.scope["headers"], request.receive
     declared = call.operation.body
     assert declared is not None
-    limit, kind = _limit(call, scope), header(scope["headers"], b"content-type")
-    seconds = sidecar.settings.read_timeout
+    limit, kind = _limit(call, headers), header(headers, b"content-type")
+    seconds = call.sidecar.settings.read_timeout
     call.body = file = File(receive, limit, seconds)
     if declared.required:
         await file.begin()
-    check_content_encoding(header(scope["headers"], b"content-encoding"))
+    check_content_encoding(header(headers, b"content-encoding"))
     check_content_type(kind, declared.media_types)
     if MULTIPART in declared.media_types:
         call.body = Form(receive, limit, seconds, _boundary(kind))
@@ -182,22 +180,22 @@ async def sent(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
     return call
 
 
-async def text_or_parts(sidecar: "Sidecar", scope: Scope, receive: Receive) -> Call:
-    """A call whose body is Parts where a form is sent, and else as `written` has it."""
-    kind = header(scope["headers"], b"content-type")
+async def text_or_form_call(request: Request) -> Call:
+    """A call whose body is Parts where a form is sent, and else as `json_call` has it. Raises ApiError."""
+    headers = request.scope["headers"]
+    kind = header(headers, b"content-type")
     if kind.partition(";")[0].strip().lower() != MULTIPART:
-        return await written(sidecar, scope, receive)
-    call = reading(sidecar, scope["operation"], scope["path_params"], scope)
-    check_content_encoding(header(scope["headers"], b"content-encoding"))
-    call.receive = receive
-    call.body = Parts(receive, _limit(call, scope), sidecar.settings.read_timeout, _boundary(kind))
+        return await json_call(request)
+    call = await read_call(request)
+    check_content_encoding(header(headers, b"content-encoding"))
+    call.body = Parts(request.receive, _limit(call, headers), call.sidecar.settings.read_timeout, _boundary(kind))
     return call
 
 
-def _limit(call: Call, scope: Scope) -> int:
+def _limit(call: Call, headers: Headers) -> int:
     """In bytes; 0 for none. Raises 413 for a body that announces more."""
     limit = FILE_BYTES if call.sidecar.settings.max_body_size is None else call.sidecar.settings.max_body_size
-    length = header(scope["headers"], b"content-length")
+    length = header(headers, b"content-length")
     if length.isdigit() and limit and int(length) > limit:
         raise too_large(limit)
     return limit
@@ -210,7 +208,6 @@ def _boundary(kind: str) -> bytes:
     raise ApiError(400, "no multipart boundary param in Content-Type")
 
 
-# What a handler that stores a file takes.
-Sent = Annotated[Call, sent]
-# What a handler takes that reads a text or a form of several parts.
-TextOrParts = Annotated[Call, text_or_parts]
+# What a handler takes that stores a file, and one that reads a text or a form of several parts.
+UploadCall = Annotated[Call, Depends(upload_call)]
+TextOrFormCall = Annotated[Call, Depends(text_or_form_call)]

@@ -6,10 +6,13 @@ All violations are told at once, one a line, members in alphabetical order; of a
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.normalize import Schemas, Shaped, schema_name
 from dataplaneapi.api.parameters import matches
 from dataplaneapi.did_you_mean import nearest
+from haproxy_native.models import model
 
 # Violations that one answer tells of.
 MOST = 100
@@ -126,10 +129,6 @@ def _errors(name: str, value: Any, schema: Mapping[str, Any], schemas: Schemas, 
 
 
 def _model_errors(name: str, value: Any) -> list[Any]:
-    from pydantic import ValidationError
-
-    from haproxy_native.models import model
-
     try:
         model(name).model_validate(value, strict=True)
     except ValidationError as error:

@@ -1,11 +1,11 @@
 """What lies below a path: the readable paths one segment further down."""
 
-from dataplaneapi.api.call import Call
+from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, json_answer
 
 
-async def children(call: Call) -> Answer:
+async def children(call: ReadCall) -> Answer:
     base = call.operation.path.rstrip("/")
     if not base:
         # The document has the root, and the reference answers as if it had not.

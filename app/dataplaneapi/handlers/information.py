@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from dataplaneapi.api.call import Call
+from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.runtime_call import SECONDS
 from dataplaneapi.open_engine import status_command
@@ -21,13 +21,13 @@ SWAGGER = BUNDLE.with_name("swagger.json")
 STATUS_SECONDS = 10
 
 
-async def info(call: Call) -> Answer:
+async def info(call: ReadCall) -> Answer:
     settings = call.sidecar.settings
     system = machine() if settings.show_system_info else {}
     return json_answer(200, {"api": {"build_date": BUILD_DATE, "version": f"{settings.api_version} {COMMIT}"}, "system": system})
 
 
-async def health(call: Call) -> Answer:
+async def health(call: ReadCall) -> Answer:
     """What the operator's command says; without one up where a worker answers, and down where one should."""
     settings, engine = call.sidecar.settings, call.sidecar.engine
     if not settings.status_cmd and await _answers(engine):
@@ -37,7 +37,7 @@ async def health(call: Call) -> Answer:
     return json_answer(200, {"haproxy": state})
 
 
-async def swagger(call: Call) -> Answer:
+async def swagger(call: ReadCall) -> Answer:
     return Answer(200, await asyncio.to_thread(swagger_document, call.scheme))
 
 
@@ -46,7 +46,7 @@ def swagger_document(scheme: str) -> bytes:
     return SWAGGER.read_bytes().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
 
 
-async def openapi(call: Call) -> Answer:
+async def openapi(call: ReadCall) -> Answer:
     return Answer(200, await asyncio.to_thread(BUNDLE.read_bytes))
 
 

@@ -1,23 +1,23 @@
 """What became of the scheduled reloads."""
 
-from dataplaneapi.api.call import Call
+from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, json_answer
 from haproxy_native.errors import NotThere
 
 
-async def list_all(call: Call) -> Answer:
+async def list_all(call: ReadCall) -> Answer:
     return json_answer(200, call.sidecar.records.api_list())
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     try:
         return json_answer(200, call.sidecar.records.api(call.get("id")))
     except NotThere as error:
         raise ApiError(404, error.detail) from None
 
 
-async def read_record(call: Call) -> Answer:
+async def read_record(call: ReadCall) -> Answer:
     try:
         return json_answer(200, call.sidecar.records.full(call.get("id")))
     except NotThere as error:

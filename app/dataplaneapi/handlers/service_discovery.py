@@ -1,6 +1,6 @@
 """The definitions of service discovery; which kind is meant stands in the path."""
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from haproxy_native.discovery.discovery import Definitions
 
@@ -9,22 +9,22 @@ def _meant(call: Call) -> Definitions:
     return call.sidecar.discovery.kinds[call.operation.path.split("/")[2]]
 
 
-async def list_all(call: Call) -> Answer:
+async def list_all(call: ReadCall) -> Answer:
     return json_answer(200, _meant(call).list_all())
 
 
-async def create(call: Written) -> Answer:
+async def create(call: JsonCall) -> Answer:
     return json_answer(201, _meant(call).create(call.body))
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     return json_answer(200, _meant(call).get(call.get("id")))
 
 
-async def replace(call: Written) -> Answer:
+async def replace(call: JsonCall) -> Answer:
     return json_answer(200, await _meant(call).replace(call.get("id"), call.body))
 
 
-async def delete(call: Written) -> Answer:
+async def delete(call: JsonCall) -> Answer:
     await _meant(call).delete(call.get("id"))
     return empty(204)

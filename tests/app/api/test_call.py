@@ -1,4 +1,4 @@
-"""From a request to what its handler gets; the order of the stages is tested with the pipeline."""
+"""From a request to what its handler gets; the order of the stages is tested with the middleware."""
 
 import json
 

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import pytest
 
-from dataplaneapi.api.pipeline import operation_of
+from dataplaneapi.api.middleware import operation_of
 from dataplaneapi.server import listeners
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
@@ -198,9 +198,9 @@ def test_what_is_kept_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         sizes = []
         for number in range(100):
             site.send(get(f"{CONFIG}/backends/app/servers/app1", f"X-Number: {number}"))
-            sizes.append(site.app._replies._size)
+            sizes.append(site.app.kept.replies._size)
         assert 0 < max(sizes) <= 100_000
-        assert len(site.app._replies._replies) < 100
+        assert len(site.app.kept.replies._replies) < 100
 
 
 def test_one_door_is_closed_while_another_application_opens(tmp_path: Path) -> None:

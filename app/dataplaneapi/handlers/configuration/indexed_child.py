@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall
 from dataplaneapi.api.responses import Answer
 from dataplaneapi.handlers.configuration.objects import (
     Document,
@@ -17,12 +17,12 @@ from dataplaneapi.handlers.configuration.objects import (
 )
 
 
-async def create(call: Written) -> Answer:
+async def create(call: JsonCall) -> Answer:
     """Before the element at the index of the path; a negative one appends."""
     return await _added(call, target(call, one=True))
 
 
-async def append(call: Written) -> Answer:
+async def append(call: JsonCall) -> Answer:
     return await _added(call, target(call, one=False))
 
 

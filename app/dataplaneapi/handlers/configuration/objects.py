@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_answer
 from dataplaneapi.api.unchanged import has_zero, sent_back
@@ -78,7 +78,7 @@ def target(call: Call, *, one: bool) -> Target:
     return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
 
 
-async def read_all(call: Call) -> Answer:
+async def read_all(call: ReadCall) -> Answer:
     """A collection, filtered by the members that are also query parameters."""
     asked = target(call, one=False)
     document = call.sidecar.engine.read(call.get("transaction_id"))
@@ -93,14 +93,14 @@ def _listed(call: Call, asked: Target, document: Document) -> Answer:
     return json_answer(200, objects, told, lasting=not call.get("transaction_id"))
 
 
-async def read_one(call: Call) -> Answer:
+async def read_one(call: ReadCall) -> Answer:
     asked = target(call, one=True)
     transaction_id = call.get("transaction_id")
     document = call.sidecar.engine.read(transaction_id)
     return await beside_if(document.size > LARGE, lambda: json_answer(200, asked.object(document), lasting=not transaction_id))
 
 
-async def replace_one(call: Written) -> Answer:
+async def replace_one(call: JsonCall) -> Answer:
     asked = target(call, one=True)
     if "replace" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_replace")
@@ -120,7 +120,7 @@ async def _check_there(call: Call, asked: Target, situation: str) -> None:
     await beside_if(document.size > LARGE, asked.check_there, document, situation)
 
 
-async def replace_all(call: Written) -> Answer:
+async def replace_all(call: JsonCall) -> Answer:
     asked, shaped = target(call, one=False), call.body
 
     def replace(document: Document) -> Document:
@@ -149,7 +149,7 @@ def telling_how_to_rename(call: Call) -> Iterator[None]:
         raise ApiError(400, f"{error}; POST {collection} with the new name, then DELETE {path}", place={"member": member}) from None
 
 
-async def delete_one(call: Written) -> Answer:
+async def delete_one(call: JsonCall) -> Answer:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_delete")

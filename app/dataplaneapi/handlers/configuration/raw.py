@@ -3,7 +3,7 @@
 import re
 
 from dataplaneapi.api.abandon import while_there
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Answer, Header, json_answer
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
@@ -12,17 +12,17 @@ from haproxy_native.beside import beside
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
 
-async def version(call: Call) -> Answer:
+async def version(call: ReadCall) -> Answer:
     engine, transaction_id = call.sidecar.engine, call.get("transaction_id")
     engine.read(transaction_id)
     return json_answer(200, engine.version(transaction_id))
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     return _text(200, await beside(call.sidecar.engine.raw, call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
 
 
-async def replace(call: Written) -> Answer:
+async def replace(call: JsonCall) -> Answer:
     """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
     engine, body, file = call.sidecar.engine, call.body, call.get("file", "")
     if b"\n" not in body:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
 from haproxy_native.errors import NoTransaction, Unreadable
@@ -17,11 +17,11 @@ def missing_is_404() -> Iterator[None]:
         raise ApiError(404, str(error)) from None
 
 
-async def list_all(call: Call) -> Answer:
+async def list_all(call: ReadCall) -> Answer:
     return json_answer(200, [each.as_dict() for each in call.sidecar.engine.transactions(call.get("status"))])
 
 
-async def start(call: Written) -> Answer:
+async def start(call: JsonCall) -> Answer:
     engine = call.sidecar.engine
     # A file that was edited is read in a thread here; `start_transaction` finds it known.
     with suppress(Unreadable):
@@ -29,12 +29,12 @@ async def start(call: Written) -> Answer:
     return json_answer(201, engine.start_transaction(call.get("version")).as_dict())
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     with missing_is_404():
         return json_answer(200, call.sidecar.engine.transaction(call.get("id")).as_dict())
 
 
-async def commit(call: Written) -> Answer:
+async def commit(call: JsonCall) -> Answer:
     """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
     with missing_is_404():
         transaction, outcome = await call.sidecar.engine.commit_transaction(call.get("id"), force_reload=bool(call.get("force_reload")))
@@ -44,7 +44,7 @@ async def commit(call: Written) -> Answer:
     return json_answer(202, transaction.as_dict(), told)
 
 
-async def delete(call: Written) -> Answer:
+async def delete(call: JsonCall) -> Answer:
     with missing_is_404():
         call.sidecar.engine.delete_transaction(call.get("id"))
     return empty(204)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking
@@ -17,12 +17,12 @@ from haproxy_native.storage.live_acls import LiveAcl, found
 OF_A_LIST = (("Version number", RuntimeUnseen), ("", RuntimeMisused))
 
 
-async def read_list(call: Call) -> Answer:
+async def read_list(call: ReadCall) -> Answer:
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         return json_answer(200, [_as_dict(acl) for acl in await acls.loaded(runtime)])
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     id_ = call.get("id")
     where = f"cannot retrieve ACL file for {id_}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
@@ -32,7 +32,7 @@ async def read(call: Call) -> Answer:
     return json_answer(200, _as_dict(acl))
 
 
-async def read_entries(call: Call) -> Answer:
+async def read_entries(call: ReadCall) -> Answer:
     parent = call.get("parent_name")
     where = f"cannot retrieve ACL files entries for {parent}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
@@ -43,7 +43,7 @@ async def read_entries(call: Call) -> Answer:
     return json_answer(200, there)
 
 
-async def read_entry(call: Call) -> Answer:
+async def read_entry(call: ReadCall) -> Answer:
     """By its reference or by the pattern itself, never by what else would match it."""
     parent, entry = call.get("parent_name"), call.get("id")
     where = f"cannot retrieve ACL file entry for {parent}:"
@@ -54,7 +54,7 @@ async def read_entry(call: Call) -> Answer:
     return json_answer(200, {"value": value})
 
 
-async def create_entry(call: Written) -> Answer:
+async def create_entry(call: JsonCall) -> Answer:
     parent, value = call.get("parent_name"), _value(call.body, "")
     where = f"cannot add ACL files entry for {parent}:"
     async with _changing(call, where) as acl:
@@ -65,7 +65,7 @@ async def create_entry(call: Written) -> Answer:
     return json_answer(201, {"value": value})
 
 
-async def delete_entry(call: Written) -> Answer:
+async def delete_entry(call: JsonCall) -> Answer:
     """By its reference."""
     parent = call.get("parent_name")
     async with _changing(call, f"cannot delete ACL files entry for {parent}:", ALL_NOT_THERE) as acl:
@@ -73,7 +73,7 @@ async def delete_entry(call: Written) -> Answer:
     return empty(204)
 
 
-async def replace_entries(call: Written) -> Answer:
+async def replace_entries(call: JsonCall) -> Answer:
     """All at once: the new patterns are gathered in a version of their own, which replaces the old one as a whole or not at all."""
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
     async with _changing(call, "", OF_A_LIST, seconds=None) as acl:

@@ -1,6 +1,6 @@
 """Certificate lists in the memory of HAProxy, and their entries; nothing here reaches a disk."""
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking
@@ -8,12 +8,12 @@ from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list
 
 
-async def read_all(call: Call) -> Answer:
+async def read_all(call: ReadCall) -> Answer:
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         return json_answer(200, [{"file": name} for name in await crt_lists.names(runtime)])
 
 
-async def entries(call: Call) -> Answer:
+async def entries(call: ReadCall) -> Answer:
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         found = await crt_lists.entries(runtime, call.get("name"))
     if not found:
@@ -21,7 +21,7 @@ async def entries(call: Call) -> Answer:
     return json_answer(200, [entry.as_object() for entry in found])
 
 
-async def add_entry(call: Written) -> Answer:
+async def add_entry(call: JsonCall) -> Answer:
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
@@ -30,7 +30,7 @@ async def add_entry(call: Written) -> Answer:
     return empty(201)
 
 
-async def delete_entry(call: Written) -> Answer:
+async def delete_entry(call: JsonCall) -> Answer:
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         await crt_lists.delete(runtime, call.get("name"), call.get("cert_file"), call.get("line_number"))
     return empty(204)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import MEMBERS, Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
@@ -21,7 +21,7 @@ ALL_MISUSED: Kinds = (("", RuntimeMisused),)
 OF_AN_ENTRY: Kinds = (("not found", RuntimeNotThere), ("Unknown map", RuntimeNotThere), *ALL_MISUSED)
 
 
-async def read_list(call: Call) -> Answer:
+async def read_list(call: ReadCall) -> Answer:
     store = _store(call)
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         found = await maps.loaded(runtime)
@@ -31,7 +31,7 @@ async def read_list(call: Call) -> Answer:
     return json_answer(200, sorted(managed + others, key=lambda each: order[each["file"]]))
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     path = _store(call).path_of(call.get("name"))
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         found = await _store(call).loaded(runtime, path)
@@ -40,7 +40,7 @@ async def read(call: Call) -> Answer:
     return json_answer(200, _described(found))
 
 
-async def fill(call: Written) -> Answer:
+async def fill(call: JsonCall) -> Answer:
     """The list that is sent is the map."""
     large = len(call.body) > MEMBERS
     entries = await beside_if(large, lambda: [Entry(each.get("key", ""), each.get("value", "")) for each in call.body])
@@ -49,39 +49,39 @@ async def fill(call: Written) -> Answer:
     return await beside_if(large, json_answer, 201, call.body)
 
 
-async def clear(call: Written) -> Answer:
+async def clear(call: JsonCall) -> Answer:
     """Empties the map; with `forceDelete` its file goes as well."""
     async with _changing(call, "name", ALL_NOT_THERE) as live:
         await (live.remove() if call.get("forceDelete") else live.clear(sync=_sync(call)))
     return empty(204)
 
 
-async def read_entries(call: Call) -> Answer:
+async def read_entries(call: ReadCall) -> Answer:
     path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
     async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
         await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
     return Answer(200, dump.body)
 
 
-async def read_entry(call: Call) -> Answer:
+async def read_entry(call: ReadCall) -> Answer:
     async with _changing(call, "parent_name", ALL_NOT_THERE) as live:
         return json_answer(200, _entry(await _existing(call, live)))
 
 
-async def create_entry(call: Written) -> Answer:
+async def create_entry(call: JsonCall) -> Answer:
     key, value = call.body.get("key", ""), call.body.get("value", "")
     async with _changing(call, "parent_name", ALL_MISUSED) as live:
         await live.add(key, value, sync=_sync(call))
     return json_answer(201, call.body)
 
 
-async def replace_entry(call: Written) -> Answer:
+async def replace_entry(call: JsonCall) -> Answer:
     async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
         await live.set(call.get("id"), call.body["value"], sync=_sync(call))
     return json_answer(200, {"key": call.get("id"), "value": call.body["value"]})
 
 
-async def delete_entry(call: Written) -> Answer:
+async def delete_entry(call: JsonCall) -> Answer:
     async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
         await live.delete(call.get("id"), sync=_sync(call))
     return empty(204)

@@ -6,7 +6,7 @@ Clients of these two look for a member `error`, beside the socket that was asked
 from collections.abc import Mapping
 from typing import Any
 
-from dataplaneapi.api.call import Call
+from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.runtime_call import asking, read_long
@@ -16,7 +16,7 @@ from haproxy_native.runtime.process_info import process_info
 from haproxy_native.runtime.statistics import HEAD, Counters
 
 
-async def info(call: Call) -> Answer:
+async def info(call: ReadCall) -> Answer:
     known = frozenset(_properties(call, "process_info_item"))
     try:
         async with asking(call) as runtime:
@@ -28,7 +28,7 @@ async def info(call: Call) -> Answer:
     return json_answer(200, {"info": process_info(told, known), "runtimeAPI": runtime.place})
 
 
-async def stats(call: Call) -> Answer:
+async def stats(call: ReadCall) -> Answer:
     kind, name, parent = call.get("type"), call.get("name"), call.get("parent")
     if name and not kind:
         raise ApiError(400, "Type required when filtering by name")

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import asking
@@ -24,17 +24,17 @@ PATIENCE = 1.0
 UP = "up"
 
 
-async def read_list(call: Call) -> Answer:
+async def read_list(call: ReadCall) -> Answer:
     async with asking(call) as runtime:
         return json_answer(200, [as_dict(call, server) for server in await _servers(runtime, call.get("parent_name"))])
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     async with asking(call) as runtime:
         return json_answer(200, as_dict(call, await _server(runtime, call.get("parent_name"), call.get("name"))))
 
 
-async def create(call: Written) -> Answer:
+async def create(call: JsonCall) -> Answer:
     backend, name = call.get("parent_name"), call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
@@ -48,7 +48,7 @@ async def create(call: Written) -> Answer:
     return json_answer(201, call.body)
 
 
-async def replace(call: Written) -> Answer:
+async def replace(call: JsonCall) -> Answer:
     """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
     backend, name = call.get("parent_name"), call.get("name")
     async with asking(call, classed=False) as runtime:
@@ -65,7 +65,7 @@ async def replace(call: Written) -> Answer:
     return json_answer(200, as_dict(call, after))
 
 
-async def delete(call: Written) -> Answer:
+async def delete(call: JsonCall) -> Answer:
     backend, name = call.get("parent_name"), call.get("name")
     async with asking(call, classed=False) as runtime:
         before = await _server(runtime, backend, name)

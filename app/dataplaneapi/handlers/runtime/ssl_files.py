@@ -1,10 +1,10 @@
 """Certificates, CA files and CRL files in the memory of HAProxy; nothing here reaches a disk."""
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, Kinds, asking
-from dataplaneapi.api.upload import Sent
+from dataplaneapi.api.upload import UploadCall
 from haproxy_native.errors import RuntimeMisused, RuntimeNotThere, RuntimeTaken
 from haproxy_native.runtime import ssl_answers, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
@@ -22,33 +22,33 @@ CHANGES: Kinds = (
 )
 
 
-async def certificates(call: Call) -> Answer:
+async def certificates(call: ReadCall) -> Answer:
     return json_answer(200, _named(ssl_answers.names(await _shown(call, CERTIFICATES))))
 
 
-async def certificate(call: Call) -> Answer:
+async def certificate(call: ReadCall) -> Answer:
     """By the name it was asked for; the file behind an alias is told by the configuration."""
     told = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
     return json_answer(200, {name: value for name, value in told.items() if name != "file"})
 
 
-async def create_certificate(call: Sent) -> Answer:
+async def create_certificate(call: UploadCall) -> Answer:
     return await _created(call, CERTIFICATES)
 
 
-async def replace_certificate(call: Sent) -> Answer:
+async def replace_certificate(call: UploadCall) -> Answer:
     return await _replaced(call, CERTIFICATES, 200)
 
 
-async def delete_certificate(call: Written) -> Answer:
+async def delete_certificate(call: JsonCall) -> Answer:
     return await _deleted(call, CERTIFICATES)
 
 
-async def ca_files(call: Call) -> Answer:
+async def ca_files(call: ReadCall) -> Answer:
     return json_answer(200, ssl_answers.ca_files(await _shown(call, CA_FILES)))
 
 
-async def ca_file(call: Call) -> Answer:
+async def ca_file(call: ReadCall) -> Answer:
     name = call.get("name")
     found = next((row for row in ssl_answers.ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
     if found is None:
@@ -56,49 +56,49 @@ async def ca_file(call: Call) -> Answer:
     return json_answer(200, found)
 
 
-async def ca_entry(call: Call) -> Answer:
+async def ca_entry(call: ReadCall) -> Answer:
     found = ssl_answers.certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
     if not found:
         raise ApiError(404, f"{call.sidecar.engine.runtime.address} not found")
     return json_answer(200, found)
 
 
-async def create_ca_file(call: Sent) -> Answer:
+async def create_ca_file(call: UploadCall) -> Answer:
     return await _created(call, CA_FILES)
 
 
-async def replace_ca_file(call: Sent) -> Answer:
+async def replace_ca_file(call: UploadCall) -> Answer:
     return await _replaced(call, CA_FILES, 201)
 
 
-async def add_ca_entries(call: Sent) -> Answer:
+async def add_ca_entries(call: UploadCall) -> Answer:
     pem = await _pem(call)
     async with asking(call, kinds=CHANGES) as runtime:
         await ssl_files.extend(runtime, call.get("name"), pem)
     return empty(201)
 
 
-async def delete_ca_file(call: Written) -> Answer:
+async def delete_ca_file(call: JsonCall) -> Answer:
     return await _deleted(call, CA_FILES)
 
 
-async def crl_files(call: Call) -> Answer:
+async def crl_files(call: ReadCall) -> Answer:
     return json_answer(200, _named(ssl_answers.names(await _shown(call, CRL_FILES))))
 
 
-async def crl_file(call: Call) -> Answer:
+async def crl_file(call: ReadCall) -> Answer:
     return json_answer(200, ssl_answers.revocation_lists(await _shown(call, CRL_FILES, call.get("name"), call.get("index"))))
 
 
-async def create_crl_file(call: Sent) -> Answer:
+async def create_crl_file(call: UploadCall) -> Answer:
     return await _created(call, CRL_FILES)
 
 
-async def replace_crl_file(call: Sent) -> Answer:
+async def replace_crl_file(call: UploadCall) -> Answer:
     return await _replaced(call, CRL_FILES, 200)
 
 
-async def delete_crl_file(call: Written) -> Answer:
+async def delete_crl_file(call: JsonCall) -> Answer:
     return await _deleted(call, CRL_FILES)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.api.runtime_call import asking
@@ -23,12 +23,12 @@ _STORED = re.compile(r"(?P<field>[a-z_0-9]+)(?:\((?P<inside>[^)]*)\))?")
 _ABOUT = frozenset(["id", "key", "use"])
 
 
-async def read_list(call: Call) -> Answer:
+async def read_list(call: ReadCall) -> Answer:
     async with asking(call, classed=False) as runtime:
         return json_answer(200, [_as_dict(call, table) for table in await _tables(runtime)])
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     name = call.get("name")
     async with asking(call, classed=False) as runtime:
         found = next((table for table in await _tables(runtime) if table.name == name), None)
@@ -37,7 +37,7 @@ async def read(call: Call) -> Answer:
     return json_answer(200, _as_dict(call, found))
 
 
-async def read_entries(call: Call) -> Answer:
+async def read_entries(call: ReadCall) -> Answer:
     key, known = call.get("key"), call.sidecar.schemas.resolve({"$ref": "#/components/schemas/stick_table_entry"})["properties"]
     filters = list(_filters(call.get("filter") or ""))
     ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
@@ -49,7 +49,7 @@ async def read_entries(call: Call) -> Answer:
     return json_answer(200, _page(found, call.get("offset") or 0, call.get("count")))
 
 
-async def create_entry(call: Written) -> Answer:
+async def create_entry(call: JsonCall) -> Answer:
     """One command for all data; the key is made when it is not there."""
     name, key, data = call.get("parent_name"), *_given(call.body)
     async with asking(call, classed=False) as runtime:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from dataplaneapi.api.call import Written
+from dataplaneapi.api.call import JsonCall
 from dataplaneapi.api.responses import Answer
 from dataplaneapi.handlers.configuration.objects import Document, change
 from haproxy_native.editing.editor import Editor
@@ -11,7 +11,7 @@ from haproxy_native.errors import NotThere
 TRACES, ENTRIES = "traces", "entries"
 
 
-async def create(call: Written) -> Answer:
+async def create(call: JsonCall) -> Answer:
     editor = call.sidecar.editor
 
     def edit(document: Document) -> Document:
@@ -20,7 +20,7 @@ async def create(call: Written) -> Answer:
     return await change(call, edit, 201, lambda document: _entries(editor, document)[-1], silent=True)
 
 
-async def delete(call: Written) -> Answer:
+async def delete(call: JsonCall) -> Answer:
     editor = call.sidecar.editor
     text = editor.resources[TRACES].key
     wanted = " ".join(call.body[text].split())

@@ -7,7 +7,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, json_answer
 from dataplaneapi.api.set_body import received
-from dataplaneapi.api.upload import Parts, Sent, TextOrParts
+from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import NotThere
@@ -16,7 +16,7 @@ from haproxy_native.planning.plan import Reason
 from haproxy_native.storage.coming import FilePreview
 
 
-async def plan(call: TextOrParts) -> Answer:
+async def plan(call: TextOrFormCall) -> Answer:
     """Of a text, of a transaction, or of a form with stored files, too; nothing changes."""
     if isinstance(call.body, Parts):
         return json_answer(200, await _of_parts(call))
@@ -43,7 +43,7 @@ def _file(preview: FilePreview) -> dict[str, Any]:
     return told if preview.diff is None else told | {"diff": preview.diff}
 
 
-async def plan_file(call: Sent) -> Answer:
+async def plan_file(call: UploadCall) -> Answer:
     """Of other content for a stored file; it is not stored."""
     stores, name = call.sidecar.engine.stores, call.get("name")
     if (store := stores.get(call.get("store"))) is None:

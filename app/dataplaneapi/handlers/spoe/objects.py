@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Answer, empty, json_answer
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction, telling_how_to_rename
 from dataplaneapi.handlers.spoe.files import scheduled
@@ -20,16 +20,16 @@ def resource(call: Call) -> Resource:
     return call.sidecar.scope_editor.resources[call.operation.resource]
 
 
-async def list_all(call: Call) -> Answer:
+async def list_all(call: ReadCall) -> Answer:
     return json_answer(200, call.sidecar.scope_editor.list_objects(read(call), call.get("scope_name"), resource(call)))
 
 
-async def read_one(call: Call) -> Answer:
+async def read_one(call: ReadCall) -> Answer:
     editor = call.sidecar.scope_editor
     return json_answer(200, editor.get_object(read(call), call.get("scope_name"), resource(call), call.get("name")))
 
 
-async def create(call: Written) -> Answer:
+async def create(call: JsonCall) -> Answer:
     editor, scope, kind = call.sidecar.scope_editor, call.get("scope_name"), resource(call)
     return await change(
         call,
@@ -39,7 +39,7 @@ async def create(call: Written) -> Answer:
     )
 
 
-async def replace(call: Written) -> Answer:
+async def replace(call: JsonCall) -> Answer:
     editor, scope, kind, name = call.sidecar.scope_editor, call.get("scope_name"), resource(call), call.get("name")
     with telling_how_to_rename(call):
         return await change(
@@ -50,7 +50,7 @@ async def replace(call: Written) -> Answer:
         )
 
 
-async def delete(call: Written) -> Answer:
+async def delete(call: JsonCall) -> Answer:
     editor, kind = call.sidecar.scope_editor, resource(call)
     return await change(call, lambda document: editor.delete(document, call.get("scope_name"), kind, call.get("name")), 204)
 

@@ -5,9 +5,9 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Answer, Header, json_answer
-from dataplaneapi.api.upload import Sent
+from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
 from haproxy_native.errors import NotThere
 from haproxy_native.storage.certificate import CertificateFile
@@ -24,20 +24,20 @@ def certificates_of(call: Call) -> CertificateStore:
     return store
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     store = certificates_of(call)
     return json_answer(200, _described(store, *await _content(store, store.find(call.get("name")))))
 
 
-async def create(call: Sent) -> Answer:
+async def create(call: UploadCall) -> Answer:
     return await _stored(call, certificates_of(call).new(call.body.name), 201)
 
 
-async def replace(call: Sent) -> Answer:
+async def replace(call: UploadCall) -> Answer:
     return await _stored(call, certificates_of(call).other(call.get("name")), 200)
 
 
-async def delete(call: Written) -> Answer:
+async def delete(call: JsonCall) -> Answer:
     """Of a certificate or of a list."""
     store, site = store_of(call), call.sidecar.engine.site
     path = store.find(call.get("name"))

@@ -1,9 +1,9 @@
 """Stored certificate lists and their entries."""
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Answer, empty, json_answer
-from dataplaneapi.api.upload import Sent
+from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.crt_list_store import CrtListStore
@@ -16,15 +16,15 @@ def lists_of(call: Call) -> CrtListStore:
     return store
 
 
-async def create(call: Sent) -> Answer:
+async def create(call: UploadCall) -> Answer:
     return await _stored(call, lists_of(call).new(call.body.name), 201)
 
 
-async def replace(call: Sent) -> Answer:
+async def replace(call: UploadCall) -> Answer:
     return await _stored(call, lists_of(call).other(call.get("name")), 200)
 
 
-async def entries(call: Call) -> Answer:
+async def entries(call: ReadCall) -> Answer:
     store = lists_of(call)
     path = store.readable(call.sidecar.engine.site, call.get("name"))
     found = crt_list.entries(store.text(path))
@@ -33,7 +33,7 @@ async def entries(call: Call) -> Answer:
     return json_answer(200, [entry.as_object() for entry in found])
 
 
-async def add_entry(call: Written) -> Answer:
+async def add_entry(call: JsonCall) -> Answer:
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
@@ -41,7 +41,7 @@ async def add_entry(call: Written) -> Answer:
     return answered(outcome, json_answer(201, entry.as_object()), empty(202))
 
 
-async def delete_entry(call: Written) -> Answer:
+async def delete_entry(call: JsonCall) -> Answer:
     outcome = await lists_of(call).delete_entry(
         call.sidecar.engine.site,
         call.get("name"),

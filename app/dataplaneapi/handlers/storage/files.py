@@ -4,10 +4,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from dataplaneapi.api.call import Call, Written
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Answer, FileAnswer, empty, json_answer
-from dataplaneapi.api.upload import File, Sent
+from dataplaneapi.api.upload import File, UploadCall
 from dataplaneapi.open_engine import STORES
 from haproxy_native.commit.commit import Outcome
 from haproxy_native.storage.store import Store
@@ -23,12 +23,12 @@ def store_of(call: Call) -> Store:
     return stores[name]
 
 
-async def list_all(call: Call) -> Answer:
+async def list_all(call: ReadCall) -> Answer:
     store = store_of(call)
     return json_answer(200, [described(path, store.description) for path in store.files()])
 
 
-async def read(call: Call) -> Answer:
+async def read(call: ReadCall) -> Answer:
     """The file itself."""
     store = store_of(call)
     try:
@@ -37,20 +37,20 @@ async def read(call: Call) -> Answer:
         raise ApiError(500, f"cannot read {call.get('name')}: {error.strerror}") from None
 
 
-async def create(call: Sent) -> Answer:
+async def create(call: UploadCall) -> Answer:
     store = store_of(call)
     upload = store.new(call.body.name)
     await received(call, upload, may_reload=False)
     return json_answer(201, described(upload.path, store.created, upload.size))
 
 
-async def replace(call: Sent) -> Answer:
+async def replace(call: UploadCall) -> Answer:
     upload = store_of(call).other(call.get("name"))
     outcome = await received(call, upload, **reloading(call))
     return told(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
 
 
-async def delete(call: Written) -> Answer:
+async def delete(call: JsonCall) -> Answer:
     return told(await store_of(call).delete(call.sidecar.engine.site, call.get("name")), 204)
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Annotated, Any
 
 import pytest
-from fastapi import HTTPException
+from fastapi import Depends, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 
 from dataplaneapi.api.call import Call
@@ -28,10 +28,10 @@ WRONG = [{"loc": ("body", "name"), "msg": "too long"}, {"loc": ("query", "versio
     ids=lambda value: type(value).__name__,
 )
 def test_failures(client: Client, raised: Exception, status: int, message: str) -> None:
-    async def source(*about: Any) -> Call:
+    async def source() -> Call:
         raise raised
 
-    async def handler(call: Annotated[Call, source]) -> Answer:
+    async def handler(call: Annotated[Call, Depends(source)]) -> Answer:
         raise AssertionError("there is no call")
 
     serve(client, handler)
@@ -42,10 +42,10 @@ def test_failures(client: Client, raised: Exception, status: int, message: str) 
 def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
     seen = []
 
-    async def source(sidecar: Any, scope: Any, receive: Any) -> Call:
-        return Call(sidecar, scope["operation"], {"made": (await receive())["body"]}, {})
+    async def source(request: Request) -> Call:
+        return Call(request.app.sidecar, request.scope["operation"], {"made": await request.body()}, {})
 
-    async def handler(call: Annotated[Call, source]) -> Answer:
+    async def handler(call: Annotated[Call, Depends(source)]) -> Answer:
         seen.append((call.sidecar, call.get("made")))
         return empty(204, [(b"X-Mine", b"1")])
 
@@ -57,7 +57,7 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
 def test_an_operation_has_one_route(client: Client) -> None:
     for version in (1, 2):
         assert client.post(f"{CONFIG}/backends?version={version}", {"name": f"b{version}"}).status == 202
-    (only,) = client.app.app.router.routes
+    _, only = client.app.router.routes
     assert [operation.id for operation in only._routes] == ["createBackend"]
 
 
@@ -68,3 +68,16 @@ def serve(client: Client, handler: Any) -> None:
     operation = Operation("POST", "/here", {"operationId": "here", "x-operation": {}}, {})
     operation.handler = handler
     client.app.sidecar.index._plant(operation)
+
+
+def test_its_document_declares_the_operations(client: Client) -> None:
+    document = client.app.openapi()
+    served = {(operation.method.lower(), operation.path) for operation in client.app.sidecar.index.operations}
+    assert {(method, path) for path, methods in document["paths"].items() for method in methods if method != "parameters"} == served
+
+
+def test_a_get_that_fails_is_not_kept(client: Client) -> None:
+    for _ in range(2):
+        assert client.get(f"{CONFIG}/backends/none").status == 404
+        assert client.get(f"{CONFIG}/backends/app").status == 200
+    assert list(client.app.router.routes[1]._kept._answers) == [(f"{CONFIG}/backends/app".encode(), b"", None)]

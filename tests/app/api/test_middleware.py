@@ -3,11 +3,10 @@
 import logging
 from base64 import b64encode
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dataplaneapi.api.call import Written
+from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import Answer
 from dataplaneapi.handlers import information
 from dataplaneapi.server.connection import Connection
@@ -109,10 +108,10 @@ def test_the_order_of_the_stages(client: Client) -> None:
 def test_a_fault_of_ours_is_500_in_the_usual_shape(
     client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken_read(call: Any) -> Answer:
+    async def broken_read(call: ReadCall) -> Answer:
         raise RuntimeError("oops")
 
-    async def broken_write(call: Written) -> Answer:
+    async def broken_write(call: JsonCall) -> Answer:
         raise RuntimeError("oops")
 
     for operation in client.app.sidecar.index.operations:

@@ -1,0 +1,127 @@
+"""The application: FastAPI, inside one middleware of ours, with one route that asks the index of operations.
+
+FastAPI tries its routes one by one, the index costs the same for every path; the APIRoute of an operation is made when it is first called.
+A handler is a path function; the annotation of its parameter (`ReadCall`, `JsonCall`, ...) is a dependency, which makes the call.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match
+from starlette.types import Lifespan, Receive, Scope, Send
+
+from dataplaneapi.api import probes
+from dataplaneapi.api.errors import ApiError, answer_to, error_answer
+from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public
+from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.response_cache import AnswerCache
+from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.services import Sidecar
+from dataplaneapi.server.acceptor import PROBE_PATHS
+from dataplaneapi.version import VERSION
+from haproxy_native.errors import NativeError
+
+
+class Application(FastAPI):
+    """Serves the operations of `sidecar.index` to users, probes and what `page` returns to everyone."""
+
+    def __init__(self, sidecar: Sidecar, page: Callable[[Scope], Answer | None], lifespan: "Lifespan[Application] | None" = None) -> None:
+        super().__init__(
+            title=sidecar.bundle["info"]["title"],
+            version=VERSION,
+            openapi_url=None,
+            docs_url=None,
+            redoc_url=None,
+            redirect_slashes=False,
+            lifespan=lifespan,
+            exception_handlers=HANDLERS,
+            telemetry={"tracing": False, "metrics": False, "logs": False},
+        )
+        self.sidecar = sidecar
+        self.kept = KeptReplies(sidecar)
+        self.reply = self.kept.reply
+        self.add_middleware(RequestMiddleware, sidecar=sidecar, page=page, kept=self.kept)
+        self.router.routes[:] = [PublicRoute(sidecar), OperationRoute(sidecar)]
+
+    def openapi(self) -> dict[str, Any]:
+        """The document that declares the operations."""
+        return dict(self.sidecar.bundle)
+
+
+class PublicRoute(BaseRoute):
+    """What needs no credentials: the pages that the middleware has found, and the probes."""
+
+    def __init__(self, sidecar: Sidecar) -> None:
+        self._sidecar = sidecar
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return (Match.FULL if scope["type"] == "http" and is_public(scope) else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        response = await probes.answer(self._sidecar, path) if path in PROBE_PATHS else scope["page"]
+        await response(scope, receive, send)
+
+
+class OperationRoute(BaseRoute):
+    """Every other request: the index finds its operation, or raises 404 or 405. Responses that are cacheable are kept."""
+
+    def __init__(self, sidecar: Sidecar) -> None:
+        self._sidecar = sidecar
+        self._routes: dict[Operation, APIRoute] = {}
+        self._kept = AnswerCache()
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        return (Match.FULL if scope["type"] == "http" else Match.NONE), {}
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
+            await self._serve(scope, receive, send)
+            return
+        document = scope["document"] = self._sidecar.engine.read(None)
+        accept = next((value for name, value in scope["headers"] if name == b"accept"), None)
+        key = (scope["raw_path"], scope["query_string"], accept)
+        if (kept := self._kept.get(document, key)) is not None:
+            scope["operation"] = kept.operation
+            await kept(scope, receive, send)
+            return
+        await self._serve(scope, receive, send)
+        response: Answer = scope["response"]
+        if response.lasting and not scope["ignored"]:
+            response.operation = scope["operation"]
+            self._kept.keep(document, key, response)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        operation, values = self._sidecar.index.find(scope)
+        scope["operation"], scope["path_params"] = operation, values
+        route = self._routes.get(operation)
+        if route is None:
+            route = self._routes[operation] = APIRoute(operation.path, operation.handler, methods=[operation.method], response_model=None)
+        await route.app(scope, receive, send)
+
+
+async def _known(request: Request, error: Exception) -> Answer:
+    return answer_to(error)
+
+
+async def _of_starlette(request: Request, error: Exception) -> Answer:
+    assert isinstance(error, HTTPException)
+    return error_answer(error.status_code, str(error.detail))
+
+
+async def _of_fastapi(request: Request, error: Exception) -> Answer:
+    assert isinstance(error, RequestValidationError)
+    return error_answer(422, "\n".join(f"{each['loc'][-1]} in {each['loc'][0]}: {each['msg']}" for each in error.errors()))
+
+
+# Anything else is logged and answered by the middleware.
+HANDLERS: dict[int | type[Exception], Any] = {
+    ApiError: _known,
+    NativeError: _known,
+    HTTPException: _of_starlette,
+    RequestValidationError: _of_fastapi,
+}

@@ -1,0 +1,154 @@
+"""The middleware around the application: request id, access log, counters, headers of every response, other sites, authentication.
+
+`KeptReplies` does the same for a request that is answered before HTTP is parsed.
+"""
+
+import contextvars
+import itertools
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from dataplaneapi.api import cors
+from dataplaneapi.api.errors import answer_to, error_answer
+from dataplaneapi.api.exchange import REQUEST_ID, Exchange
+from dataplaneapi.api.parameters import query_values
+from dataplaneapi.api.responses import CONFIGURATION_VERSION, Answer, Header
+from dataplaneapi.api.services import Sidecar
+from dataplaneapi.server import connection
+from dataplaneapi.server.acceptor import PROBE_PATHS
+from dataplaneapi.server.replies import Replies
+from dataplaneapi.telemetry import counters as tally
+from dataplaneapi.telemetry import trace_context
+from dataplaneapi.telemetry.log import ACCESS
+from haproxy_native.request_context import origin
+
+CLOSE = (b"connection", b"close")
+logger = logging.getLogger(__name__)
+access_logger = logging.getLogger(ACCESS)
+# What an access line may tell of a request, beside the peers of its connection.
+_LOGGED = ("type", "http_version", "method", "path", "raw_path", "query_string", "headers", "connection", "operation", "request_id")
+
+
+class KeptReplies:
+    """Replies to whole requests, and the ids of all requests."""
+
+    def __init__(self, sidecar: Sidecar) -> None:
+        self.sidecar, self.replies = sidecar, Replies()
+        self._prefix, self._numbers = os.urandom(4).hex(), itertools.count(1)
+
+    def next_id(self) -> str:
+        return f"{self._prefix}-{next(self._numbers):x}"
+
+    def keep(self, scope: Scope, exchange: Exchange) -> None:
+        """Keeps the reply to a request whose response is cacheable, where it arrived as one packet."""
+        response: Answer | None = scope.get("response")
+        if response and response.lasting and not self.sidecar.traces and (recording := scope.get("recording")):
+            request = {name: scope[name] for name in _LOGGED}
+            self.replies.keep(recording, scope["document"], version_of(self.sidecar, scope), request, exchange.finished())
+
+    def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
+        """What is sent for a whole request that was answered before; None where the application has to answer it."""
+        began = time.perf_counter()
+        found, engine = self.replies.get(packet), self.sidecar.engine
+        if found is None or not found.holds(over, engine.read(None), engine.version()):
+            return None
+        authorization = found.exchange.headers.get(b"authorization", b"")
+        if over.endpoint.basic_auth and not self.sidecar.gate.admits_at_once(authorization):
+            return None
+        request_id = self.next_id()
+        seconds = time.perf_counter() - began
+        self.sidecar.tally.answered(operation_of(found.scope), found.exchange.status, seconds)
+        if access_logger.isEnabledFor(logging.INFO):
+            scope = {**found.scope, **peers, "request_id": request_id}
+            contextvars.copy_context().run(_log_as, scope, found.exchange.again(request_id), seconds)
+        return found.at(date, request_id.encode())
+
+
+class RequestMiddleware:
+    """`page` returns the public page at a path, or None."""
+
+    def __init__(self, app: ASGIApp, sidecar: Sidecar, page: Callable[[Scope], Answer | None], kept: KeptReplies) -> None:
+        self._app, self._sidecar, self._page, self._kept = app, sidecar, page, kept
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope["request_id"] = self._kept.next_id()
+        exchange = Exchange(scope, send, lambda exchange: self._common(scope, exchange))
+        fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self._sidecar.traces
+        if traces:
+            fields |= traces.begin(scope["method"], fields)
+        origin.set({"request_id": scope["request_id"], **fields})
+        try:
+            refusal = await self._refusal(scope, exchange)
+            await (refusal or self._app)(scope, receive, exchange.send)
+        except Exception as error:
+            logger.exception("request %s %s failed", scope["method"], scope["path"])
+            if not exchange.status:
+                await answer_to(error)(scope, receive, exchange.send)
+        seconds = time.perf_counter() - exchange.began
+        self._sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
+        if traces:
+            traces.end(operation_of(scope), exchange.status)
+        if access_logger.isEnabledFor(logging.INFO):
+            _log(scope, exchange, seconds)
+        self._kept.keep(scope, exchange)
+
+    async def _refusal(self, scope: Scope, exchange: Exchange) -> Answer | None:
+        """The response to a request that does not reach the application: a browser's preflight, another site's, one without credentials."""
+        if (over := connection.of(scope)).refused:
+            return error_answer(403, over.refused)
+        origins = self._sidecar.settings.cors_origins
+        if (refusal := cors.preflight(scope, exchange.headers, origins) or cors.refusal(scope, exchange.headers, origins)) is not None:
+            return refusal
+        scope["page"] = self._page(scope)
+        if is_public(scope):
+            return None
+        authorization, gate = exchange.headers.get(b"authorization", b""), self._sidecar.gate
+        known = not over.endpoint.basic_auth or gate.admits_at_once(authorization)
+        if not known and (refusal := await gate.refusal(authorization, connection.address(scope))) is not None:
+            return refusal
+        exchange.authenticated = over.endpoint.basic_auth
+        return None
+
+    def _common(self, scope: Scope, exchange: Exchange) -> list[Header]:
+        common = [
+            (REQUEST_ID, scope["request_id"].encode()),
+            (CONFIGURATION_VERSION, b"%d" % version_of(self._sidecar, scope)),
+            *cors.headers(scope, exchange.headers, self._sidecar.settings.cors_origins),
+            *scope.get("ignored", ()),
+        ]
+        return common if connection.of(scope).endpoint.keep_alive else [*common, CLOSE]
+
+
+def is_public(scope: Scope) -> bool:
+    """Whether a request needs no credentials; the middleware has looked for a page before."""
+    return scope["path"] in PROBE_PATHS or scope["page"] is not None
+
+
+def version_of(sidecar: Sidecar, scope: Scope) -> int:
+    """Of the transaction the request names, 0 when that is not in progress; else the current one."""
+    query = scope["query_string"]
+    named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
+    return sidecar.engine.version(named or None)
+
+
+def _log_as(scope: Scope, exchange: Exchange, seconds: float) -> None:
+    origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
+    _log(scope, exchange, seconds)
+
+
+def _log(scope: Scope, exchange: Exchange, seconds: float) -> None:
+    client = {"client": name} if (name := connection.of(scope).name) else {}
+    access_logger.info("request", extra={"request": (scope, exchange, seconds), "fields": client})
+
+
+def operation_of(scope: Scope) -> str:
+    operation = scope.get("operation")
+    return operation.id if operation else tally.NO_OPERATION
