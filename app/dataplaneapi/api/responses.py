@@ -71,7 +71,8 @@ class FileAnswer(Answer):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises OSError when the file becomes shorter while it is sent."""
         left = self._size
-        async with wrap(self._file) as file:
+        with self._file:
+            file = wrap(self._file)
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             while left:
                 piece = await file.read(min(left, PIECE))

@@ -1,8 +1,14 @@
 """Answers as they go over the wire."""
 
+import asyncio
 import json
+import os
+from pathlib import Path
+from typing import Any
 
-from dataplaneapi.api.responses import CONTENT_TYPE, RELOAD_ID, HeaderName, empty, json_answer, to_json
+import pytest
+
+from dataplaneapi.api.responses import CONTENT_TYPE, PIECE, RELOAD_ID, Answer, FileAnswer, HeaderName, empty, json_answer, to_json
 
 
 def test_names_keep_their_capitals() -> None:
@@ -35,3 +41,31 @@ def test_pieces_make_the_same_text() -> None:
     ):
         assert json.loads(to_json(data)) == data
         assert to_json(data) == json.dumps(data, separators=(",", ":")).encode() + b"\n"
+
+
+@pytest.mark.parametrize("size", [0, 1, PIECE, 2 * PIECE + 1])
+def test_a_file_is_sent_whole(tmp_path: Path, size: int) -> None:
+    content = os.urandom(size)
+    (tmp_path / "file").write_bytes(content)
+    start, *rest = asyncio.run(sent(FileAnswer((tmp_path / "file").open("rb"))))
+    assert dict(start["headers"])[b"content-length"] == b"%d" % size
+    assert b"".join(each["body"] for each in rest) == content
+    assert [each.get("more_body", False) for each in rest] == [*[True] * (len(rest) - 1), False]
+
+
+def test_a_file_that_becomes_shorter_is_no_complete_response(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x" * 10)
+    response = FileAnswer((tmp_path / "file").open("rb", buffering=0))
+    (tmp_path / "file").write_bytes(b"x" * 5)
+    with pytest.raises(OSError, match="shorter"):
+        asyncio.run(sent(response))
+
+
+async def sent(response: Answer) -> list[Any]:
+    messages: list[Any] = []
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    await response({"type": "http"}, asyncio.Event().wait, send)
+    return messages
