@@ -15,11 +15,11 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Lifespan, Receive, Scope, Send
 
 from dataplaneapi.api import probes
-from dataplaneapi.api.errors import ApiError, answer_to, error_answer
+from dataplaneapi.api.errors import ApiError, error_response, response_to
 from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public
 from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.response_cache import AnswerCache
-from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.response_cache import ResponseCache
+from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Sidecar
 from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.version import VERSION
@@ -29,7 +29,7 @@ from haproxy_native.errors import NativeError
 class Application(FastAPI):
     """Serves the operations of `sidecar.index` to users, probes and what `page` returns to everyone."""
 
-    def __init__(self, sidecar: Sidecar, page: Callable[[Scope], Answer | None], lifespan: "Lifespan[Application] | None" = None) -> None:
+    def __init__(self, sidecar: Sidecar, page: Callable[[Scope], Response | None], lifespan: "Lifespan[Application] | None" = None) -> None:
         super().__init__(
             title=sidecar.bundle["info"]["title"],
             version=VERSION,
@@ -73,7 +73,7 @@ class OperationRoute(BaseRoute):
     def __init__(self, sidecar: Sidecar) -> None:
         self._sidecar = sidecar
         self._routes: dict[Operation, APIRoute] = {}
-        self._kept = AnswerCache()
+        self._kept = ResponseCache()
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.FULL if scope["type"] == "http" else Match.NONE), {}
@@ -90,8 +90,8 @@ class OperationRoute(BaseRoute):
             await kept(scope, receive, send)
             return
         await self._serve(scope, receive, send)
-        response: Answer = scope["response"]
-        if response.lasting and not scope["ignored"]:
+        response: Response = scope["response"]
+        if response.cacheable and not scope["ignored"]:
             response.operation = scope["operation"]
             self._kept.keep(document, key, response)
 
@@ -104,18 +104,18 @@ class OperationRoute(BaseRoute):
         await route.app(scope, receive, send)
 
 
-async def _known(request: Request, error: Exception) -> Answer:
-    return answer_to(error)
+async def _known(request: Request, error: Exception) -> Response:
+    return response_to(error)
 
 
-async def _of_starlette(request: Request, error: Exception) -> Answer:
+async def _of_starlette(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return error_answer(error.status_code, str(error.detail))
+    return error_response(error.status_code, str(error.detail))
 
 
-async def _of_fastapi(request: Request, error: Exception) -> Answer:
+async def _of_fastapi(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
-    return error_answer(422, "\n".join(f"{each['loc'][-1]} in {each['loc'][0]}: {each['msg']}" for each in error.errors()))
+    return error_response(422, "\n".join(f"{each['loc'][-1]} in {each['loc'][0]}: {each['msg']}" for each in error.errors()))
 
 
 # Anything else is logged and answered by the middleware.

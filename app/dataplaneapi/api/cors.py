@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 
 from starlette.types import Scope
 
-from dataplaneapi.api.errors import error_answer
-from dataplaneapi.api.responses import Answer, Header, HeaderName
+from dataplaneapi.api.errors import error_response
+from dataplaneapi.api.responses import Header, HeaderName, Response
 
 METHODS = frozenset((b"HEAD", b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"OPTIONS"))
 _READING = frozenset(("GET", "HEAD", "OPTIONS"))
@@ -25,7 +25,7 @@ def is_preflight(scope: Scope, sent: Headers) -> bool:
     return bool(scope["method"] == "OPTIONS" and sent.get(b"access-control-request-method"))
 
 
-def preflight(scope: Scope, sent: Headers, origins: Collection[str]) -> Answer | None:
+def preflight(scope: Scope, sent: Headers, origins: Collection[str]) -> Response | None:
     """The answer to a browser's question before its request; None for anything else."""
     if not is_preflight(scope, sent):
         return None
@@ -35,7 +35,7 @@ def preflight(scope: Scope, sent: Headers, origins: Collection[str]) -> Answer |
         headers += [(_ORIGIN, sent[b"origin"]), (HeaderName(b"Access-Control-Allow-Methods"), method), _CREDENTIALS]
         headers += [(HeaderName(b"Access-Control-Allow-Headers"), wanted)] if wanted else []
         headers.append((HeaderName(b"Access-Control-Max-Age"), b"86400"))
-    return Answer(204, headers=headers)
+    return Response(204, headers=headers)
 
 
 def headers(scope: Scope, sent: Headers, origins: Collection[str]) -> list[Header]:
@@ -45,7 +45,7 @@ def headers(scope: Scope, sent: Headers, origins: Collection[str]) -> list[Heade
     return [*_PLAIN, (_ORIGIN, sent[b"origin"]), _EXPOSED, _CREDENTIALS] if _is_allowed(sent, origins) else _PLAIN
 
 
-def refusal(scope: Scope, sent: Headers, origins: Collection[str]) -> Answer | None:
+def refusal(scope: Scope, sent: Headers, origins: Collection[str]) -> Response | None:
     """The answer to a change that a page of another site asks for; None when nothing speaks against it."""
     origin, site = sent.get(b"origin"), sent.get(b"sec-fetch-site", b"").lower()
     if scope["method"] in _READING or (origin is None and not site) or _is_allowed(sent, origins):
@@ -53,7 +53,7 @@ def refusal(scope: Scope, sent: Headers, origins: Collection[str]) -> Answer | N
     if site in (b"same-origin", b"none") or (not site and origin is not None and _is_own(origin, sent.get(b"host", b""))):
         return None
     named = (origin or b"another site").decode("latin-1")[:200]
-    return error_answer(403, f"a page of {named} may not change anything here: it is not among the origins of the setting cors_origins")
+    return error_response(403, f"a page of {named} may not change anything here: it is not among the origins of the setting cors_origins")
 
 
 def _is_allowed(sent: Headers, origins: Collection[str]) -> bool:

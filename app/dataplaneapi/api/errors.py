@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from dataplaneapi.api.responses import Answer, Header, json_answer
+from dataplaneapi.api.responses import Header, Response, json_response
 from dataplaneapi.api.summary import summarized
 from haproxy_native import errors as native
 
@@ -59,17 +59,17 @@ def status_of(error: native.NativeError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def error_answer(status: int, message: str, headers: Iterable[Header] = (), **members: Any) -> Answer:
-    return json_answer(status, {"code": status, "message": summarized(message)} | members, headers)
+def error_response(status: int, message: str, headers: Iterable[Header] = (), **members: Any) -> Response:
+    return json_response(status, {"code": status, "message": summarized(message)} | members, headers)
 
 
-def answer_to(error: Exception) -> Answer:
+def response_to(error: Exception) -> Response:
     """The answer to an error of the library or of this layer; anything else is a fault of ours, and 500."""
     if isinstance(error, ApiError):
-        return error_answer(error.status, error.message, error.headers, **error.members)
+        return error_response(error.status, error.message, error.headers, **error.members)
     if isinstance(error, native.NativeError):
-        return error_answer(status_of(error), str(error) or type(error).__name__, **_places(error))
-    return error_answer(500, f"unexpected failure: {type(error).__name__}; the log has its trace")
+        return error_response(status_of(error), str(error) or type(error).__name__, **_places(error))
+    return error_response(500, f"unexpected failure: {type(error).__name__}; the log has its trace")
 
 
 def _places(error: native.NativeError) -> dict[str, Any]:

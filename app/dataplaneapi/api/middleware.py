@@ -14,10 +14,10 @@ from typing import Any
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dataplaneapi.api import cors
-from dataplaneapi.api.errors import answer_to, error_answer
+from dataplaneapi.api.errors import error_response, response_to
 from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 from dataplaneapi.api.parameters import query_values
-from dataplaneapi.api.responses import CONFIGURATION_VERSION, Answer, Header
+from dataplaneapi.api.responses import CONFIGURATION_VERSION, Header, Response
 from dataplaneapi.api.services import Sidecar
 from dataplaneapi.server import connection
 from dataplaneapi.server.acceptor import PROBE_PATHS
@@ -46,8 +46,8 @@ class KeptReplies:
 
     def keep(self, scope: Scope, exchange: Exchange) -> None:
         """Keeps the reply to a request whose response is cacheable, where it arrived as one packet."""
-        response: Answer | None = scope.get("response")
-        if response and response.lasting and not self.sidecar.traces and (recording := scope.get("recording")):
+        response: Response | None = scope.get("response")
+        if response and response.cacheable and not self.sidecar.traces and (recording := scope.get("recording")):
             request = {name: scope[name] for name in _LOGGED}
             self.replies.keep(recording, scope["document"], version_of(self.sidecar, scope), request, exchange.finished())
 
@@ -72,7 +72,7 @@ class KeptReplies:
 class RequestMiddleware:
     """`page` returns the public page at a path, or None."""
 
-    def __init__(self, app: ASGIApp, sidecar: Sidecar, page: Callable[[Scope], Answer | None], kept: KeptReplies) -> None:
+    def __init__(self, app: ASGIApp, sidecar: Sidecar, page: Callable[[Scope], Response | None], kept: KeptReplies) -> None:
         self._app, self._sidecar, self._page, self._kept = app, sidecar, page, kept
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,7 +91,7 @@ class RequestMiddleware:
         except Exception as error:
             logger.exception("request %s %s failed", scope["method"], scope["path"])
             if not exchange.status:
-                await answer_to(error)(scope, receive, exchange.send)
+                await response_to(error)(scope, receive, exchange.send)
         seconds = time.perf_counter() - exchange.began
         self._sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
         if traces:
@@ -100,10 +100,10 @@ class RequestMiddleware:
             _log(scope, exchange, seconds)
         self._kept.keep(scope, exchange)
 
-    async def _refusal(self, scope: Scope, exchange: Exchange) -> Answer | None:
+    async def _refusal(self, scope: Scope, exchange: Exchange) -> Response | None:
         """The response to a request that does not reach the application: a browser's preflight, another site's, one without credentials."""
         if (over := connection.of(scope)).refused:
-            return error_answer(403, over.refused)
+            return error_response(403, over.refused)
         origins = self._sidecar.settings.cors_origins
         if (refusal := cors.preflight(scope, exchange.headers, origins) or cors.refusal(scope, exchange.headers, origins)) is not None:
             return refusal

@@ -10,10 +10,10 @@ from importlib import import_module
 from typing import Any
 
 from dataplaneapi.api.parameters import Parameter
-from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.responses import Response
 
 # Of a `Call`.
-Handler = Callable[[Any], Awaitable[Answer]]
+Handler = Callable[[Any], Awaitable[Response]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 # A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
 KINDS = {

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.api import metrics
-from dataplaneapi.api.responses import TEXT, Answer, json_answer
+from dataplaneapi.api.responses import TEXT, Response, json_response
 from dataplaneapi.host import mounts
 from haproxy_native.errors import RuntimeFailure, Unreadable
 from haproxy_native.reload.agent import WAITS
@@ -23,16 +23,16 @@ _OK = {"status": "ok"}
 _NOT_READY = ("failed", "waiting")
 
 
-async def answer(sidecar: "Sidecar", path: str) -> Answer:
+async def answer(sidecar: "Sidecar", path: str) -> Response:
     """Of one of `PROBE_PATHS`."""
     if path == "/livez":
-        return Answer(200, b"ok\n", TEXT)
+        return Response(200, b"ok\n", TEXT)
     if path == "/metrics":
-        return Answer(200, await metrics.exposition(sidecar), metrics.CONTENT_TYPE)
+        return Response(200, await metrics.exposition(sidecar), metrics.CONTENT_TYPE)
     parts = {"configuration": await _configuration(sidecar), "runtime": await _runtime(sidecar), "reload": _reload(sidecar)}
     parts |= {name: _directory(name, trouble) for name, each in sidecar.directories.items() if (trouble := each.trouble())}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())
-    return json_answer(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
+    return json_response(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
 
 
 async def _configuration(sidecar: "Sidecar") -> dict[str, Any]:

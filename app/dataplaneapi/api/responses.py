@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from aiofiles.threadpool import wrap
-from starlette.responses import Response
+from starlette.responses import Response as StarletteResponse
 from starlette.types import Receive, Scope, Send
 
 
@@ -34,13 +34,13 @@ Header = tuple[bytes, bytes]
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
-class Answer(Response):
+class Response(StarletteResponse):
     """A response whose body is complete.
 
-    `lasting`: it would be the same as long as the configuration is; one that is kept knows what `operation` it answers.
+    `cacheable`: it would be the same as long as the configuration is; one that is kept knows what `operation` it answers.
     """
 
-    lasting = False
+    cacheable = False
     operation: Any = None
     background = None
 
@@ -59,7 +59,7 @@ class Answer(Response):
         await super().__call__(scope, receive, send)
 
 
-class FileAnswer(Answer):
+class FileResponse(Response):
     """A file as it is, read while it is sent."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -104,11 +104,11 @@ def _encoded(data: Any) -> Iterator[str]:
         yield _ENCODE(data)
 
 
-def json_answer(status: int, data: Any, headers: Iterable[Header] = (), *, lasting: bool = False) -> Answer:
-    answer = Answer(status, to_json(data), JSON, headers)
-    answer.lasting = lasting
-    return answer
+def json_response(status: int, data: Any, headers: Iterable[Header] = (), *, cacheable: bool = False) -> Response:
+    response = Response(status, to_json(data), JSON, headers)
+    response.cacheable = cacheable
+    return response
 
 
-def empty(status: int, headers: Iterable[Header] = ()) -> Answer:
-    return Answer(status, None, headers=headers)
+def empty(status: int, headers: Iterable[Header] = ()) -> Response:
+    return Response(status, None, headers=headers)

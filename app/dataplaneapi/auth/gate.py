@@ -11,8 +11,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-from dataplaneapi.api.errors import error_answer
-from dataplaneapi.api.responses import Answer, HeaderName
+from dataplaneapi.api.errors import error_response
+from dataplaneapi.api.responses import HeaderName, Response
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import Users
 
@@ -42,7 +42,7 @@ class Gate:
             return False
         return self._verdicts.get(self._digest(authorization), 0.0) > self._clock()
 
-    async def refusal(self, authorization: bytes, address: str = "-") -> Answer | None:
+    async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
         """None for a user with the right password; a wrong one is logged with the name that was sent and the client's address."""
         if self.admits_at_once(authorization):
             return None
@@ -66,9 +66,9 @@ class Gate:
             self._verdicts.clear()
         self._verdicts[self._digest(authorization)] = self._clock() + REMEMBERED_SECONDS
 
-    def _refused(self, reason: str, text: str) -> Answer:
+    def _refused(self, reason: str, text: str) -> Response:
         self.refused[reason] += 1
-        return error_answer(401, text, [CHALLENGE])
+        return error_response(401, text, [CHALLENGE])
 
     def _digest(self, authorization: bytes) -> bytes:
         return hashlib.blake2b(authorization, key=self._key, digest_size=16).digest()

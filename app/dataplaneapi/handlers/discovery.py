@@ -2,14 +2,14 @@
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.responses import Response, json_response
 
 
-async def children(call: ReadCall) -> Answer:
+async def children(call: ReadCall) -> Response:
     base = call.operation.path.rstrip("/")
     if not base:
         # The document has the root, and the reference answers as if it had not.
         raise ApiError(404, "no matching operation was found")
     below = [each for each in call.sidecar.index.operations if each.method == "GET" and each.path.rpartition("/")[0] == base]
     rows = [{"description": each.declared.get("description"), "title": each.declared.get("summary"), "url": each.path} for each in below]
-    return json_answer(200, [{name: text for name, text in row.items() if text} for row in rows])
+    return json_response(200, [{name: text for name, text in row.items() if text} for row in rows])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from starlette.types import Scope
 
-from dataplaneapi.api.responses import Answer, HeaderName
+from dataplaneapi.api.responses import HeaderName, Response
 from dataplaneapi.handlers.information import swagger_document
 
 STATIC = Path(__file__).resolve().parent.parent / "static"
@@ -18,16 +18,16 @@ TYPES = {
 _POLICY = (HeaderName(b"Content-Security-Policy"), b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:")
 
 
-def page(scope: Scope) -> Answer | None:
+def page(scope: Scope) -> Response | None:
     """The page at a public path; None for every other path."""
     path = scope["path"]
     if path == "/swagger.json":
-        return Answer(200, swagger_document(scope["scheme"]))
+        return Response(200, swagger_document(scope["scheme"]))
     if path in ("/v3/docs", "/v3/docs/"):
         return _file("index.html")
     return _file(path[len("/v3/docs/") :]) if path.startswith("/v3/docs/") else None
 
 
-def _file(name: str) -> Answer | None:
+def _file(name: str) -> Response | None:
     file = next((each for each in STATIC.iterdir() if each.name == name and each.suffix in TYPES), None)
-    return Answer(200, file.read_bytes(), TYPES[file.suffix], [_POLICY]) if file else None
+    return Response(200, file.read_bytes(), TYPES[file.suffix], [_POLICY]) if file else None

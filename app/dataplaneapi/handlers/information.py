@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dataplaneapi.api.call import ReadCall
-from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.runtime_call import SECONDS
 from dataplaneapi.open_engine import status_command
 from dataplaneapi.version import BUILD_DATE, COMMIT
@@ -21,24 +21,24 @@ SWAGGER = BUNDLE.with_name("swagger.json")
 STATUS_SECONDS = 10
 
 
-async def info(call: ReadCall) -> Answer:
+async def info(call: ReadCall) -> Response:
     settings = call.sidecar.settings
     system = machine() if settings.show_system_info else {}
-    return json_answer(200, {"api": {"build_date": BUILD_DATE, "version": f"{settings.api_version} {COMMIT}"}, "system": system})
+    return json_response(200, {"api": {"build_date": BUILD_DATE, "version": f"{settings.api_version} {COMMIT}"}, "system": system})
 
 
-async def health(call: ReadCall) -> Answer:
+async def health(call: ReadCall) -> Response:
     """What the operator's command says; without one up where a worker answers, and down where one should."""
     settings, engine = call.sidecar.settings, call.sidecar.engine
     if not settings.status_cmd and await _answers(engine):
-        return json_answer(200, {"haproxy": "up"})
+        return json_response(200, {"haproxy": "up"})
     command = status_command(settings)
     state = await _state(command) if command else "down" if engine.expects_haproxy() else "unknown"
-    return json_answer(200, {"haproxy": state})
+    return json_response(200, {"haproxy": state})
 
 
-async def swagger(call: ReadCall) -> Answer:
-    return Answer(200, await asyncio.to_thread(swagger_document, call.scheme))
+async def swagger(call: ReadCall) -> Response:
+    return Response(200, await asyncio.to_thread(swagger_document, call.scheme))
 
 
 def swagger_document(scheme: str) -> bytes:
@@ -46,8 +46,8 @@ def swagger_document(scheme: str) -> bytes:
     return SWAGGER.read_bytes().replace(b'"schemes":["http"]', b'"schemes":["%b"]' % scheme.encode(), 1)
 
 
-async def openapi(call: ReadCall) -> Answer:
-    return Answer(200, await asyncio.to_thread(BUNDLE.read_bytes))
+async def openapi(call: ReadCall) -> Response:
+    return Response(200, await asyncio.to_thread(BUNDLE.read_bytes))
 
 
 async def _answers(engine: Engine) -> bool:

@@ -2,23 +2,23 @@
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.responses import Response, json_response
 from haproxy_native.errors import NotThere
 
 
-async def list_all(call: ReadCall) -> Answer:
-    return json_answer(200, call.sidecar.records.api_list())
+async def list_all(call: ReadCall) -> Response:
+    return json_response(200, call.sidecar.records.api_list())
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     try:
-        return json_answer(200, call.sidecar.records.api(call.get("id")))
+        return json_response(200, call.sidecar.records.api(call.get("id")))
     except NotThere as error:
         raise ApiError(404, error.detail) from None
 
 
-async def read_record(call: ReadCall) -> Answer:
+async def read_record(call: ReadCall) -> Response:
     try:
-        return json_answer(200, call.sidecar.records.full(call.get("id")))
+        return json_response(200, call.sidecar.records.full(call.get("id")))
     except NotThere as error:
         raise ApiError(404, error.detail) from None

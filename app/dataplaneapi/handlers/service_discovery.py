@@ -1,7 +1,7 @@
 """The definitions of service discovery; which kind is meant stands in the path."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from haproxy_native.discovery.discovery import Definitions
 
 
@@ -9,22 +9,22 @@ def _meant(call: Call) -> Definitions:
     return call.sidecar.discovery.kinds[call.operation.path.split("/")[2]]
 
 
-async def list_all(call: ReadCall) -> Answer:
-    return json_answer(200, _meant(call).list_all())
+async def list_all(call: ReadCall) -> Response:
+    return json_response(200, _meant(call).list_all())
 
 
-async def create(call: JsonCall) -> Answer:
-    return json_answer(201, _meant(call).create(call.body))
+async def create(call: JsonCall) -> Response:
+    return json_response(201, _meant(call).create(call.body))
 
 
-async def read(call: ReadCall) -> Answer:
-    return json_answer(200, _meant(call).get(call.get("id")))
+async def read(call: ReadCall) -> Response:
+    return json_response(200, _meant(call).get(call.get("id")))
 
 
-async def replace(call: JsonCall) -> Answer:
-    return json_answer(200, await _meant(call).replace(call.get("id"), call.body))
+async def replace(call: JsonCall) -> Response:
+    return json_response(200, await _meant(call).replace(call.get("id"), call.body))
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     await _meant(call).delete(call.get("id"))
     return empty(204)

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty
+from dataplaneapi.api.responses import Response, empty
 from haproxy_native.errors import NotThere
 from tests.app.client import CONFIG, Client
 
@@ -31,7 +31,7 @@ def test_failures(client: Client, raised: Exception, status: int, message: str) 
     async def source() -> Call:
         raise raised
 
-    async def handler(call: Annotated[Call, Depends(source)]) -> Answer:
+    async def handler(call: Annotated[Call, Depends(source)]) -> Response:
         raise AssertionError("there is no call")
 
     serve(client, handler)
@@ -45,7 +45,7 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
     async def source(request: Request) -> Call:
         return Call(request.app.sidecar, request.scope["operation"], {"made": await request.body()}, {})
 
-    async def handler(call: Annotated[Call, Depends(source)]) -> Answer:
+    async def handler(call: Annotated[Call, Depends(source)]) -> Response:
         seen.append((call.sidecar, call.get("made")))
         return empty(204, [(b"X-Mine", b"1")])
 
@@ -80,4 +80,4 @@ def test_a_get_that_fails_is_not_kept(client: Client) -> None:
     for _ in range(2):
         assert client.get(f"{CONFIG}/backends/none").status == 404
         assert client.get(f"{CONFIG}/backends/app").status == 200
-    assert list(client.app.router.routes[1]._kept._answers) == [(f"{CONFIG}/backends/app".encode(), b"", None)]
+    assert list(client.app.router.routes[1]._kept._responses) == [(f"{CONFIG}/backends/app".encode(), b"", None)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from dataplaneapi.api.errors import STATUS, ApiError, answer_to, status_of
+from dataplaneapi.api.errors import STATUS, ApiError, response_to, status_of
 from haproxy_native import errors as native
 from haproxy_native.errors import NativeError, Place
 
@@ -58,7 +58,7 @@ def test_the_table_names_nothing_else() -> None:
     ],
 )
 def test_answers(error: Exception, status: int, message: str) -> None:
-    answer = answer_to(error)
+    answer = response_to(error)
     assert (answer.status_code, json.loads(answer.body)) == (status, {"code": status, "message": message})
 
 
@@ -72,7 +72,7 @@ def test_the_first_line_of_every_message_is_short(kind: type[NativeError], detai
     if issubclass(kind, native.RuntimeRefused):
         needed["command"] = detail
     for error in (kind(detail, **needed), ApiError(422, f"name in body: {detail}\nmore")):
-        first, _, rest = str(json.loads(answer_to(error).body)["message"]).partition("\n")
+        first, _, rest = str(json.loads(response_to(error).body)["message"]).partition("\n")
         assert len(first) <= 300
         assert not isinstance(error, ApiError) or rest.endswith("more")
 
@@ -85,7 +85,7 @@ def test_a_subclass_made_elsewhere_has_the_status_of_its_base() -> None:
 
 
 def test_our_own_faults_are_500_and_tell_no_details() -> None:
-    answer = answer_to(KeyError("secret"))
+    answer = response_to(KeyError("secret"))
     assert answer.status_code == 500
     assert b"secret" not in answer.body
 
@@ -97,6 +97,6 @@ def test_alerts_and_places_are_members() -> None:
         text: str
         section: str | None = None
 
-    body = json.loads(answer_to(native.Refused("exit status 1", alerts=[Alert(3, "unknown keyword")], place=Place(line=3))).body)
+    body = json.loads(response_to(native.Refused("exit status 1", alerts=[Alert(3, "unknown keyword")], place=Place(line=3))).body)
     assert body["alerts"] == [{"line": 3, "text": "unknown keyword"}]
     assert body["place"] == {"line": 3}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.api.call import JsonCall, ReadCall
-from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.responses import Response
 from dataplaneapi.handlers import information
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
@@ -108,10 +108,10 @@ def test_the_order_of_the_stages(client: Client) -> None:
 def test_a_fault_of_ours_is_500_in_the_usual_shape(
     client: Client, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken_read(call: ReadCall) -> Answer:
+    async def broken_read(call: ReadCall) -> Response:
         raise RuntimeError("oops")
 
-    async def broken_write(call: JsonCall) -> Answer:
+    async def broken_write(call: JsonCall) -> Response:
         raise RuntimeError("oops")
 
     for operation in client.app.sidecar.index.operations:

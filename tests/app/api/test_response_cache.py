@@ -1,27 +1,27 @@
 """Kept answers."""
 
-from dataplaneapi.api.response_cache import AnswerCache, Key
-from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.response_cache import Key, ResponseCache
+from dataplaneapi.api.responses import Response
 
 KEY: Key = (b"/v3/x", b"", None)
 
 
 def test_an_answer_lasts_as_long_as_the_document() -> None:
-    cache, first, second = AnswerCache(), object(), object()
-    answer = Answer(200, b"x")
+    cache, first, second = ResponseCache(), object(), object()
+    response = Response(200, b"x")
     assert cache.get(first, KEY) is None
-    cache.keep(first, KEY, answer)
-    assert cache.get(first, KEY) is answer
+    cache.keep(first, KEY, response)
+    assert cache.get(first, KEY) is response
     assert cache.get(first, (b"/v3/x", b"full_section=true", None)) is None
     assert cache.get(second, KEY) is None
-    cache.keep(second, KEY, Answer(200, b"y"))
+    cache.keep(second, KEY, Response(200, b"y"))
     assert cache.get(first, KEY) is None
 
 
 def test_its_size_is_bounded() -> None:
-    cache, document = AnswerCache(most=5000), object()
+    cache, document = ResponseCache(most=5000), object()
     for number in range(4):
-        cache.keep(document, (b"%d" % number, b"", None), Answer(200, b"x" * 500))
+        cache.keep(document, (b"%d" % number, b"", None), Response(200, b"x" * 500))
     assert [cache.get(document, (b"%d" % number, b"", None)) is not None for number in range(4)] == [False, False, False, True]
-    cache.keep(document, KEY, Answer(200, b"x" * 5000))
+    cache.keep(document, KEY, Response(200, b"x" * 5000))
     assert cache.get(document, KEY) is None

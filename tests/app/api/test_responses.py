@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.api.responses import CONTENT_TYPE, PIECE, RELOAD_ID, Answer, FileAnswer, HeaderName, empty, json_answer, to_json
+from dataplaneapi.api.responses import CONTENT_TYPE, PIECE, RELOAD_ID, FileResponse, HeaderName, Response, empty, json_response, to_json
 
 
 def test_names_keep_their_capitals() -> None:
@@ -17,7 +17,7 @@ def test_names_keep_their_capitals() -> None:
 
 
 def test_json_ends_with_a_newline() -> None:
-    answer = json_answer(200, {"name": "grün", "n": 1})
+    answer = json_response(200, {"name": "grün", "n": 1})
     assert answer.body == '{"name":"grün","n":1}\n'.encode()
     assert dict(answer.raw_headers) == {CONTENT_TYPE: b"application/json", b"content-length": b"%d" % len(answer.body)}
 
@@ -47,7 +47,7 @@ def test_pieces_make_the_same_text() -> None:
 def test_a_file_is_sent_whole(tmp_path: Path, size: int) -> None:
     content = os.urandom(size)
     (tmp_path / "file").write_bytes(content)
-    start, *rest = asyncio.run(sent(FileAnswer((tmp_path / "file").open("rb"))))
+    start, *rest = asyncio.run(sent(FileResponse((tmp_path / "file").open("rb"))))
     assert dict(start["headers"])[b"content-length"] == b"%d" % size
     assert b"".join(each["body"] for each in rest) == content
     assert [each.get("more_body", False) for each in rest] == [*[True] * (len(rest) - 1), False]
@@ -55,13 +55,13 @@ def test_a_file_is_sent_whole(tmp_path: Path, size: int) -> None:
 
 def test_a_file_that_becomes_shorter_is_no_complete_response(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 10)
-    response = FileAnswer((tmp_path / "file").open("rb", buffering=0))
+    response = FileResponse((tmp_path / "file").open("rb", buffering=0))
     (tmp_path / "file").write_bytes(b"x" * 5)
     with pytest.raises(OSError, match="shorter"):
         asyncio.run(sent(response))
 
 
-async def sent(response: Answer) -> list[Any]:
+async def sent(response: Response) -> list[Any]:
     messages: list[Any] = []
 
     async def send(message: Any) -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall
-from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.responses import Response
 from dataplaneapi.handlers.configuration.objects import (
     Document,
     Target,
@@ -17,16 +17,16 @@ from dataplaneapi.handlers.configuration.objects import (
 )
 
 
-async def create(call: JsonCall) -> Answer:
+async def create(call: JsonCall) -> Response:
     """Before the element at the index of the path; a negative one appends."""
     return await _added(call, target(call, one=True))
 
 
-async def append(call: JsonCall) -> Answer:
+async def append(call: JsonCall) -> Response:
     return await _added(call, target(call, one=False))
 
 
-async def _added(call: Call, asked: Target) -> Answer:
+async def _added(call: Call, asked: Target) -> Response:
     def stored(document: Document) -> Any:
         return asked.objects(document)[-1] if asked.key is None or asked.key < 0 else asked.object(document)
 

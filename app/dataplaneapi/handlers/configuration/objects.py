@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Answer, Header, empty, json_answer
+from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
 from dataplaneapi.api.unchanged import has_zero, sent_back
 from dataplaneapi.did_you_mean import nearest
 from haproxy_native.beside import LARGE, beside_if
@@ -78,29 +78,29 @@ def target(call: Call, *, one: bool) -> Target:
     return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
 
 
-async def read_all(call: ReadCall) -> Answer:
+async def read_all(call: ReadCall) -> Response:
     """A collection, filtered by the members that are also query parameters."""
     asked = target(call, one=False)
     document = call.sidecar.engine.read(call.get("transaction_id"))
     return await beside_if(document.size > LARGE, _listed, call, asked, document)
 
 
-def _listed(call: Call, asked: Target, document: Document) -> Answer:
+def _listed(call: Call, asked: Target, document: Document) -> Response:
     wanted = {name: call.values[name] for name in FILTERS if name in call.values}
     objects = [each for each in asked.objects(document) if all(each.get(name) == value for name, value in wanted.items())]
     unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
     told: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
-    return json_answer(200, objects, told, lasting=not call.get("transaction_id"))
+    return json_response(200, objects, told, cacheable=not call.get("transaction_id"))
 
 
-async def read_one(call: ReadCall) -> Answer:
+async def read_one(call: ReadCall) -> Response:
     asked = target(call, one=True)
     transaction_id = call.get("transaction_id")
     document = call.sidecar.engine.read(transaction_id)
-    return await beside_if(document.size > LARGE, lambda: json_answer(200, asked.object(document), lasting=not transaction_id))
+    return await beside_if(document.size > LARGE, lambda: json_response(200, asked.object(document), cacheable=not transaction_id))
 
 
-async def replace_one(call: JsonCall) -> Answer:
+async def replace_one(call: JsonCall) -> Response:
     asked = target(call, one=True)
     if "replace" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_replace")
@@ -120,7 +120,7 @@ async def _check_there(call: Call, asked: Target, situation: str) -> None:
     await beside_if(document.size > LARGE, asked.check_there, document, situation)
 
 
-async def replace_all(call: JsonCall) -> Answer:
+async def replace_all(call: JsonCall) -> Response:
     asked, shaped = target(call, one=False), call.body
 
     def replace(document: Document) -> Document:
@@ -149,7 +149,7 @@ def telling_how_to_rename(call: Call) -> Iterator[None]:
         raise ApiError(400, f"{error}; POST {collection} with the new name, then DELETE {path}", place={"member": member}) from None
 
 
-async def delete_one(call: JsonCall) -> Answer:
+async def delete_one(call: JsonCall) -> Response:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_delete")
@@ -158,7 +158,7 @@ async def delete_one(call: JsonCall) -> Answer:
 
 async def change(
     call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None, *, silent: bool = False
-) -> Answer:
+) -> Response:
     """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
 
     The body of the answer is the request's, with what was quoted for the client as it is `stored` in the edited document. What is
@@ -181,7 +181,7 @@ async def change(
     if stored is None or (silent and scheduled):
         return empty(status, told)
     document = edited[0]
-    return await beside_if(document.size > LARGE, lambda: json_answer(status, _echo(call, stored(document)), told))
+    return await beside_if(document.size > LARGE, lambda: json_response(status, _echo(call, stored(document)), told))
 
 
 def _echo(call: Call, now: Any) -> Any:

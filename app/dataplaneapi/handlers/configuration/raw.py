@@ -5,24 +5,24 @@ import re
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Answer, Header, json_answer
+from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
 from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
 from haproxy_native.beside import beside
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
 
-async def version(call: ReadCall) -> Answer:
+async def version(call: ReadCall) -> Response:
     engine, transaction_id = call.sidecar.engine, call.get("transaction_id")
     engine.read(transaction_id)
-    return json_answer(200, engine.version(transaction_id))
+    return json_response(200, engine.version(transaction_id))
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     return _text(200, await beside(call.sidecar.engine.raw, call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
 
 
-async def replace(call: JsonCall) -> Answer:
+async def replace(call: JsonCall) -> Response:
     """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
     engine, body, file = call.sidecar.engine, call.body, call.get("file", "")
     if b"\n" not in body:
@@ -46,8 +46,8 @@ async def replace(call: JsonCall) -> Answer:
     return _text(202, await beside(engine.raw, file=file), outcome.reload_id)
 
 
-def _text(status: int, data: bytes, reload_id: str | None = None) -> Answer:
+def _text(status: int, data: bytes, reload_id: str | None = None) -> Response:
     headers: list[Header] = [(RELOAD_ID, reload_id.encode())] if reload_id else []
     if checksum := _CHECKSUM.match(data):
         headers.append((CONFIGURATION_CHECKSUM, checksum[1]))
-    return Answer(status, data, TEXT, headers)
+    return Response(status, data, TEXT, headers)

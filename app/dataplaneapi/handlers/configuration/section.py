@@ -1,11 +1,11 @@
 """Named sections: backends, frontends, defaults and their like."""
 
 from dataplaneapi.api.call import JsonCall
-from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.responses import Response
 from dataplaneapi.handlers.configuration.objects import change, delete_one, read_all, read_one, replace_one, target
 
 
-async def create(call: JsonCall) -> Answer:
+async def create(call: JsonCall) -> Response:
     asked = target(call, one=False)
     made = asked.named(call.body.get(asked.resource.key))
     return await change(call, lambda document: asked.create(document, call.body), 201, made.object)

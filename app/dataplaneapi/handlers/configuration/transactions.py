@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
+from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from haproxy_native.errors import NoTransaction, Unreadable
 
 
@@ -17,34 +17,34 @@ def missing_is_404() -> Iterator[None]:
         raise ApiError(404, str(error)) from None
 
 
-async def list_all(call: ReadCall) -> Answer:
-    return json_answer(200, [each.as_dict() for each in call.sidecar.engine.transactions(call.get("status"))])
+async def list_all(call: ReadCall) -> Response:
+    return json_response(200, [each.as_dict() for each in call.sidecar.engine.transactions(call.get("status"))])
 
 
-async def start(call: JsonCall) -> Answer:
+async def start(call: JsonCall) -> Response:
     engine = call.sidecar.engine
     # A file that was edited is read in a thread here; `start_transaction` finds it known.
     with suppress(Unreadable):
         await engine.notice()
-    return json_answer(201, engine.start_transaction(call.get("version")).as_dict())
+    return json_response(201, engine.start_transaction(call.get("version")).as_dict())
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     with missing_is_404():
-        return json_answer(200, call.sidecar.engine.transaction(call.get("id")).as_dict())
+        return json_response(200, call.sidecar.engine.transaction(call.get("id")).as_dict())
 
 
-async def commit(call: JsonCall) -> Answer:
+async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
     with missing_is_404():
         transaction, outcome = await call.sidecar.engine.commit_transaction(call.get("id"), force_reload=bool(call.get("force_reload")))
     if outcome.live or outcome.reload_id is None:
-        return json_answer(200, transaction.as_dict())
+        return json_response(200, transaction.as_dict())
     told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
-    return json_answer(202, transaction.as_dict(), told)
+    return json_response(202, transaction.as_dict(), told)
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     with missing_is_404():
         call.sidecar.engine.delete_transaction(call.get("id"))
     return empty(204)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking
 from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
 from haproxy_native.runtime import acls
@@ -17,22 +17,22 @@ from haproxy_native.storage.live_acls import LiveAcl, found
 OF_A_LIST = (("Version number", RuntimeUnseen), ("", RuntimeMisused))
 
 
-async def read_list(call: ReadCall) -> Answer:
+async def read_list(call: ReadCall) -> Response:
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
-        return json_answer(200, [_as_dict(acl) for acl in await acls.loaded(runtime)])
+        return json_response(200, [_as_dict(acl) for acl in await acls.loaded(runtime)])
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     id_ = call.get("id")
     where = f"cannot retrieve ACL file for {id_}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
         acl = await found(runtime, call.sidecar.engine.stores, id_)
     if acl is None:
         raise NotFound(f"{where} #{id_} not found")
-    return json_answer(200, _as_dict(acl))
+    return json_response(200, _as_dict(acl))
 
 
-async def read_entries(call: ReadCall) -> Answer:
+async def read_entries(call: ReadCall) -> Response:
     parent = call.get("parent_name")
     where = f"cannot retrieve ACL files entries for {parent}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
@@ -40,10 +40,10 @@ async def read_entries(call: ReadCall) -> Answer:
     if not there:
         # Clients tell an empty ACL by this answer.
         raise NotFound(f"{where} not found")
-    return json_answer(200, there)
+    return json_response(200, there)
 
 
-async def read_entry(call: ReadCall) -> Answer:
+async def read_entry(call: ReadCall) -> Response:
     """By its reference or by the pattern itself, never by what else would match it."""
     parent, entry = call.get("parent_name"), call.get("id")
     where = f"cannot retrieve ACL file entry for {parent}:"
@@ -51,10 +51,10 @@ async def read_entry(call: ReadCall) -> Answer:
         there = await acls.entries(runtime, await _name(call, runtime))
     if (value := next((pattern for each in there if entry in each for pattern in each[1:]), None)) is None:
         raise NotFound(f"{where} {entry} not found")
-    return json_answer(200, {"value": value})
+    return json_response(200, {"value": value})
 
 
-async def create_entry(call: JsonCall) -> Answer:
+async def create_entry(call: JsonCall) -> Response:
     parent, value = call.get("parent_name"), _value(call.body, "")
     where = f"cannot add ACL files entry for {parent}:"
     async with _changing(call, where) as acl:
@@ -62,10 +62,10 @@ async def create_entry(call: JsonCall) -> Answer:
             await acl.add(value, sync=_sync(call))
         except AlreadyThere:
             raise ApiError(409, f"{where} already exists") from None
-    return json_answer(201, {"value": value})
+    return json_response(201, {"value": value})
 
 
-async def delete_entry(call: JsonCall) -> Answer:
+async def delete_entry(call: JsonCall) -> Response:
     """By its reference."""
     parent = call.get("parent_name")
     async with _changing(call, f"cannot delete ACL files entry for {parent}:", ALL_NOT_THERE) as acl:
@@ -73,12 +73,12 @@ async def delete_entry(call: JsonCall) -> Answer:
     return empty(204)
 
 
-async def replace_entries(call: JsonCall) -> Answer:
+async def replace_entries(call: JsonCall) -> Response:
     """All at once: the new patterns are gathered in a version of their own, which replaces the old one as a whole or not at all."""
     values = [_value(entry, f"{place}.") for place, entry in enumerate(call.body)]
     async with _changing(call, "", OF_A_LIST, seconds=None) as acl:
         await acl.replace(values, sync=_sync(call))
-    return json_answer(201, call.body)
+    return json_response(201, call.body)
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import MEMBERS, Answer, empty, json_answer
+from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
 from haproxy_native.beside import beside_if
 from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeNotThere, RuntimeRefused
@@ -21,67 +21,67 @@ ALL_MISUSED: Kinds = (("", RuntimeMisused),)
 OF_AN_ENTRY: Kinds = (("not found", RuntimeNotThere), ("Unknown map", RuntimeNotThere), *ALL_MISUSED)
 
 
-async def read_list(call: ReadCall) -> Answer:
+async def read_list(call: ReadCall) -> Response:
     store = _store(call)
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         found = await maps.loaded(runtime)
     managed = [_described(each) | {"storage_name": each.name.rpartition("/")[2]} for each in found if store.manages(each)]
     others = [_described(each) for each in found if not store.manages(each)] if call.get("include_unmanaged") else []
     order = {each.name: place for place, each in enumerate(found)}
-    return json_answer(200, sorted(managed + others, key=lambda each: order[each["file"]]))
+    return json_response(200, sorted(managed + others, key=lambda each: order[each["file"]]))
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     path = _store(call).path_of(call.get("name"))
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
         found = await _store(call).loaded(runtime, path)
     if found is None:
         raise NotFound(f"{runtime.address} {path} not found")
-    return json_answer(200, _described(found))
+    return json_response(200, _described(found))
 
 
-async def fill(call: JsonCall) -> Answer:
+async def fill(call: JsonCall) -> Response:
     """The list that is sent is the map."""
     large = len(call.body) > MEMBERS
     entries = await beside_if(large, lambda: [Entry(each.get("key", ""), each.get("value", "")) for each in call.body])
     async with _changing(call, "name", ALL_MISUSED, seconds=None) as live:
         await live.fill(entries, sync=_sync(call))
-    return await beside_if(large, json_answer, 201, call.body)
+    return await beside_if(large, json_response, 201, call.body)
 
 
-async def clear(call: JsonCall) -> Answer:
+async def clear(call: JsonCall) -> Response:
     """Empties the map; with `forceDelete` its file goes as well."""
     async with _changing(call, "name", ALL_NOT_THERE) as live:
         await (live.remove() if call.get("forceDelete") else live.clear(sync=_sync(call)))
     return empty(204)
 
 
-async def read_entries(call: ReadCall) -> Answer:
+async def read_entries(call: ReadCall) -> Response:
     path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
     async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
         await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
-    return Answer(200, dump.body)
+    return Response(200, dump.body)
 
 
-async def read_entry(call: ReadCall) -> Answer:
+async def read_entry(call: ReadCall) -> Response:
     async with _changing(call, "parent_name", ALL_NOT_THERE) as live:
-        return json_answer(200, _entry(await _existing(call, live)))
+        return json_response(200, _entry(await _existing(call, live)))
 
 
-async def create_entry(call: JsonCall) -> Answer:
+async def create_entry(call: JsonCall) -> Response:
     key, value = call.body.get("key", ""), call.body.get("value", "")
     async with _changing(call, "parent_name", ALL_MISUSED) as live:
         await live.add(key, value, sync=_sync(call))
-    return json_answer(201, call.body)
+    return json_response(201, call.body)
 
 
-async def replace_entry(call: JsonCall) -> Answer:
+async def replace_entry(call: JsonCall) -> Response:
     async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
         await live.set(call.get("id"), call.body["value"], sync=_sync(call))
-    return json_answer(200, {"key": call.get("id"), "value": call.body["value"]})
+    return json_response(200, {"key": call.get("id"), "value": call.body["value"]})
 
 
-async def delete_entry(call: JsonCall) -> Answer:
+async def delete_entry(call: JsonCall) -> Response:
     async with _changing(call, "parent_name", OF_AN_ENTRY) as live:
         await live.delete(call.get("id"), sync=_sync(call))
     return empty(204)

@@ -8,7 +8,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.runtime_call import asking, read_long
 from haproxy_native.errors import RuntimeFailure, RuntimeUnconfigured
 from haproxy_native.runtime import responses as answers
@@ -16,7 +16,7 @@ from haproxy_native.runtime.process_info import process_info
 from haproxy_native.runtime.statistics import HEAD, Counters
 
 
-async def info(call: ReadCall) -> Answer:
+async def info(call: ReadCall) -> Response:
     known = frozenset(_properties(call, "process_info_item"))
     try:
         async with asking(call) as runtime:
@@ -24,11 +24,11 @@ async def info(call: ReadCall) -> Answer:
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
-        return json_answer(200, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.place})
-    return json_answer(200, {"info": process_info(told, known), "runtimeAPI": runtime.place})
+        return json_response(200, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.place})
+    return json_response(200, {"info": process_info(told, known), "runtimeAPI": runtime.place})
 
 
-async def stats(call: ReadCall) -> Answer:
+async def stats(call: ReadCall) -> Response:
     kind, name, parent = call.get("type"), call.get("name"), call.get("parent")
     if name and not kind:
         raise ApiError(400, "Type required when filtering by name")
@@ -49,8 +49,8 @@ async def stats(call: ReadCall) -> Answer:
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
-        return json_answer(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.worker_place})
-    return Answer(200, counters.answer(runtime.worker_place))
+        return json_response(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.worker_place})
+    return Response(200, counters.answer(runtime.worker_place))
 
 
 def _properties(call: Call, schema: str) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
 from haproxy_native.planning.added_server import added
@@ -24,17 +24,17 @@ PATIENCE = 1.0
 UP = "up"
 
 
-async def read_list(call: ReadCall) -> Answer:
+async def read_list(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        return json_answer(200, [as_dict(call, server) for server in await _servers(runtime, call.get("parent_name"))])
+        return json_response(200, [as_dict(call, server) for server in await _servers(runtime, call.get("parent_name"))])
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     async with asking(call) as runtime:
-        return json_answer(200, as_dict(call, await _server(runtime, call.get("parent_name"), call.get("name"))))
+        return json_response(200, as_dict(call, await _server(runtime, call.get("parent_name"), call.get("name"))))
 
 
-async def create(call: JsonCall) -> Answer:
+async def create(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
@@ -45,10 +45,10 @@ async def create(call: JsonCall) -> Answer:
             raise BadRequest(f"only HAProxy knows the value of {word}") from None
         await commands.apply(runtime, made)
         _drifts(call, backend, name, None, await _server(runtime, backend, name))
-    return json_answer(201, call.body)
+    return json_response(201, call.body)
 
 
-async def replace(call: JsonCall) -> Answer:
+async def replace(call: JsonCall) -> Response:
     """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
     backend, name = call.get("parent_name"), call.get("name")
     async with asking(call, classed=False) as runtime:
@@ -62,10 +62,10 @@ async def replace(call: JsonCall) -> Answer:
         _drifts(call, backend, name, before, after)
         if any(isinstance(each.check, Shows) and not holds(after, each.check) for each in _changes(after, call.body)):
             raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one knows nothing of the change")
-    return json_answer(200, as_dict(call, after))
+    return json_response(200, as_dict(call, after))
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.get("name")
     async with asking(call, classed=False) as runtime:
         before = await _server(runtime, backend, name)

@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, Kinds, asking
 from dataplaneapi.api.upload import UploadCall
 from haproxy_native.errors import RuntimeMisused, RuntimeNotThere, RuntimeTaken
@@ -22,83 +22,83 @@ CHANGES: Kinds = (
 )
 
 
-async def certificates(call: ReadCall) -> Answer:
-    return json_answer(200, _named(ssl_answers.names(await _shown(call, CERTIFICATES))))
+async def certificates(call: ReadCall) -> Response:
+    return json_response(200, _named(ssl_answers.names(await _shown(call, CERTIFICATES))))
 
 
-async def certificate(call: ReadCall) -> Answer:
+async def certificate(call: ReadCall) -> Response:
     """By the name it was asked for; the file behind an alias is told by the configuration."""
     told = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
-    return json_answer(200, {name: value for name, value in told.items() if name != "file"})
+    return json_response(200, {name: value for name, value in told.items() if name != "file"})
 
 
-async def create_certificate(call: UploadCall) -> Answer:
+async def create_certificate(call: UploadCall) -> Response:
     return await _created(call, CERTIFICATES)
 
 
-async def replace_certificate(call: UploadCall) -> Answer:
+async def replace_certificate(call: UploadCall) -> Response:
     return await _replaced(call, CERTIFICATES, 200)
 
 
-async def delete_certificate(call: JsonCall) -> Answer:
+async def delete_certificate(call: JsonCall) -> Response:
     return await _deleted(call, CERTIFICATES)
 
 
-async def ca_files(call: ReadCall) -> Answer:
-    return json_answer(200, ssl_answers.ca_files(await _shown(call, CA_FILES)))
+async def ca_files(call: ReadCall) -> Response:
+    return json_response(200, ssl_answers.ca_files(await _shown(call, CA_FILES)))
 
 
-async def ca_file(call: ReadCall) -> Answer:
+async def ca_file(call: ReadCall) -> Response:
     name = call.get("name")
     found = next((row for row in ssl_answers.ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
     if found is None:
         raise ApiError(404, f"{call.sidecar.engine.runtime.address} {name} not found")
-    return json_answer(200, found)
+    return json_response(200, found)
 
 
-async def ca_entry(call: ReadCall) -> Answer:
+async def ca_entry(call: ReadCall) -> Response:
     found = ssl_answers.certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
     if not found:
         raise ApiError(404, f"{call.sidecar.engine.runtime.address} not found")
-    return json_answer(200, found)
+    return json_response(200, found)
 
 
-async def create_ca_file(call: UploadCall) -> Answer:
+async def create_ca_file(call: UploadCall) -> Response:
     return await _created(call, CA_FILES)
 
 
-async def replace_ca_file(call: UploadCall) -> Answer:
+async def replace_ca_file(call: UploadCall) -> Response:
     return await _replaced(call, CA_FILES, 201)
 
 
-async def add_ca_entries(call: UploadCall) -> Answer:
+async def add_ca_entries(call: UploadCall) -> Response:
     pem = await _pem(call)
     async with asking(call, kinds=CHANGES) as runtime:
         await ssl_files.extend(runtime, call.get("name"), pem)
     return empty(201)
 
 
-async def delete_ca_file(call: JsonCall) -> Answer:
+async def delete_ca_file(call: JsonCall) -> Response:
     return await _deleted(call, CA_FILES)
 
 
-async def crl_files(call: ReadCall) -> Answer:
-    return json_answer(200, _named(ssl_answers.names(await _shown(call, CRL_FILES))))
+async def crl_files(call: ReadCall) -> Response:
+    return json_response(200, _named(ssl_answers.names(await _shown(call, CRL_FILES))))
 
 
-async def crl_file(call: ReadCall) -> Answer:
-    return json_answer(200, ssl_answers.revocation_lists(await _shown(call, CRL_FILES, call.get("name"), call.get("index"))))
+async def crl_file(call: ReadCall) -> Response:
+    return json_response(200, ssl_answers.revocation_lists(await _shown(call, CRL_FILES, call.get("name"), call.get("index"))))
 
 
-async def create_crl_file(call: UploadCall) -> Answer:
+async def create_crl_file(call: UploadCall) -> Response:
     return await _created(call, CRL_FILES)
 
 
-async def replace_crl_file(call: UploadCall) -> Answer:
+async def replace_crl_file(call: UploadCall) -> Response:
     return await _replaced(call, CRL_FILES, 200)
 
 
-async def delete_crl_file(call: JsonCall) -> Answer:
+async def delete_crl_file(call: JsonCall) -> Response:
     return await _deleted(call, CRL_FILES)
 
 
@@ -107,7 +107,7 @@ async def _shown(call: Call, kind: Kind, name: str = "", index: int | None = Non
         return await ssl_files.show(runtime, kind, name, index)
 
 
-async def _created(call: Call, kind: Kind) -> Answer:
+async def _created(call: Call, kind: Kind) -> Response:
     """Under the upload's own name, which an entry of a crt-list may then refer to."""
     name, pem = call.body.name.rpartition("/")[2], await _pem(call)
     if not name:
@@ -117,7 +117,7 @@ async def _created(call: Call, kind: Kind) -> Answer:
     return empty(201)
 
 
-async def _replaced(call: Call, kind: Kind, done: int) -> Answer:
+async def _replaced(call: Call, kind: Kind, done: int) -> Response:
     pem = await _pem(call)
     async with asking(call, kinds=CHANGES) as runtime:
         await ssl_files.replace(runtime, kind, call.get("name"), pem)
@@ -137,7 +137,7 @@ async def _pem(call: Call) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-async def _deleted(call: Call, kind: Kind) -> Answer:
+async def _deleted(call: Call, kind: Kind) -> Response:
     async with asking(call, kinds=CHANGES) as runtime:
         await ssl_files.delete(runtime, kind, call.get("name"))
     return empty(204)

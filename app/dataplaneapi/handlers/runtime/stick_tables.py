@@ -7,7 +7,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.errors import BadRequest, BadValue, NotFound, NotThere, RuntimeMisused, RuntimeNotThere
 from haproxy_native.grammar.values import Duration, Unknowable
@@ -23,21 +23,21 @@ _STORED = re.compile(r"(?P<field>[a-z_0-9]+)(?:\((?P<inside>[^)]*)\))?")
 _ABOUT = frozenset(["id", "key", "use"])
 
 
-async def read_list(call: ReadCall) -> Answer:
+async def read_list(call: ReadCall) -> Response:
     async with asking(call, classed=False) as runtime:
-        return json_answer(200, [_as_dict(call, table) for table in await _tables(runtime)])
+        return json_response(200, [_as_dict(call, table) for table in await _tables(runtime)])
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     name = call.get("name")
     async with asking(call, classed=False) as runtime:
         found = next((table for table in await _tables(runtime) if table.name == name), None)
     if found is None:
         raise NotFound(f"Stick table {name} not found")
-    return json_answer(200, _as_dict(call, found))
+    return json_response(200, _as_dict(call, found))
 
 
-async def read_entries(call: ReadCall) -> Answer:
+async def read_entries(call: ReadCall) -> Response:
     key, known = call.get("key"), call.sidecar.schemas.resolve({"$ref": "#/components/schemas/stick_table_entry"})["properties"]
     filters = list(_filters(call.get("filter") or ""))
     ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
@@ -46,10 +46,10 @@ async def read_entries(call: ReadCall) -> Answer:
     found = list(stick_tables.entries(shown, frozenset(known)))
     if key and filters:
         found = [entry for entry in found if entry["key"] == key]
-    return json_answer(200, _page(found, call.get("offset") or 0, call.get("count")))
+    return json_response(200, _page(found, call.get("offset") or 0, call.get("count")))
 
 
-async def create_entry(call: JsonCall) -> Answer:
+async def create_entry(call: JsonCall) -> Response:
     """One command for all data; the key is made when it is not there."""
     name, key, data = call.get("parent_name"), *_given(call.body)
     async with asking(call, classed=False) as runtime:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import JsonCall
-from dataplaneapi.api.responses import Answer
+from dataplaneapi.api.responses import Response
 from dataplaneapi.handlers.configuration.objects import Document, change
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NotThere
@@ -11,7 +11,7 @@ from haproxy_native.errors import NotThere
 TRACES, ENTRIES = "traces", "entries"
 
 
-async def create(call: JsonCall) -> Answer:
+async def create(call: JsonCall) -> Response:
     editor = call.sidecar.editor
 
     def edit(document: Document) -> Document:
@@ -20,7 +20,7 @@ async def create(call: JsonCall) -> Answer:
     return await change(call, edit, 201, lambda document: _entries(editor, document)[-1], silent=True)
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     editor = call.sidecar.editor
     text = editor.resources[TRACES].key
     wanted = " ".join(call.body[text].split())

@@ -5,7 +5,7 @@ from typing import Any
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, json_answer
+from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.check.messages import Message
@@ -16,15 +16,15 @@ from haproxy_native.planning.plan import Reason
 from haproxy_native.storage.coming import FilePreview
 
 
-async def plan(call: TextOrFormCall) -> Answer:
+async def plan(call: TextOrFormCall) -> Response:
     """Of a text, of a transaction, or of a form with stored files, too; nothing changes."""
     if isinstance(call.body, Parts):
-        return json_answer(200, await _of_parts(call))
+        return json_response(200, await _of_parts(call))
     transaction_id = call.get("transaction_id")
     if (call.body is None) == (transaction_id is None):
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
     work = call.sidecar.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
-    return json_answer(200, as_dict(await while_there(call.receive, work)))
+    return json_response(200, as_dict(await while_there(call.receive, work)))
 
 
 async def _of_parts(call: Call) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def _file(preview: FilePreview) -> dict[str, Any]:
     return told if preview.diff is None else told | {"diff": preview.diff}
 
 
-async def plan_file(call: UploadCall) -> Answer:
+async def plan_file(call: UploadCall) -> Response:
     """Of other content for a stored file; it is not stored."""
     stores, name = call.sidecar.engine.stores, call.get("name")
     if (store := stores.get(call.get("store"))) is None:
@@ -58,7 +58,7 @@ async def plan_file(call: UploadCall) -> Answer:
         plan = await upload.plan(call.sidecar.engine.site)
     finally:
         upload.discard()
-    return json_answer(200, _file_plan(plan))
+    return json_response(200, _file_plan(plan))
 
 
 def as_dict(preview: Preview) -> dict[str, Any]:

@@ -1,32 +1,32 @@
 """SPOE files as a whole: listed, uploaded, shown, deleted; and the version of one."""
 
 from dataplaneapi.api.call import JsonCall, ReadCall
-from dataplaneapi.api.responses import RELOAD_ID, Answer, Header, empty, json_answer
+from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
 from haproxy_native.commit.commit import Outcome
 
 
-async def list_all(call: ReadCall) -> Answer:
-    return json_answer(200, [str(path) for path in call.sidecar.spoe.list()])
+async def list_all(call: ReadCall) -> Response:
+    return json_response(200, [str(path) for path in call.sidecar.spoe.list()])
 
 
-async def create(call: UploadCall) -> Answer:
+async def create(call: UploadCall) -> Response:
     data = b"".join([piece async for piece in call.body.pieces()])
     path, outcome = await call.sidecar.spoe.create(call.body.name, data)
-    return json_answer(201, str(path), scheduled(outcome))
+    return json_response(201, str(path), scheduled(outcome))
 
 
-async def read(call: ReadCall) -> Answer:
-    return json_answer(200, {"data": call.sidecar.spoe.text(call.get("name"))})
+async def read(call: ReadCall) -> Response:
+    return json_response(200, {"data": call.sidecar.spoe.text(call.get("name"))})
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     await call.sidecar.spoe.delete(call.get("name"))
     return empty(204)
 
 
-async def version(call: ReadCall) -> Answer:
-    return json_answer(200, call.sidecar.spoe.file(call.get("parent_name")).version(call.get("transaction_id")))
+async def version(call: ReadCall) -> Response:
+    return json_response(200, call.sidecar.spoe.file(call.get("parent_name")).version(call.get("transaction_id")))
 
 
 def scheduled(outcome: Outcome) -> list[Header]:

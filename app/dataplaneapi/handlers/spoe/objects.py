@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction, telling_how_to_rename
 from dataplaneapi.handlers.spoe.files import scheduled
 from haproxy_native.editing.resources import Resource
@@ -20,16 +20,16 @@ def resource(call: Call) -> Resource:
     return call.sidecar.scope_editor.resources[call.operation.resource]
 
 
-async def list_all(call: ReadCall) -> Answer:
-    return json_answer(200, call.sidecar.scope_editor.list_objects(read(call), call.get("scope_name"), resource(call)))
+async def list_all(call: ReadCall) -> Response:
+    return json_response(200, call.sidecar.scope_editor.list_objects(read(call), call.get("scope_name"), resource(call)))
 
 
-async def read_one(call: ReadCall) -> Answer:
+async def read_one(call: ReadCall) -> Response:
     editor = call.sidecar.scope_editor
-    return json_answer(200, editor.get_object(read(call), call.get("scope_name"), resource(call), call.get("name")))
+    return json_response(200, editor.get_object(read(call), call.get("scope_name"), resource(call), call.get("name")))
 
 
-async def create(call: JsonCall) -> Answer:
+async def create(call: JsonCall) -> Response:
     editor, scope, kind = call.sidecar.scope_editor, call.get("scope_name"), resource(call)
     return await change(
         call,
@@ -39,7 +39,7 @@ async def create(call: JsonCall) -> Answer:
     )
 
 
-async def replace(call: JsonCall) -> Answer:
+async def replace(call: JsonCall) -> Response:
     editor, scope, kind, name = call.sidecar.scope_editor, call.get("scope_name"), resource(call), call.get("name")
     with telling_how_to_rename(call):
         return await change(
@@ -50,12 +50,12 @@ async def replace(call: JsonCall) -> Answer:
         )
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     editor, kind = call.sidecar.scope_editor, resource(call)
     return await change(call, lambda document: editor.delete(document, call.get("scope_name"), kind, call.get("name")), 204)
 
 
-async def change(call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None) -> Answer:
+async def change(call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None) -> Response:
     """Makes an edit and answers `done`; the body is the request's, with what was quoted for the client as it is `stored`."""
     file = call.sidecar.spoe.file(call.get("parent_name"))
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
@@ -70,7 +70,7 @@ async def change(call: Call, edit: Callable[[Document], Document], done: int, st
     outcome = await file.write(remembering, version=version or None, transaction_id=transaction_id)
     if stored is None:
         return empty(done, scheduled(outcome))
-    return json_answer(done, as_it_stands(call.body, stored(edited[0])), scheduled(outcome))
+    return json_response(done, as_it_stands(call.body, stored(edited[0])), scheduled(outcome))
 
 
 ACTIONS = {"list": list_all, "get": read_one, "create": create, "replace": replace, "delete": delete}

@@ -1,7 +1,7 @@
 """Transactions of one SPOE file. Unlike the configuration's, one that does not exist is 400."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.handlers.spoe.files import scheduled
 from haproxy_native.spoe.file import SpoeFile
 
@@ -10,26 +10,26 @@ def file(call: Call) -> SpoeFile:
     return call.sidecar.spoe.file(call.get("parent_name"))
 
 
-async def list_all(call: ReadCall) -> Answer:
+async def list_all(call: ReadCall) -> Response:
     """None is ever kept as failed."""
     found = file(call).transactions()
-    return json_answer(200, [each.as_dict() for each in found if call.get("status") in (None, each.status)])
+    return json_response(200, [each.as_dict() for each in found if call.get("status") in (None, each.status)])
 
 
-async def start(call: JsonCall) -> Answer:
-    return json_answer(201, file(call).start_transaction(call.get("version")).as_dict())
+async def start(call: JsonCall) -> Response:
+    return json_response(201, file(call).start_transaction(call.get("version")).as_dict())
 
 
-async def read(call: ReadCall) -> Answer:
-    return json_answer(200, file(call).transaction(call.get("id")).as_dict())
+async def read(call: ReadCall) -> Response:
+    return json_response(200, file(call).transaction(call.get("id")).as_dict())
 
 
-async def commit(call: JsonCall) -> Answer:
+async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does."""
     transaction, outcome = await file(call).commit_transaction(call.get("id"), force_reload=bool(call.get("force_reload")))
-    return json_answer(202 if outcome.reload_id else 200, transaction.as_dict(), scheduled(outcome))
+    return json_response(202 if outcome.reload_id else 200, transaction.as_dict(), scheduled(outcome))
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     file(call).delete_transaction(call.get("id"))
     return empty(204)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.responses import Answer, Header, json_answer
+from dataplaneapi.api.responses import Header, Response, json_response
 from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
 from haproxy_native.errors import NotThere
@@ -24,20 +24,20 @@ def certificates_of(call: Call) -> CertificateStore:
     return store
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     store = certificates_of(call)
-    return json_answer(200, _described(store, *await _content(store, store.find(call.get("name")))))
+    return json_response(200, _described(store, *await _content(store, store.find(call.get("name")))))
 
 
-async def create(call: UploadCall) -> Answer:
+async def create(call: UploadCall) -> Response:
     return await _stored(call, certificates_of(call).new(call.body.name), 201)
 
 
-async def replace(call: UploadCall) -> Answer:
+async def replace(call: UploadCall) -> Response:
     return await _stored(call, certificates_of(call).other(call.get("name")), 200)
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     """Of a certificate or of a list."""
     store, site = store_of(call), call.sidecar.engine.site
     path = store.find(call.get("name"))
@@ -47,7 +47,7 @@ async def delete(call: JsonCall) -> Answer:
     return told(outcome, 204)
 
 
-async def _stored(call: Call, upload: Upload, done: int) -> Answer:
+async def _stored(call: Call, upload: Upload, done: int) -> Response:
     store = certificates_of(call)
     outcome = await received(call, upload, **reloading(call))
     if outcome.live and not call.get("skip_reload"):
@@ -58,7 +58,7 @@ async def _stored(call: Call, upload: Upload, done: int) -> Answer:
         logger.warning("%s: %s", path, content.warning)
         headers.append((WARNING, f'299 - "{content.warning}"'.encode("ascii", "replace")))
     about = _described(store, content, path, size)
-    return answered(outcome, json_answer(done, about, headers), json_answer(202, about, headers))
+    return answered(outcome, json_response(done, about, headers), json_response(202, about, headers))
 
 
 async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:

@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import Answer, empty, json_answer
+from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
 from haproxy_native.storage import crt_list
@@ -16,32 +16,32 @@ def lists_of(call: Call) -> CrtListStore:
     return store
 
 
-async def create(call: UploadCall) -> Answer:
+async def create(call: UploadCall) -> Response:
     return await _stored(call, lists_of(call).new(call.body.name), 201)
 
 
-async def replace(call: UploadCall) -> Answer:
+async def replace(call: UploadCall) -> Response:
     return await _stored(call, lists_of(call).other(call.get("name")), 200)
 
 
-async def entries(call: ReadCall) -> Answer:
+async def entries(call: ReadCall) -> Response:
     store = lists_of(call)
     path = store.readable(call.sidecar.engine.site, call.get("name"))
     found = crt_list.entries(store.text(path))
     if not found:
         raise ApiError(404, f"missing object: file {path.name} has no entries")
-    return json_answer(200, [entry.as_object() for entry in found])
+    return json_response(200, [entry.as_object() for entry in found])
 
 
-async def add_entry(call: JsonCall) -> Answer:
+async def add_entry(call: JsonCall) -> Response:
     entry = crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
     outcome = await lists_of(call).add_entry(call.sidecar.engine.site, call.get("name"), entry, force_reload=bool(call.get("force_reload")))
-    return answered(outcome, json_answer(201, entry.as_object()), empty(202))
+    return answered(outcome, json_response(201, entry.as_object()), empty(202))
 
 
-async def delete_entry(call: JsonCall) -> Answer:
+async def delete_entry(call: JsonCall) -> Response:
     outcome = await lists_of(call).delete_entry(
         call.sidecar.engine.site,
         call.get("name"),
@@ -52,8 +52,8 @@ async def delete_entry(call: JsonCall) -> Answer:
     return told(outcome, 204)
 
 
-async def _stored(call: Call, upload: Upload, done: int) -> Answer:
+async def _stored(call: Call, upload: Upload, done: int) -> Response:
     """`size` is that of what was sent; a last line that has no end gets one."""
     outcome = await received(call, upload, **reloading(call))
     told = described(upload.path, lists_of(call).description, upload.size)
-    return answered(outcome, json_answer(done, told), json_answer(202, told))
+    return answered(outcome, json_response(done, told), json_response(202, told))

@@ -6,7 +6,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.responses import RELOAD_ID, Answer, FileAnswer, empty, json_answer
+from dataplaneapi.api.responses import RELOAD_ID, FileResponse, Response, empty, json_response
 from dataplaneapi.api.upload import File, UploadCall
 from dataplaneapi.open_engine import STORES
 from haproxy_native.commit.commit import Outcome
@@ -23,34 +23,34 @@ def store_of(call: Call) -> Store:
     return stores[name]
 
 
-async def list_all(call: ReadCall) -> Answer:
+async def list_all(call: ReadCall) -> Response:
     store = store_of(call)
-    return json_answer(200, [described(path, store.description) for path in store.files()])
+    return json_response(200, [described(path, store.description) for path in store.files()])
 
 
-async def read(call: ReadCall) -> Answer:
+async def read(call: ReadCall) -> Response:
     """The file itself."""
     store = store_of(call)
     try:
-        return FileAnswer(await asyncio.to_thread(store.sent, call.sidecar.engine.site, call.get("name")))
+        return FileResponse(await asyncio.to_thread(store.sent, call.sidecar.engine.site, call.get("name")))
     except OSError as error:
         raise ApiError(500, f"cannot read {call.get('name')}: {error.strerror}") from None
 
 
-async def create(call: UploadCall) -> Answer:
+async def create(call: UploadCall) -> Response:
     store = store_of(call)
     upload = store.new(call.body.name)
     await received(call, upload, may_reload=False)
-    return json_answer(201, described(upload.path, store.created, upload.size))
+    return json_response(201, described(upload.path, store.created, upload.size))
 
 
-async def replace(call: UploadCall) -> Answer:
+async def replace(call: UploadCall) -> Response:
     upload = store_of(call).other(call.get("name"))
     outcome = await received(call, upload, **reloading(call))
     return told(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
 
 
-async def delete(call: JsonCall) -> Answer:
+async def delete(call: JsonCall) -> Response:
     return told(await store_of(call).delete(call.sidecar.engine.site, call.get("name")), 204)
 
 
@@ -65,7 +65,7 @@ async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
         upload.discard()
 
 
-def told(outcome: Outcome, done: int) -> Answer:
+def told(outcome: Outcome, done: int) -> Response:
     """`done` where the change is in effect, 202 where a reload will make it so."""
     return answered(outcome, empty(done), empty(202))
 
@@ -81,7 +81,7 @@ def reloading(call: Call) -> dict[str, bool]:
     return {"force_reload": force and not skip, "may_reload": not skip, "live": not skip}
 
 
-def answered(outcome: Outcome, done: Answer, scheduled: Answer) -> Answer:
+def answered(outcome: Outcome, done: Response, scheduled: Response) -> Response:
     """`scheduled`, with the id of the reload, where one will make the change take effect."""
     if outcome.live or not outcome.reload_id:
         return done
