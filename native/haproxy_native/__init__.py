@@ -1,4 +1,39 @@
 """HAProxy configuration as text, grammar and transactions, and the HAProxy process behind it.
 
-It knows nothing of HTTP and needs no other package of the project; docs/library.md shows its use.
+    async with haproxy_native.open("/etc/haproxy/haproxy.cfg", master="/run/haproxy-master.sock") as haproxy:
+        async with haproxy.change() as change:
+            change.backends["www"].servers["web1"].weight = 10
+
+It knows nothing of HTTP and needs no other package of the project; docs/library.md shows its use. The names of `__all__` are imported when
+they are first used; their types stand in the stub beside this file.
 """
+
+import importlib
+from typing import Any
+
+_WHERE = {
+    "Change": "objects.haproxy",
+    "Configuration": "objects.configuration",
+    "Document": "text.document",
+    "Editor": "editing.editor",
+    "Engine": "engine",
+    "EngineSettings": "engine",
+    "HAProxy": "objects.haproxy",
+    "NativeError": "errors",
+    "Process": "open_engine",
+    "open": "objects.haproxy",
+    "opened": "open_engine",
+    "parse": "objects.configuration",
+}
+__all__ = sorted(_WHERE)  # noqa: PLE0605 - the stub lists them
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *globals()]

@@ -1,4 +1,4 @@
-"""What docs/library.md shows is run beside a real HAProxy, without `app`, and prints what it says."""
+"""What docs/library.md shows is run beside a real HAProxy, without `dataplaneapi`, and prints what it says."""
 
 import re
 import subprocess
@@ -25,7 +25,7 @@ backend app from base
     server one 127.0.0.1:8081 weight 10
     server two 127.0.0.1:8082
 """
-ALONE = "import sys; sys.modules.update(app=None, fastapi=None, pydantic=None)\n"
+ALONE = "import sys; sys.modules.update(dataplaneapi=None, fastapi=None)\n"
 
 
 def test_the_page_is_true(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_the_page_is_true(tmp_path: Path) -> None:
             "/etc/haproxy": str(tmp_path),
             "/var/lib/sidecar": str(tmp_path / "sidecar"),
             "/run/haproxy-master.sock": str(haproxy.master),
-            'binary="haproxy"': f'binary="{haproxy.binary}"',
+            '="haproxy"': f'="{haproxy.binary}"',
         }
         for code, printed in blocks:
             for usual, ours in places.items():

@@ -1,0 +1,172 @@
+"""The generated models as objects of a configuration: assignment is validated, an unknown member is refused with the nearest known one.
+
+Members have the names of the API; those with `-` are attributes with `_` (`check-ssl` is `check_ssl`).
+"""
+
+import difflib
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, PrivateAttr, ValidationError
+
+from haproxy_native.editing.resources import Resource, resources
+from haproxy_native.errors import BadValue, Place
+from haproxy_native.grammar.load import grammar
+from haproxy_native.grammar.schema import Schema
+from haproxy_native.models import Model, model
+
+STRICT = ConfigDict(extra="forbid", validate_assignment=True, validate_by_alias=True, validate_by_name=True)
+Object = dict[str, Any]
+# Gives a collection of a section's children by the name of its resource; None where the object is read only.
+Children = Callable[[Resource], object]
+
+
+class UnknownMember(BadValue, AttributeError):
+    """A member that the object has not; the detail names the nearest one."""
+
+
+class ReadOnly(BadValue, AttributeError):
+    """An assignment to an object that belongs to no change, or no longer."""
+
+
+class Bound(Model):
+    """Base of the objects of a configuration; `_where` names the object in messages, `_refusal` says why it cannot be changed."""
+
+    _schema: ClassVar[str] = ""
+    _where: str = PrivateAttr(default="")
+    _refusal: str = PrivateAttr(default="")
+    _children: Children | None = PrivateAttr(default=None)
+
+    if not TYPE_CHECKING:
+        # Type checkers know the members of each class.
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name.startswith("_"):
+                return super().__setattr__(name, value)
+            if self._refusal:
+                raise ReadOnly(f"{self._where}: {self._refusal}")
+            cls = type(self)
+            if name not in cls.model_fields:
+                raise _unknown(self._where, name, cls.model_fields)
+            refuse_unknown(self._where, {name: value}, {name: _property(cls, name)})
+            try:
+                super().__setattr__(name, value)
+            except ValidationError as error:
+                raise refused(self._where, error) from None
+
+    def __repr_args__(self) -> Any:
+        return [(name, value) for name, value in super().__repr_args__() if value is not None]
+
+    __str__ = Model.__repr__
+
+    def as_object(self) -> Object:
+        """The members that are set, by their names in the API; an empty list says as little as none."""
+        return {name: value for name, value in self.model_dump(by_alias=True, exclude_none=True).items() if value != []}
+
+    def collection(self, resource: Resource) -> object:
+        """The children of a section of one kind."""
+        assert self._children
+        return self._children(resource)
+
+
+@functools.cache
+def bound_type(resource: Resource) -> type[Bound]:
+    """The class of a resource's objects; of a section also its children's collections are attributes."""
+    parent = _own_members(resource.schema)
+    namespace: dict[str, Any] = {"__module__": __name__, "__doc__": parent.__doc__, "model_config": STRICT}
+    for child in children_of(resource):
+        namespace[child.name] = property(functools.partial(_collection, resource=child), doc=f"The {child.title} objects of it.")
+    made_of: Any = type(Bound)
+    kind: type[Bound] = made_of(parent.__name__, (Bound, parent), namespace)
+    kind._schema = resource.schema
+    return kind
+
+
+def children_of(resource: Resource) -> list[Resource]:
+    """The collections that stand inside the sections of a resource."""
+    return [each for each in resources().by_name.values() if resource.name in each.parents and each.kind in ("named", "indexed")]
+
+
+def _collection(own: Bound, *, resource: Resource) -> object:
+    return own.collection(resource)
+
+
+def _own_members(schema: str) -> type[BaseModel]:
+    """The model without the members that hold children."""
+    with suppress(KeyError):
+        return model(f"{schema}_base")
+    return model(schema)
+
+
+def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
+    """A new object. Raises UnknownMember and BadValue."""
+    schema = {_member(kind, name): each for name, each in _properties(kind).items()}
+    refuse_unknown(where, values, {**_properties(kind), **schema})
+    try:
+        found = kind.model_validate(dict(values))
+    except ValidationError as error:
+        raise refused(where, error) from None
+    found._where = where
+    return found
+
+
+def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
+    """An object of the file. One with a value that its schema does not allow is there as well; what it holds are plain values."""
+    try:
+        found = kind.model_validate(dict(values))
+    except ValidationError:
+        found = kind.model_construct(**values)
+    found._where = where
+    return found
+
+
+def checked(own: Bound) -> None:
+    """Raises BadValue for what was assigned to an object inside the object."""
+    try:
+        type(own).model_validate(own.as_object())
+    except ValidationError as error:
+        raise refused(own._where, error) from None
+
+
+def refused(where: str, error: ValidationError) -> BadValue:
+    """All that pydantic has against the values, with the member of the first."""
+    told = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors(include_url=False)]
+    return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in told), place=Place(member=told[0][0]))
+
+
+def refuse_unknown(where: str, values: Any, properties: Mapping[str, Schema]) -> None:
+    """Raises UnknownMember for a member that no schema has, inside objects and lists, too."""
+    schemas = grammar().schemas
+    for name, value in values.items():
+        if name not in properties:
+            raise _unknown(where, name, properties)
+        schema = schemas.resolve(properties[name])
+        inner = schemas.properties(schemas.resolve(schema["items"]) if schema.get("type") == "array" else schema)
+        if inner:
+            for each in value if isinstance(value, list) else [value]:
+                if isinstance(each, Mapping):
+                    refuse_unknown(f"{where}: {name}", each, inner | {key.replace("-", "_"): own for key, own in inner.items()})
+
+
+def _unknown(where: str, name: str, known: Iterable[str]) -> UnknownMember:
+    near = difflib.get_close_matches(name, list(known), 1)
+    meant = f", did you mean {near[0]}?" if near else ""
+    return UnknownMember(f"{where} has no member {name}{meant}", place=Place(member=name))
+
+
+def _member(kind: type[Bound], name: str) -> str:
+    """The attribute of a member."""
+    return next((own for own, field in kind.model_fields.items() if (field.alias or own) == name), name)
+
+
+@functools.cache
+def _properties(kind: type[Bound]) -> dict[str, Schema]:
+    """The schemas of a model's members, by their names in the API."""
+    schemas = grammar().schemas
+    found = schemas.properties(schemas.named(kind._schema))
+    return {field.alias or name: found[field.alias or name] for name, field in kind.model_fields.items()}
+
+
+def _property(kind: type[Bound], name: str) -> Schema:
+    return _properties(kind)[kind.model_fields[name].alias or name]

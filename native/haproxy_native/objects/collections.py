@@ -1,0 +1,265 @@
+"""The two kinds of collections: objects with names, and rows with a place. Both write through an `Editor` when their text is asked for."""
+
+import difflib
+from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence, Sequence
+from typing import Any, Protocol, TypeVar, overload
+
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import NotThere
+from haproxy_native.objects.bound import Bound, Children, Object, bound_type, checked, made, read
+from haproxy_native.text.document import Document
+
+T = TypeVar("T", bound=Bound)
+Parent = tuple[Resource, str] | None
+REPLACED = "it has been deleted or replaced; read it again"
+
+
+class Home(Protocol):
+    """Where collections read and write."""
+
+    text: Document
+    editor: Editor
+    refusal: str
+
+    def children(self, section: Resource, name: str) -> Children: ...
+    def flush(self) -> None: ...
+    def forget(self, section: Resource, name: str) -> None: ...
+
+
+class NoSuchObject(NotThere, KeyError):
+    """A name that a collection has not; the detail names the nearest one."""
+
+    def __str__(self) -> str:
+        return self.detail
+
+
+class Loaded:
+    """An object that was read, and what it was then."""
+
+    def __init__(self, own: Bound, values: Object) -> None:
+        self.own, self.values, self._before = own, values, own.as_object()
+
+    def changed(self) -> Object | None:
+        """The members as they are to be, where any was assigned to; members that no model has stay. Raises BadValue."""
+        now = self.own.as_object()
+        if now == self._before:
+            return None
+        checked(self.own)
+        wanted = {name: value for name, value in self.values.items() if name in now or name not in self._before}
+        wanted |= {name: value for name, value in now.items() if value != self._before.get(name)}
+        self.values, self._before = wanted, now
+        return wanted
+
+
+class Collection:
+    """What both kinds share."""
+
+    def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
+        self._home, self._resource, self._parent = home, resource, parent
+        self._kind = bound_type(resource)
+
+    def _where(self, key: object) -> str:
+        inside = f" of {self._parent[0].section} {self._parent[1]}" if self._parent else ""
+        return f"{self._resource.schema} {key}{inside}"
+
+    def _edit(self, document: Document) -> None:
+        self._home.text = document
+
+    def _values(self, members: Mapping[str, Any] | Bound, where: str) -> Object:
+        """The members of an object to be written. Raises UnknownMember and BadValue."""
+        own = members if isinstance(members, Bound) else made(self._kind, members, where)
+        return own.as_object()
+
+    def _read(self, values: Object, key: object) -> Loaded:
+        own = read(self._kind, values, self._where(key))
+        own._refusal = self._home.refusal
+        if self._resource.kind in ("section", "singleton"):
+            own._children = self._home.children(self._resource, str(key) if self._resource.kind == "section" else "")
+        return Loaded(own, values)
+
+
+class Named(Collection, MutableMapping[str, T]):
+    """Objects by name: sections, servers, binds, users.
+
+    `collection["name"]` gives an object whose attributes can be assigned to; `collection["name"] = {...}` makes or replaces one,
+    `add(name=..., ...)` makes one, `del` deletes one. A name that is not there raises NoSuchObject, which is a KeyError.
+    """
+
+    def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
+        super().__init__(home, resource, parent)
+        self._loaded: dict[str, Loaded] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._loaded:
+            try:
+                values = self._home.editor.get_object(self._home.text, self._resource, self._parent, name)
+            except NotThere as error:
+                raise self._missing(name) from error
+            self._loaded[name] = self._read(values, name)
+        return self._loaded[name].own  # type: ignore[return-value]
+
+    def __setitem__(self, name: str, members: Mapping[str, Any] | Bound) -> None:
+        key = self._resource.key
+        given = members if isinstance(members, Bound) else {key: name, **members}
+        if name not in self:
+            self.add(**self._values(given, self._where(name)))
+            return
+        values = self._values(given, self._where(name))
+        self._home.flush()
+        self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, name, values))
+        self._let_go(name)
+
+    def __delitem__(self, name: str) -> None:
+        if name not in self:
+            raise self._missing(name)
+        self._home.flush()
+        self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, name))
+        self._let_go(name)
+        self._home.forget(self._resource, name)
+
+    def __iter__(self) -> Iterator[str]:
+        found = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
+        return iter(dict.fromkeys(str(each[self._resource.key]) for each in found))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in list(self)
+
+    def add(self, **members: Any) -> T:
+        """A new object behind the others. Raises AlreadyThere, UnknownMember and BadValue."""
+        name = str(members.get(self._resource.key, ""))
+        values = self._values(members, self._where(name))
+        self._home.flush()
+        self._edit(self._home.editor.create(self._home.text, self._resource, self._parent, values))
+        return self[name]
+
+    def _let_go(self, name: str) -> None:
+        if loaded := self._loaded.pop(name, None):
+            loaded.own._refusal = REPLACED
+
+    def freeze(self, why: str) -> None:
+        """Refuses every later assignment to the objects that were read."""
+        for loaded in self._loaded.values():
+            loaded.own._refusal = why
+
+    def _missing(self, name: str) -> NoSuchObject:
+        near = difflib.get_close_matches(name, list(self), 1)
+        return NoSuchObject(f"{self._where(name)} does not exist" + (f", did you mean {near[0]}?" if near else ""))
+
+    def flush(self) -> None:
+        """Writes what was assigned to the objects that were read."""
+        for name, loaded in self._loaded.items():
+            if (wanted := loaded.changed()) is not None:
+                self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, name, wanted))
+
+
+class Rows(Collection, MutableSequence[T]):
+    """Objects by place: rules, ACLs, filters, log targets. Lines that cannot be read as objects are passed over, and stay.
+
+    Rows are added as mappings: `rules.append({"type": "deny", "cond": "if", "cond_test": "bad"})`.
+    """
+
+    def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
+        super().__init__(home, resource, parent)
+        self._rows: list[Loaded] | None = None
+
+    def _all(self) -> list[Loaded]:
+        if self._rows is None:
+            found = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
+            self._rows = [self._read(values, place) for place, values in enumerate(found)]
+        return self._rows
+
+    def _place(self, index: int) -> int:
+        """The place among all lines of the kind; that behind the last for the number of rows."""
+        unread = set(self._home.editor.unparsed(self._home.text, self._resource, self._parent))
+        total = len(self._all()) + len(unread)
+        return [place for place in range(total + 1) if place not in unread][index] if index < len(self._all()) else total
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> MutableSequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | MutableSequence[T]:
+        rows = [row.own for row in self._all()]
+        return rows[index]  # type: ignore[return-value]
+
+    def __setitem__(self, index: Any, members: Any) -> None:
+        if isinstance(index, slice):
+            self._set_all([*(row.own for row in self._all())], index, members)
+            return
+        index = range(len(self))[index]
+        values = self._values(members, self._where(index))
+        self._home.flush()
+        self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, self._place(index), values))
+        self._all()[index].own._refusal = REPLACED
+        self._all()[index] = self._read(values, index)
+
+    def _set_all(self, rows: list[Any], index: slice, members: Sequence[Any]) -> None:
+        rows[index] = members
+        values = [self._values(each, self._where(place)) for place, each in enumerate(rows)]
+        self._home.flush()
+        assert self._parent
+        self._edit(self._home.editor.replace_all(self._home.text, self._resource, self._parent, values))
+        self.freeze(REPLACED)
+        self._rows = None
+
+    def freeze(self, why: str) -> None:
+        """Refuses every later assignment to the rows that were read."""
+        for row in self._rows or ():
+            row.own._refusal = why
+
+    def __delitem__(self, index: int | slice) -> None:
+        places = range(len(self))[index]
+        self._home.flush()
+        for each in sorted([places] if isinstance(places, int) else places, reverse=True):
+            self._edit(self._home.editor.delete(self._home.text, self._resource, self._parent, self._place(each)))
+            self._all().pop(each).own._refusal = REPLACED
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def insert(self, index: int, members: Any) -> None:
+        """A new row before the one at `index`. Raises UnknownMember and BadValue."""
+        index = slice(index, None).indices(len(self))[0]
+        values = self._values(members, self._where(index))
+        self._home.flush()
+        place = self._place(index)
+        self._edit(self._home.editor.create(self._home.text, self._resource, self._parent, values, index=place))
+        self._all().insert(index, self._read(values, index))
+
+    def flush(self) -> None:
+        """Writes what was assigned to the rows that were read."""
+        for index, row in enumerate(self._rows or ()):
+            if (wanted := row.changed()) is not None:
+                self._edit(self._home.editor.replace(self._home.text, self._resource, self._parent, self._place(index), wanted))
+
+
+class Single(Collection):
+    """A section that there is one of."""
+
+    def __init__(self, home: Home, resource: Resource) -> None:
+        super().__init__(home, resource, None)
+        self._loaded: Loaded | None = None
+
+    def get(self) -> Bound:
+        """The object; without members where the file has no such section, which the first assignment makes."""
+        if self._loaded is None:
+            try:
+                values = self._home.editor.get_object(self._home.text, self._resource, None, "")
+            except NotThere:
+                values = {}
+            self._loaded = self._read(values, "")
+        return self._loaded.own
+
+    def freeze(self, why: str) -> None:
+        """Refuses every later assignment."""
+        if self._loaded:
+            self._loaded.own._refusal = why
+
+    def flush(self) -> None:
+        """Writes what was assigned to the object."""
+        if self._loaded and (wanted := self._loaded.changed()) is not None:
+            self._edit(self._home.editor.replace(self._home.text, self._resource, None, "", wanted))

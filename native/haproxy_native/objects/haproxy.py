@@ -1,0 +1,97 @@
+"""A configuration file and the HAProxy that runs it: read as objects, changed by commits.
+
+async with haproxy_native.open("/etc/haproxy/haproxy.cfg", master="/run/haproxy-master.sock") as haproxy:
+    async with haproxy.change() as change:
+        change.backends["www"].servers["web1"].weight = 10
+    print(change.outcome)
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.commit.commit import Outcome
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.errors import Unreadable
+from haproxy_native.objects.configuration import Configuration
+from haproxy_native.objects.running import Running
+from haproxy_native.open_engine import Process, opened
+from haproxy_native.text.document import Document
+
+SNAPSHOT = "this is a snapshot; change it inside `async with haproxy.change()`"
+OVER = "its change is over; begin another one"
+
+
+class Change(Configuration):
+    """A configuration that is committed at the end of `async with`. `outcome` is None until then, and where nothing was changed."""
+
+    outcome: Outcome | None = None
+
+    def __init__(self, document: Document, version: int, editor: Editor) -> None:
+        super().__init__(document, editor=editor)
+        self.version = version
+
+
+class HAProxy:
+    """`engine` does everything else: transactions, raw texts, plans, stored files."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine, self.runtime, self._editor = engine, Running(engine.runtime), Editor()
+
+    @property
+    def version(self) -> int:
+        """The version of the configuration file; every commit counts one further."""
+        return self.engine.version()
+
+    @property
+    def configuration(self) -> Configuration:
+        """The configuration file as it is now, to read; an assignment raises ReadOnly."""
+        return Configuration(self.engine.document, editor=self._editor, refusal=SNAPSHOT)
+
+    @asynccontextmanager
+    async def change(self, *, force_reload: bool = False) -> AsyncIterator[Change]:
+        """Commits what the block changes: HAProxy validates it, the file is replaced, and what can be live is. An error in the block
+        changes nothing.
+
+        `Change.outcome` then says whether it is `live`, or the `reload_id` of the scheduled reload and its `reasons`. `force_reload` waits
+        until HAProxy has reloaded. Raises Refused with HAProxy's alerts, Conflict where the file has changed meanwhile, BadValue for what
+        cannot stand in the file, WriteFailed, CheckImpossible, ReloadFailed.
+        """
+        with suppress(Unreadable):
+            await self.engine.notice()
+        before = self.engine.document
+        change = Change(before, self.engine.version(), self._editor)
+        try:
+            yield change
+            after = change.document
+            if after.data != before.data:
+                change.outcome = await self.engine.write(lambda _: after, version=change.version, force_reload=force_reload)
+        finally:
+            change.freeze(OVER)
+
+
+@asynccontextmanager
+async def open(
+    file: str | Path,
+    *,
+    master: str | Path | None = None,
+    haproxy: str = "haproxy",
+    state: str | Path | None = None,
+    reload_command: Sequence[str] = (),
+    reload_delay: float = 5.0,
+) -> AsyncIterator[HAProxy]:
+    """A configuration file and its HAProxy; at the end a reload that is scheduled is carried out. Raises Unreadable.
+
+    `master` is the path of the master's socket (`haproxy -W -S PATH`), by which HAProxy is reloaded and asked; without it the stats sockets
+    of the file are used, and `reload_command` reloads. `haproxy` is the program that validates. `state` is the directory of what has to
+    survive, by default the file's name with `.state` behind it; no two programs may have the same. `reload_delay`: seconds between two
+    reloads. A HAProxy that does not run is no error: the file is changed, and later uses of the socket look for it again.
+    """
+    path = Path(file)
+    kept = Path(state) if state else path.with_name(f"{path.name}.state")
+    settings = EngineSettings(file=path, storage=kept, transactions=kept / "transactions", check=CheckSettings(binary=haproxy))
+    process = Process(master=str(master) if master else None, command=reload_command, delay=reload_delay)
+    async with opened(settings, process) as engine:
+        yield HAProxy(engine)

@@ -1,0 +1,93 @@
+"""The running HAProxy as values: its servers, and its stick tables with their entries.
+
+Every call asks the process, by the Runtime API. Raises RuntimeAbsent where no socket answers, RuntimeRefused where HAProxy says no.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from haproxy_native.errors import BadValue, NotFound
+from haproxy_native.grammar.load import grammar
+from haproxy_native.models import model
+from haproxy_native.runtime import stick_tables
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.runtime.stick_tables import HEAD, Table
+
+if TYPE_CHECKING:
+    from haproxy_native.models.stick_table_entry import StickTableEntry
+
+ENTRY = "stick_table_entry"
+
+
+class StickTable:
+    """One stick table, by the name of the section that declares it, or `peers/table`."""
+
+    def __init__(self, runtime: Runtime, name: str) -> None:
+        self._runtime, self.name = runtime, name
+
+    async def about(self) -> Table:
+        """Its type, its size and how many entries are used. Raises NotFound where HAProxy has no such table."""
+        found = next((each for each in await _tables(self._runtime) if each.name == self.name), None)
+        if found is None:
+            raise NotFound(f"there is no stick table {self.name} in the running HAProxy")
+        return found
+
+    async def entries(self, key: str | None = None) -> "list[StickTableEntry]":
+        """All entries, or that of a key. `exp` is in milliseconds; rates are per the period that the table declares."""
+        wanted = f" key {argument(key)}" if key is not None else ""
+        shown = await self._runtime.read(f"show table {argument(self.name)}{wanted}", HEAD)
+        return [model(ENTRY).model_construct(**each) for each in stick_tables.entries(shown, _data())]  # type: ignore[misc]
+
+    async def set(self, key: str, **data: int) -> None:
+        """Sets data of a key, such as `gpc0=1`; the entry is made where it is not there. Raises BadValue and NotFound."""
+        stick_tables.check_key((await self.about()).type, key)
+        for name, value in data.items():
+            if name not in _data():
+                raise BadValue(f"an entry has no {name}; it may have {', '.join(sorted(_data()))}")
+            stick_tables.check_datum(name, value)
+        told = [f"data.{name} {value}" for name, value in data.items()]
+        await self._runtime.ask(" ".join([f"set table {argument(self.name)} key {argument(key)}", *told]))
+
+    async def clear(self, key: str) -> None:
+        """Deletes the entry of a key; there need not be one."""
+        stick_tables.check_key((await self.about()).type, key)
+        await self._runtime.ask(f"clear table {argument(self.name)} key {argument(key)}")
+
+
+class StickTables:
+    """`tables["www"]` is one of them; `all` asks which there are."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+
+    def __getitem__(self, name: str) -> StickTable:
+        return StickTable(self._runtime, name)
+
+    async def all(self) -> Sequence[Table]:
+        """Every table with its type, size and use."""
+        return await _tables(self._runtime)
+
+
+class Running:
+    """The worker in service. `client` sends any other command."""
+
+    def __init__(self, client: Runtime) -> None:
+        self.client, self.stick_tables = client, StickTables(client)
+
+    async def servers(self, backend: str) -> Sequence[ServerState]:
+        """The servers of a backend as the worker has them, in its order. Raises RuntimeRefused where it has no such backend."""
+        return await self.client.servers(backend)
+
+
+async def _tables(runtime: Runtime) -> Sequence[Table]:
+    return list(stick_tables.tables(await runtime.read("show table", HEAD)))
+
+
+@cache
+def _data() -> frozenset[str]:
+    """The data of entries that are numbers."""
+    properties = grammar().schemas.properties(grammar().schemas.named(ENTRY))
+    return frozenset(name for name, each in properties.items() if each.get("type") == "integer") - {"exp"}

@@ -1,0 +1,52 @@
+"""Makes native/haproxy_native/objects/sections.pyi: the types of a configuration's sections, of the table of resources.
+
+At run time the classes are made when they are first used; the stub is for type checkers and editors.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+HEAD = "# Generated from openapi/ by `make generate`; do not edit."
+
+
+def stub(document: Mapping[str, Any]) -> str:
+    table, schemas = document["x-resources"], document["components"]["schemas"]
+    sections = {name: row for name, row in table.items() if row["kind"] in ("section", "singleton") and not row.get("file")}
+    used = {row["schema"] for row in table.values() if row["kind"] in ("named", "indexed")}
+    owned = {_own(row["schema"], schemas) for row in sections.values()}
+    lines = [HEAD, ""]
+    lines += [f"from haproxy_native.models.{_module(each)} import {_model(each)} as {_model(each)}Model" for each in sorted(used | owned)]
+    lines += ["from haproxy_native.objects.bound import Bound", "from haproxy_native.objects.collections import Named, Rows"]
+    for each in sorted(used):
+        lines += ["", f"class {_model(each)}(Bound, {_model(each)}Model): ..."]
+    for name, row in sections.items():
+        lines += ["", *_section(name, row, table, schemas)]
+    lines += ["", "class Sections:"]
+    for name, row in sections.items():
+        lines += [f"    {'global_' if name == 'global' else name}: {_held(row)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _section(name: str, row: Mapping[str, Any], table: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
+    own = _model(_own(row["schema"], schemas))
+    children = [(child, each) for child, each in table.items() if name in each.get("parents", ()) and each["kind"] in ("named", "indexed")]
+    yield f"class {_model(row['schema'])}(Bound, {own}Model):" + ("" if children else " ...") + ""
+    for child, each in children:
+        yield f"    {child}: {'Named' if each['kind'] == 'named' else 'Rows'}[{_model(each['schema'])}]"
+
+
+def _held(row: Mapping[str, Any]) -> str:
+    return _model(row["schema"]) if row["kind"] == "singleton" else f"Named[{_model(row['schema'])}]"
+
+
+def _own(schema: str, schemas: Mapping[str, Any]) -> str:
+    """The schema without the members that hold children."""
+    return f"{schema}_base" if f"{schema}_base" in schemas else schema
+
+
+def _module(schema: str) -> str:
+    return schema.lower()
+
+
+def _model(schema: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in schema.split("_"))

@@ -1,0 +1,94 @@
+"""A file and its HAProxy: changes are committed, and live where they can be."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+import haproxy_native
+from haproxy_native.errors import Conflict, Refused
+from haproxy_native.objects.bound import ReadOnly
+from haproxy_native.objects.haproxy import HAProxy
+from tests.haproxy.process import HAProxy as Process
+from tests.native.objects.test_running import CONFIG
+
+
+def use(tmp_path: Path, work: Callable[[HAProxy], Awaitable[None]]) -> Process:
+    async def used(process: Process) -> None:
+        async with haproxy_native.open(process.file, master=process.master, haproxy=process.binary, reload_delay=0.1) as haproxy:
+            await work(haproxy)
+
+    with Process(tmp_path, CONFIG) as process:
+        asyncio.run(used(process))
+    return process
+
+
+def test_a_weight_is_live(tmp_path: Path) -> None:
+    async def work(haproxy: HAProxy) -> None:
+        async with haproxy.change() as change:
+            change.backends["www"].servers["web1"].weight = 10
+        assert change.outcome and (change.outcome.live, change.outcome.reload_id) == (True, None)
+        assert [server.weight for server in await haproxy.runtime.servers("www")] == [10]
+        assert haproxy.configuration.backends["www"].servers["web1"].weight == 10
+        assert haproxy.version == change.outcome.version
+
+    assert "server web1 127.0.0.1:1 weight 10" in use(tmp_path, work).file.read_text()
+
+
+def test_what_only_a_reload_does_says_why(tmp_path: Path) -> None:
+    async def work(haproxy: HAProxy) -> None:
+        async with haproxy.change() as change:
+            change.backends.add(name="api", mode="tcp")
+        assert change.outcome and change.outcome.reload_id
+        assert [reason.keyword for reason in change.outcome.reasons] == ["backend"]
+        async with haproxy.change(force_reload=True) as change:
+            change.backends["api"].servers.add(name="a", address="127.0.0.1", port=2)
+        assert [server.name for server in await haproxy.runtime.servers("api")] == ["a"]
+
+    use(tmp_path, work)
+
+
+def test_nothing_changes_without_a_change_or_after_an_error(tmp_path: Path) -> None:
+    async def work(haproxy: HAProxy) -> None:
+        before = bytes(haproxy.configuration)
+        async with haproxy.change() as change:
+            change.backends["www"].servers["web1"].weight = 7
+        assert change.outcome is None
+        with pytest.raises(ZeroDivisionError):
+            async with haproxy.change() as change:
+                change.backends["www"].servers["web1"].weight = 1 // 0
+        with pytest.raises(Refused) as refused:
+            async with haproxy.change() as change:
+                change.backends["www"].servers["web1"].resolvers = "none"
+        assert refused.value.alerts
+        assert bytes(haproxy.configuration) == before
+
+    use(tmp_path, work)
+
+
+def test_of_two_changes_of_one_version_the_second_conflicts(tmp_path: Path) -> None:
+    async def work(haproxy: HAProxy) -> None:
+        async def twice() -> None:
+            async with haproxy.change() as late:
+                late.backends["www"].servers["web1"].weight = 1
+                async with haproxy.change() as change:
+                    change.backends["www"].servers["web1"].weight = 2
+
+        with pytest.raises(Conflict):
+            await twice()
+        assert haproxy.configuration.backends["www"].servers["web1"].weight == 2
+
+    use(tmp_path, work)
+
+
+def test_objects_outside_of_a_change_are_read_only(tmp_path: Path) -> None:
+    async def work(haproxy: HAProxy) -> None:
+        with pytest.raises(ReadOnly, match="snapshot"):
+            haproxy.configuration.backends["www"].servers["web1"].weight = 1
+        async with haproxy.change() as change:
+            server = change.backends["www"].servers["web1"]
+        with pytest.raises(ReadOnly, match="its change is over"):
+            server.weight = 1
+
+    use(tmp_path, work)
