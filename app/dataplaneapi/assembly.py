@@ -9,7 +9,7 @@ from dataplaneapi.api.application import Application
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.operations import operations
 from dataplaneapi.api.router import RouteIndex
-from dataplaneapi.api.services import Sidecar
+from dataplaneapi.api.services import Services
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide
@@ -39,14 +39,14 @@ async def opened(settings: Settings) -> AsyncIterator[Application]:
 @asynccontextmanager
 async def lifespan(app: Application) -> AsyncIterator[None]:
     """Runs what works beside requests."""
-    sidecar = app.sidecar
+    services = app.services
     try:
-        migrate(sidecar.settings, sidecar.discovery)
-        async with sidecar.discovery, sidecar.acme:
+        migrate(services.settings, services.discovery)
+        async with services.discovery, services.acme:
             yield
     finally:
-        if sidecar.traces:
-            sidecar.traces.close()
+        if services.traces:
+            services.traces.close()
 
 
 def create_app(settings: Settings, engine: Engine) -> Application:
@@ -57,7 +57,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
     editor = Editor(language)
-    sidecar = Sidecar(
+    services = Services(
         settings=settings,
         engine=engine,
         records=engine.reloads.records,
@@ -74,9 +74,9 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
     )
-    engine.site.events.listen(sidecar.tally.heard)
-    if sidecar.traces:
-        engine.site.events.listen(sidecar.traces.heard)
+    engine.site.events.listen(services.tally.heard)
+    if services.traces:
+        engine.site.events.listen(services.traces.heard)
     for operation in declared:
         operation.load()
-    return Application(sidecar, page, lifespan)
+    return Application(services, page, lifespan)

@@ -116,10 +116,10 @@ class Program:
         """The application of these settings and the socket for debugging; raises what FATAL lists."""
         async with contextlib.AsyncExitStack() as parts:
             app = await parts.enter_async_context(opened(settings))
-            commands = debug_socket.Commands(app.sidecar.engine, lambda: self.settings)
+            commands = debug_socket.Commands(app.services.engine, lambda: self.settings)
             await parts.enter_async_context(debug_socket.opened(settings.debug_socket_path, commands))
             self._parts = parts.pop_all()
-        self.settings, self.engine, self.app = settings, app.sidecar.engine, app
+        self.settings, self.engine, self.app = settings, app.services.engine, app
         self._start(self._tell_refusal())
         self._start(_tidy())
         self._doorway.open(app)
@@ -206,9 +206,9 @@ class Program:
         logger.info("Reread %s", settings.file or "the settings")
 
     async def _take_over(self, settings: Settings) -> None:
-        self.app.sidecar.users.read(settings)
-        migrate(settings, self.app.sidecar.discovery)
-        self.settings = self.app.sidecar.settings = settings
+        self.app.services.users.read(settings)
+        migrate(settings, self.app.services.discovery)
+        self.settings = self.app.services.settings = settings
         await self.engine.reread()
 
     async def _exchange(self, settings: Settings) -> None:
@@ -242,5 +242,5 @@ class Program:
     async def reread_configuration(self) -> None:
         """SIGUSR2."""
         await self.engine.reread()
-        self.app.sidecar.users.read(self.settings)
+        self.app.services.users.read(self.settings)
         logger.info("Rereading Configuration Files")

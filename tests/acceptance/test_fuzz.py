@@ -33,12 +33,12 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 
 @pytest.fixture
 def bodies(client: Client) -> Bodies:
-    return Bodies(client.app.sidecar.bundle["components"]["schemas"], Random(20261121))
+    return Bodies(client.app.services.bundle["components"]["schemas"], Random(20261121))
 
 
 def written(client: Client) -> list[Operation]:
     """Operations with a JSON body."""
-    found = client.app.sidecar.index.operations
+    found = client.app.services.index.operations
     return [each for each in found if each.body is not None and "application/json" in each.body.media_types]
 
 
@@ -80,7 +80,7 @@ def assert_nothing_failed(caplog: pytest.LogCaptureFixture) -> None:
 def test_everything_stays_readable(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     """After all that was written, by paths that lead somewhere and by others."""
     random = Random(4)
-    for operation in client.app.sidecar.index.operations:
+    for operation in client.app.services.index.operations:
         for sane in (True, False, False):
             where = target(operation, random, sane=sane)
             if operation.method == "GET":
@@ -118,7 +118,7 @@ def is_named(mutant: Mutant, got: Got) -> bool:
 
 def test_deleting_everything_leaves_a_whole_file(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     random = Random(6)
-    for operation in reversed(client.app.sidecar.index.operations):
+    for operation in reversed(client.app.services.index.operations):
         if operation.method == "DELETE":
             for sane in (False, True):
                 where = f"{target(operation, random, sane=sane)}&version={client.engine.version(None)}"

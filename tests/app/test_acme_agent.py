@@ -22,10 +22,10 @@ crt-store other
 )
 def test_directory_of_a_store(tmp_path: Path, certificate: str, directory: str | None) -> None:
     with Client(settings(tmp_path), CONFIG) as client:
-        found = base(client.engine, client.app.sidecar.editor, certificate)
+        found = base(client.engine, client.app.services.editor, certificate)
     assert found == (Path(directory) if directory else None)
 
 
 def test_without_any(tmp_path: Path) -> None:
     with Client(settings(tmp_path), "crt-store own\n") as client:
-        assert base(client.engine, client.app.sidecar.editor, "@own/site.pem") is None
+        assert base(client.engine, client.app.services.editor, "@own/site.pem") is None

@@ -95,7 +95,7 @@ class Breaker:
 def schemas_of(client: Client) -> list[tuple[str, Operation]]:
     """One operation for each schema of a body."""
     found: dict[str, Operation] = {}
-    for operation in client.app.sidecar.index.operations:
+    for operation in client.app.services.index.operations:
         if operation.body is not None and "application/json" in operation.body.media_types and _is_configuration(operation):
             found.setdefault(str(operation.body.schema), operation)
     return list(found.items())
@@ -116,7 +116,7 @@ def where(operation: Operation, query: str) -> str:
 
 @cache
 def breaker(client: Client) -> Breaker:
-    return Breaker(client.app.sidecar.bundle["components"]["schemas"])
+    return Breaker(client.app.services.bundle["components"]["schemas"])
 
 
 def test_each_rule_is_told_as_the_reference_does_and_nothing_is_written(client: Client) -> None:

@@ -20,18 +20,20 @@ from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_publi
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.response_cache import ResponseCache
 from dataplaneapi.api.responses import Response
-from dataplaneapi.api.services import Sidecar
+from dataplaneapi.api.services import Services
 from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.version import VERSION
 from haproxy_native.errors import NativeError
 
+Page = Callable[[Scope], Response | None]
+
 
 class Application(FastAPI):
-    """Serves the operations of `sidecar.index` to users, probes and what `page` returns to everyone."""
+    """Serves the operations of `services.index` to users, probes and what `page` returns to everyone."""
 
-    def __init__(self, sidecar: Sidecar, page: Callable[[Scope], Response | None], lifespan: "Lifespan[Application] | None" = None) -> None:
+    def __init__(self, services: Services, page: Page, lifespan: "Lifespan[Application] | None" = None) -> None:
         super().__init__(
-            title=sidecar.bundle["info"]["title"],
+            title=services.bundle["info"]["title"],
             version=VERSION,
             openapi_url=None,
             docs_url=None,
@@ -41,37 +43,37 @@ class Application(FastAPI):
             exception_handlers=HANDLERS,
             telemetry={"tracing": False, "metrics": False, "logs": False},
         )
-        self.sidecar = sidecar
-        self.kept = KeptReplies(sidecar)
+        self.services = services
+        self.kept = KeptReplies(services)
         self.reply = self.kept.reply
-        self.add_middleware(RequestMiddleware, sidecar=sidecar, page=page, kept=self.kept)
-        self.router.routes[:] = [PublicRoute(sidecar), OperationRoute(sidecar)]
+        self.add_middleware(RequestMiddleware, services=services, page=page, kept=self.kept)
+        self.router.routes[:] = [PublicRoute(services), OperationRoute(services)]
 
     def openapi(self) -> dict[str, Any]:
         """The document that declares the operations."""
-        return dict(self.sidecar.bundle)
+        return dict(self.services.bundle)
 
 
 class PublicRoute(BaseRoute):
     """What needs no credentials: the pages that the middleware has found, and the probes."""
 
-    def __init__(self, sidecar: Sidecar) -> None:
-        self._sidecar = sidecar
+    def __init__(self, services: Services) -> None:
+        self._services = services
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         return (Match.FULL if scope["type"] == "http" and is_public(scope) else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        response = await probes.answer(self._sidecar, path) if path in PROBE_PATHS else scope["page"]
+        response = await probes.answer(self._services, path) if path in PROBE_PATHS else scope["page"]
         await response(scope, receive, send)
 
 
 class OperationRoute(BaseRoute):
     """Every other request: the index finds its operation, or raises 404 or 405. Responses that are cacheable are kept."""
 
-    def __init__(self, sidecar: Sidecar) -> None:
-        self._sidecar = sidecar
+    def __init__(self, services: Services) -> None:
+        self._services = services
         self._routes: dict[Operation, APIRoute] = {}
         self._kept = ResponseCache()
 
@@ -82,7 +84,7 @@ class OperationRoute(BaseRoute):
         if scope["method"] != "GET":
             await self._serve(scope, receive, send)
             return
-        document = scope["document"] = self._sidecar.engine.read(None)
+        document = scope["document"] = self._services.engine.read(None)
         accept = next((value for name, value in scope["headers"] if name == b"accept"), None)
         key = (scope["raw_path"], scope["query_string"], accept)
         if (kept := self._kept.get(document, key)) is not None:
@@ -96,7 +98,7 @@ class OperationRoute(BaseRoute):
             self._kept.keep(document, key, response)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        operation, values = self._sidecar.index.find(scope)
+        operation, values = self._services.index.find(scope)
         scope["operation"], scope["path_params"] = operation, values
         route = self._routes.get(operation)
         if route is None:

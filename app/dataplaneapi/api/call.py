@@ -19,7 +19,7 @@ from dataplaneapi.server import connection
 from haproxy_native.beside import LARGE, beside_if
 
 if TYPE_CHECKING:
-    from dataplaneapi.api.services import Sidecar
+    from dataplaneapi.api.services import Services
 
 JSON = "application/json"
 RUNTIME = "/services/haproxy/runtime/"
@@ -40,7 +40,7 @@ class Call:
     `ignored`: headers of the answer that name what nothing reads. `receive` tells, after the body, when the client goes away.
     """
 
-    sidecar: "Sidecar"
+    services: "Services"
     operation: Operation
     values: Mapping[str, Any]
     query: Mapping[str, list[str]]
@@ -63,24 +63,24 @@ def header(headers: Iterable[tuple[bytes, bytes]], name: bytes) -> str:
 
 async def read_call(request: Request) -> Call:
     """A call whose parameters and `Accept` are in order. Raises ApiError."""
-    scope, sidecar = request.scope, request.app.sidecar
+    scope, services = request.scope, request.app.services
     operation: Operation = scope["operation"]
     parameters.check_number(scope["query_string"])
     query = parameters.query_values(scope["query_string"])
-    strict = ignored.is_strict(query, sidecar.settings.strict)
+    strict = ignored.is_strict(query, services.settings.strict)
     scope["ignored"] = ignored.parameters(operation, query, strict=strict) if query else []
     values = parameters.convert(operation.parameters, scope["path_params"], query, scope["headers"])
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
     parameters.check(operation.parameters, values)
     within = scope.get("answer_within", _no_deadline)
-    call = Call(sidecar, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
+    call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
     call.receive = request.receive
     return call
 
 
 async def json_call(request: Request) -> Call:
     """A call whose body, where it has one, is read and in order, too. Raises ApiError."""
-    call, scope, sidecar = await read_call(request), request.scope, request.app.sidecar
+    call, scope, services = await read_call(request), request.scope, request.app.services
     declared = call.operation.body
     if declared is None:
         _check_force(call)
@@ -99,20 +99,20 @@ async def json_call(request: Request) -> Call:
         return call
     large = len(data) > LARGE
     value = await beside_if(large, body.decode, data)
-    check_outermost(value, declared.schema, sidecar.schemas)
+    check_outermost(value, declared.schema, services.schemas)
     _check_force(call)
     _check_parent(call)
     # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
     unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
     call.sent = value
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
-    call.body = await beside_if(large, validated, value, declared.schema, sidecar.schemas, unwritable=unwritable, unknown=unknown)
+    call.body = await beside_if(large, validated, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return call
 
 
 def _embedded(call: Call) -> list[str]:
     """Members of a section that hold what stands in it, where only the section itself is asked for."""
-    resources, name = call.sidecar.editor.resources, call.operation.resource or ""
+    resources, name = call.services.editor.resources, call.operation.resource or ""
     if name not in resources.by_name or call.operation.parent or call.get("full_section"):
         return []
     return [member for member, _ in resources.children(name)]
@@ -120,10 +120,10 @@ def _embedded(call: Call) -> list[str]:
 
 def _largest_body(call: Call) -> int:
     """In bytes; 0 for no limit."""
-    setting, declared = call.sidecar.settings.max_body_size, call.operation.body
+    setting, declared = call.services.settings.max_body_size, call.operation.body
     if setting is not None or declared is None:
         return setting or 0
-    whole = JSON not in declared.media_types or call.sidecar.schemas.kind(declared.schema) == "array" or call.get("full_section")
+    whole = JSON not in declared.media_types or call.services.schemas.kind(declared.schema) == "array" or call.get("full_section")
     return body.WHOLE_BYTES if whole else body.OBJECT_BYTES
 
 
@@ -134,11 +134,11 @@ def _check_force(call: Call) -> None:
 
 def _check_parent(call: Call) -> None:
     """Where the table says so, a missing parent is reported before the body and the version are checked."""
-    operation, editor = call.operation, call.sidecar.editor
+    operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:
         parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter, ""))
-        editor.check_parent(call.sidecar.engine.read(call.get("transaction_id")), resource, parent)
+        editor.check_parent(call.services.engine.read(call.get("transaction_id")), resource, parent)
 
 
 # What a handler takes: a call without a body, or with one of JSON or text.

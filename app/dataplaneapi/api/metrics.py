@@ -20,21 +20,21 @@ from haproxy_native.storage import certificate
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
-    from dataplaneapi.api.services import Sidecar
+    from dataplaneapi.api.services import Services
 
 MISSING = "the metrics need the package prometheus-client: install dataplane-sidecar[metrics]"
 CONTENT_TYPE = b"text/plain; version=0.0.4; charset=utf-8"
 
 
-async def exposition(sidecar: "Sidecar") -> bytes:
+async def exposition(services: "Services") -> bytes:
     """Raises ApiError where the package is missing."""
     try:
         from prometheus_client import CollectorRegistry, generate_latest
     except ModuleNotFoundError:
         raise ApiError(501, MISSING) from None
     registry = CollectorRegistry(auto_describe=False)
-    expiries = await asyncio.to_thread(_expiries, sidecar)
-    registry.register(_Collected([*_counted(sidecar), *_standing(sidecar, await _is_up(sidecar)), _sources(sidecar), expiries]))
+    expiries = await asyncio.to_thread(_expiries, services)
+    registry.register(_Collected([*_counted(services), *_standing(services, await _is_up(services)), _sources(services), expiries]))
     return generate_latest(registry)
 
 
@@ -46,8 +46,8 @@ class _Collected:
         return self._families
 
 
-def _counted(sidecar: "Sidecar") -> Iterator["Metric"]:
-    tally = sidecar.tally
+def _counted(services: "Services") -> Iterator["Metric"]:
+    tally = services.tally
     yield _counter("requests", "Requests answered, by operation of the document and status.", ["operation", "code"], tally.requests)
     yield _histogram("request_duration_seconds", "Time from a request's head to the end of its answer.", "operation", tally.latency)
     yield _histogram("validation_duration_seconds", "Time HAProxy took to check a configuration.", "outcome", tally.validations)
@@ -55,30 +55,30 @@ def _counted(sidecar: "Sidecar") -> Iterator["Metric"]:
     yield _histogram("reload_duration_seconds", "Time from the begin of a reload to its proven outcome.", "outcome", tally.reloads)
     reasons = {keyword or "none": count for keyword, count in tally.reload_reasons.items()}
     yield _counter("reload_reasons", "Reloads that a keyword made necessary.", ["keyword"], reasons)
-    yield _counter("refused_logins", "Requests answered 401, by what was wrong with their credentials.", ["reason"], sidecar.gate.refused)
-    failures = sidecar.engine.runtime.failures
+    yield _counter("refused_logins", "Requests answered 401, by what was wrong with their credentials.", ["reason"], services.gate.refused)
+    failures = services.engine.runtime.failures
     yield _counter("runtime_errors", "Calls of the Runtime API that nobody answered, or that HAProxy refused.", ["kind"], failures)
     yield _counter("live_commands", "Runtime commands of commits that HAProxy took.", ["kind"], tally.live_commands)
 
 
-def _standing(sidecar: "Sidecar", up: bool) -> Iterator["Metric"]:
-    engine = sidecar.engine
+def _standing(services: "Services", up: bool) -> Iterator["Metric"]:
+    engine = services.engine
     yield _gauge("configuration_version", "Version of the configuration.", engine.version())
     yield _gauge("open_transactions", "Transactions in progress.", len(engine.transactions("in_progress")))
     yield _gauge("reload_pending", "Whether a reload is scheduled.", engine.reloads.pending is not None)
     yield _gauge("haproxy_up", "Whether HAProxy answers on the Runtime API.", up)
     yield _gauge("running_known", "Whether it is known what HAProxy has loaded.", engine.running is not None)
-    yield _gauge("start_time_seconds", "When the server was started, in Unix time.", sidecar.started)
+    yield _gauge("start_time_seconds", "When the server was started, in Unix time.", services.started)
     yield _gauge("build_info", "1, with the version as a label.", 1, {"version": VERSION})
 
 
-def _sources(sidecar: "Sidecar") -> "Metric":
+def _sources(services: "Services") -> "Metric":
     """Those that have been looked at; none where the definitions cannot be read."""
     from prometheus_client.core import GaugeMetricFamily
 
     text = "Whether the last look at a source of services did all it should."
     family = GaugeMetricFamily("dataplane_discovery_working", text, labels=["kind", "id", "name"])
-    for kind, definitions in sidecar.discovery.kinds.items():
+    for kind, definitions in services.discovery.kinds.items():
         with suppress(Unusable, Unreadable):
             for each in definitions.list_all():
                 if STATUS in each:
@@ -86,14 +86,14 @@ def _sources(sidecar: "Sidecar") -> "Metric":
     return family
 
 
-def _expiries(sidecar: "Sidecar") -> "Metric":
+def _expiries(services: "Services") -> "Metric":
     """A file that goes away or breaks while it is looked at is left out."""
     from prometheus_client.core import GaugeMetricFamily
 
     text = "When the first certificate of a stored file expires, in Unix time."
     family = GaugeMetricFamily("dataplane_certificate_expiry_timestamp_seconds", text, labels=["name"])
     with suppress(Unusable):
-        for path in sidecar.engine.stores["ssl_certificates"].files():
+        for path in services.engine.stores["ssl_certificates"].files():
             with suppress(OSError, BadRequest):
                 about = path.stat()
                 family.add_metric([path.name], _expiry(path, about.st_mtime_ns, about.st_size))
@@ -105,9 +105,9 @@ def _expiry(path: Path, written: int, size: int) -> float:
     return certificate.read(path.read_bytes()).expires.timestamp()
 
 
-async def _is_up(sidecar: "Sidecar") -> bool:
+async def _is_up(services: "Services") -> bool:
     try:
-        await sidecar.engine.runtime.worker()
+        await services.engine.runtime.worker()
     except RuntimeFailure:
         return False
     return True

@@ -18,7 +18,7 @@ from dataplaneapi.api.errors import error_response, response_to
 from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 from dataplaneapi.api.parameters import query_values
 from dataplaneapi.api.responses import CONFIGURATION_VERSION, Header, Response
-from dataplaneapi.api.services import Sidecar
+from dataplaneapi.api.services import Services
 from dataplaneapi.server import connection
 from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.server.replies import Replies
@@ -37,8 +37,8 @@ _LOGGED = ("type", "http_version", "method", "path", "raw_path", "query_string",
 class KeptReplies:
     """Replies to whole requests, and the ids of all requests."""
 
-    def __init__(self, sidecar: Sidecar) -> None:
-        self.sidecar, self.replies = sidecar, Replies()
+    def __init__(self, services: Services) -> None:
+        self.services, self.replies = services, Replies()
         self._prefix, self._numbers = os.urandom(4).hex(), itertools.count(1)
 
     def next_id(self) -> str:
@@ -47,22 +47,22 @@ class KeptReplies:
     def keep(self, scope: Scope, exchange: Exchange) -> None:
         """Keeps the reply to a request whose response is cacheable, where it arrived as one packet."""
         response: Response | None = scope.get("response")
-        if response and response.cacheable and not self.sidecar.traces and (recording := scope.get("recording")):
+        if response and response.cacheable and not self.services.traces and (recording := scope.get("recording")):
             request = {name: scope[name] for name in _LOGGED}
-            self.replies.keep(recording, scope["document"], version_of(self.sidecar, scope), request, exchange.finished())
+            self.replies.keep(recording, scope["document"], version_of(self.services, scope), request, exchange.finished())
 
     def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
         """What is sent for a whole request that was answered before; None where the application has to answer it."""
         began = time.perf_counter()
-        found, engine = self.replies.get(packet), self.sidecar.engine
+        found, engine = self.replies.get(packet), self.services.engine
         if found is None or not found.holds(over, engine.read(None), engine.version()):
             return None
         authorization = found.exchange.headers.get(b"authorization", b"")
-        if over.endpoint.basic_auth and not self.sidecar.gate.admits_at_once(authorization):
+        if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization):
             return None
         request_id = self.next_id()
         seconds = time.perf_counter() - began
-        self.sidecar.tally.answered(operation_of(found.scope), found.exchange.status, seconds)
+        self.services.tally.answered(operation_of(found.scope), found.exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO):
             scope = {**found.scope, **peers, "request_id": request_id}
             contextvars.copy_context().run(_log_as, scope, found.exchange.again(request_id), seconds)
@@ -72,8 +72,8 @@ class KeptReplies:
 class RequestMiddleware:
     """`page` returns the public page at a path, or None."""
 
-    def __init__(self, app: ASGIApp, sidecar: Sidecar, page: Callable[[Scope], Response | None], kept: KeptReplies) -> None:
-        self._app, self._sidecar, self._page, self._kept = app, sidecar, page, kept
+    def __init__(self, app: ASGIApp, services: Services, page: Callable[[Scope], Response | None], kept: KeptReplies) -> None:
+        self._app, self._services, self._page, self._kept = app, services, page, kept
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -81,7 +81,7 @@ class RequestMiddleware:
             return
         scope["request_id"] = self._kept.next_id()
         exchange = Exchange(scope, send, lambda exchange: self._common(scope, exchange))
-        fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self._sidecar.traces
+        fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self._services.traces
         if traces:
             fields |= traces.begin(scope["method"], fields)
         origin.set({"request_id": scope["request_id"], **fields})
@@ -93,7 +93,7 @@ class RequestMiddleware:
             if not exchange.status:
                 await response_to(error)(scope, receive, exchange.send)
         seconds = time.perf_counter() - exchange.began
-        self._sidecar.tally.answered(operation_of(scope), exchange.status, seconds)
+        self._services.tally.answered(operation_of(scope), exchange.status, seconds)
         if traces:
             traces.end(operation_of(scope), exchange.status)
         if access_logger.isEnabledFor(logging.INFO):
@@ -104,13 +104,13 @@ class RequestMiddleware:
         """The response to a request that does not reach the application: a browser's preflight, another site's, one without credentials."""
         if (over := connection.of(scope)).refused:
             return error_response(403, over.refused)
-        origins = self._sidecar.settings.cors_origins
+        origins = self._services.settings.cors_origins
         if (refusal := cors.preflight(scope, exchange.headers, origins) or cors.refusal(scope, exchange.headers, origins)) is not None:
             return refusal
         scope["page"] = self._page(scope)
         if is_public(scope):
             return None
-        authorization, gate = exchange.headers.get(b"authorization", b""), self._sidecar.gate
+        authorization, gate = exchange.headers.get(b"authorization", b""), self._services.gate
         known = not over.endpoint.basic_auth or gate.admits_at_once(authorization)
         if not known and (refusal := await gate.refusal(authorization, connection.address(scope))) is not None:
             return refusal
@@ -120,8 +120,8 @@ class RequestMiddleware:
     def _common(self, scope: Scope, exchange: Exchange) -> list[Header]:
         common = [
             (REQUEST_ID, scope["request_id"].encode()),
-            (CONFIGURATION_VERSION, b"%d" % version_of(self._sidecar, scope)),
-            *cors.headers(scope, exchange.headers, self._sidecar.settings.cors_origins),
+            (CONFIGURATION_VERSION, b"%d" % version_of(self._services, scope)),
+            *cors.headers(scope, exchange.headers, self._services.settings.cors_origins),
             *scope.get("ignored", ()),
         ]
         return common if connection.of(scope).endpoint.keep_alive else [*common, CLOSE]
@@ -132,11 +132,11 @@ def is_public(scope: Scope) -> bool:
     return scope["path"] in PROBE_PATHS or scope["page"] is not None
 
 
-def version_of(sidecar: Sidecar, scope: Scope) -> int:
+def version_of(services: Services, scope: Scope) -> int:
     """Of the transaction the request names, 0 when that is not in progress; else the current one."""
     query = scope["query_string"]
     named = query_values(query).get("transaction_id", [""])[0] if b"transaction_id=" in query else ""
-    return sidecar.engine.version(named or None)
+    return services.engine.version(named or None)
 
 
 def _log_as(scope: Scope, exchange: Exchange, seconds: float) -> None:

@@ -16,27 +16,27 @@ from haproxy_native.errors import RuntimeFailure, Unreadable
 from haproxy_native.reload.agent import WAITS
 
 if TYPE_CHECKING:
-    from dataplaneapi.api.services import Sidecar
+    from dataplaneapi.api.services import Services
 
 PATIENCE = 2.0
 _OK = {"status": "ok"}
 _NOT_READY = ("failed", "waiting")
 
 
-async def answer(sidecar: "Sidecar", path: str) -> Response:
+async def answer(services: "Services", path: str) -> Response:
     """Of one of `PROBE_PATHS`."""
     if path == "/livez":
         return Response(200, b"ok\n", TEXT)
     if path == "/metrics":
-        return Response(200, await metrics.exposition(sidecar), metrics.CONTENT_TYPE)
-    parts = {"configuration": await _configuration(sidecar), "runtime": await _runtime(sidecar), "reload": _reload(sidecar)}
-    parts |= {name: _directory(name, trouble) for name, each in sidecar.directories.items() if (trouble := each.trouble())}
+        return Response(200, await metrics.exposition(services), metrics.CONTENT_TYPE)
+    parts = {"configuration": await _configuration(services), "runtime": await _runtime(services), "reload": _reload(services)}
+    parts |= {name: _directory(name, trouble) for name, each in services.directories.items() if (trouble := each.trouble())}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())
     return json_response(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
 
 
-async def _configuration(sidecar: "Sidecar") -> dict[str, Any]:
-    engine = sidecar.engine
+async def _configuration(services: "Services") -> dict[str, Any]:
+    engine = services.engine
     file, state = engine.settings.file, engine.settings.storage
     with suppress(Unreadable):
         await engine.notice()
@@ -49,9 +49,9 @@ async def _configuration(sidecar: "Sidecar") -> dict[str, Any]:
     return _OK | {"version": engine.version()}
 
 
-async def _runtime(sidecar: "Sidecar") -> dict[str, Any]:
+async def _runtime(services: "Services") -> dict[str, Any]:
     """A HAProxy that is known to run here and does not is a failure; one that never answered is only named."""
-    engine = sidecar.engine
+    engine = services.engine
     runtime, part = engine.runtime, _failed if engine.expects_haproxy() else _unknown
     try:
         async with asyncio.timeout(PATIENCE):
@@ -63,8 +63,8 @@ async def _runtime(sidecar: "Sidecar") -> dict[str, Any]:
     return _OK | {"pid": worker.pid, "socket": runtime.address}
 
 
-def _reload(sidecar: "Sidecar") -> dict[str, Any]:
-    identity = sidecar.engine.reloads.awaiting
+def _reload(services: "Services") -> dict[str, Any]:
+    identity = services.engine.reloads.awaiting
     return {"status": "waiting", "id": identity, "reason": WAITS} if identity else dict(_OK)
 
 

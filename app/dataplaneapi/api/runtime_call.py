@@ -31,7 +31,7 @@ async def asking(
 
     `seconds` bounds everything inside; None is for what may rightly take longer.
     """
-    runtime = call.sidecar.engine.runtime
+    runtime = call.services.engine.runtime
     try:
         async with asyncio.timeout(seconds):
             yield runtime

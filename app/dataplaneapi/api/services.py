@@ -23,7 +23,7 @@ from haproxy_native.spoe.editor import ScopeEditor
 
 
 @dataclass
-class Sidecar:
+class Services:
     settings: Settings
     engine: Engine
     records: Records

@@ -45,7 +45,7 @@ class SetForm:
         self.texts: dict[str, bytes] = {}
         self.files: list[Coming] = []
         self._call, self._directory = call, directory
-        self._largest = WHOLE_BYTES if call.sidecar.settings.max_body_size is None else call.sidecar.settings.max_body_size
+        self._largest = WHOLE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
         # Of the part that is arriving: its name in `texts`, None for a file, and what is not yet kept of it.
         self._text: str | None = None
         self._part, self._pieces, self._held = "", bytearray(), 0
@@ -82,7 +82,7 @@ class SetForm:
             await asyncio.to_thread(_append, self.files[-1].content, pieces)
 
     def _begun_text(self, part: Part) -> str:
-        name = self._call.sidecar.engine.named(part.file or self._call.get("file", ""))
+        name = self._call.services.engine.named(part.file or self._call.get("file", ""))
         if name in self.texts:
             raise BadRequest("a part for this file of the configuration is sent already")
         return name
@@ -104,7 +104,7 @@ class SetForm:
     def _store(self, name: str) -> Store:
         if name not in STORES:
             raise BadRequest(f"unknown, send {_known()}")
-        stores: Mapping[str, Store] = self._call.sidecar.engine.stores
+        stores: Mapping[str, Store] = self._call.services.engine.stores
         if name not in stores:
             raise BadRequest(f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
         return stores[name]

@@ -168,7 +168,7 @@ async def upload_call(request: Request) -> Call:
     declared = call.operation.body
     assert declared is not None
     limit, kind = _limit(call, headers), header(headers, b"content-type")
-    seconds = call.sidecar.settings.read_timeout
+    seconds = call.services.settings.read_timeout
     call.body = file = File(receive, limit, seconds)
     if declared.required:
         await file.begin()
@@ -188,13 +188,13 @@ async def text_or_form_call(request: Request) -> Call:
         return await json_call(request)
     call = await read_call(request)
     check_content_encoding(header(headers, b"content-encoding"))
-    call.body = Parts(request.receive, _limit(call, headers), call.sidecar.settings.read_timeout, _boundary(kind))
+    call.body = Parts(request.receive, _limit(call, headers), call.services.settings.read_timeout, _boundary(kind))
     return call
 
 
 def _limit(call: Call, headers: Headers) -> int:
     """In bytes; 0 for none. Raises 413 for a body that announces more."""
-    limit = FILE_BYTES if call.sidecar.settings.max_body_size is None else call.sidecar.settings.max_body_size
+    limit = FILE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
     length = header(headers, b"content-length")
     if length.isdigit() and limit and int(length) > limit:
         raise too_large(limit)

@@ -10,6 +10,6 @@ async def children(call: ReadCall) -> Response:
     if not base:
         # The document has the root, and the reference answers as if it had not.
         raise ApiError(404, "no matching operation was found")
-    below = [each for each in call.sidecar.index.operations if each.method == "GET" and each.path.rpartition("/")[0] == base]
+    below = [each for each in call.services.index.operations if each.method == "GET" and each.path.rpartition("/")[0] == base]
     rows = [{"description": each.declared.get("description"), "title": each.declared.get("summary"), "url": each.path} for each in below]
     return json_response(200, [{name: text for name, text in row.items() if text} for row in rows])

@@ -22,14 +22,14 @@ STATUS_SECONDS = 10
 
 
 async def info(call: ReadCall) -> Response:
-    settings = call.sidecar.settings
+    settings = call.services.settings
     system = machine() if settings.show_system_info else {}
     return json_response(200, {"api": {"build_date": BUILD_DATE, "version": f"{settings.api_version} {COMMIT}"}, "system": system})
 
 
 async def health(call: ReadCall) -> Response:
     """What the operator's command says; without one up where a worker answers, and down where one should."""
-    settings, engine = call.sidecar.settings, call.sidecar.engine
+    settings, engine = call.services.settings, call.services.engine
     if not settings.status_cmd and await _answers(engine):
         return json_response(200, {"haproxy": "up"})
     command = status_command(settings)

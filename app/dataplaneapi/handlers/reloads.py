@@ -7,18 +7,18 @@ from haproxy_native.errors import NotThere
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, call.sidecar.records.api_list())
+    return json_response(200, call.services.records.api_list())
 
 
 async def read(call: ReadCall) -> Response:
     try:
-        return json_response(200, call.sidecar.records.api(call.get("id")))
+        return json_response(200, call.services.records.api(call.get("id")))
     except NotThere as error:
         raise ApiError(404, error.detail) from None
 
 
 async def read_record(call: ReadCall) -> Response:
     try:
-        return json_response(200, call.sidecar.records.full(call.get("id")))
+        return json_response(200, call.services.records.full(call.get("id")))
     except NotThere as error:
         raise ApiError(404, error.detail) from None

@@ -6,7 +6,7 @@ from haproxy_native.discovery.discovery import Definitions
 
 
 def _meant(call: Call) -> Definitions:
-    return call.sidecar.discovery.kinds[call.operation.path.split("/")[2]]
+    return call.services.discovery.kinds[call.operation.path.split("/")[2]]
 
 
 async def list_all(call: ReadCall) -> Response:

@@ -43,15 +43,15 @@ def test_a_handler_gets_what_its_annotation_makes(client: Client) -> None:
     seen = []
 
     async def source(request: Request) -> Call:
-        return Call(request.app.sidecar, request.scope["operation"], {"made": await request.body()}, {})
+        return Call(request.app.services, request.scope["operation"], {"made": await request.body()}, {})
 
     async def handler(call: Annotated[Call, Depends(source)]) -> Response:
-        seen.append((call.sidecar, call.get("made")))
+        seen.append((call.services, call.get("made")))
         return empty(204, [(b"X-Mine", b"1")])
 
     serve(client, handler)
     got = client.post("/v3/here", b"body")
-    assert (got.status, got.body, got.headers["X-Mine"], seen) == (204, b"", "1", [(client.app.sidecar, b"body")])
+    assert (got.status, got.body, got.headers["X-Mine"], seen) == (204, b"", "1", [(client.app.services, b"body")])
 
 
 def test_an_operation_has_one_route(client: Client) -> None:
@@ -67,12 +67,12 @@ def serve(client: Client, handler: Any) -> None:
 
     operation = Operation("POST", "/here", {"operationId": "here", "x-operation": {}}, {})
     operation.handler = handler
-    client.app.sidecar.index._plant(operation)
+    client.app.services.index._plant(operation)
 
 
 def test_its_document_declares_the_operations(client: Client) -> None:
     document = client.app.openapi()
-    served = {(operation.method.lower(), operation.path) for operation in client.app.sidecar.index.operations}
+    served = {(operation.method.lower(), operation.path) for operation in client.app.services.index.operations}
     assert {(method, path) for path, methods in document["paths"].items() for method in methods if method != "parameters"} == served
 
 

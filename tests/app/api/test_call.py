@@ -30,7 +30,7 @@ def test_a_body_that_is_not_there(client: Client, body: bytes, said: str) -> Non
 
 
 def test_a_body_over_the_limit(client: Client) -> None:
-    client.app.sidecar.settings = type(client.settings)(max_body_size=100)
+    client.app.services.settings = type(client.settings)(max_body_size=100)
     got = client.post(f"{CONFIG}/backends?version=1", {"name": "x" * 100})
     assert (got.status, got.message) == (
         413,

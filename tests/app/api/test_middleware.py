@@ -114,7 +114,7 @@ def test_a_fault_of_ours_is_500_in_the_usual_shape(
     async def broken_write(call: JsonCall) -> Response:
         raise RuntimeError("oops")
 
-    for operation in client.app.sidecar.index.operations:
+    for operation in client.app.services.index.operations:
         if operation.path in ("/info", "/services/haproxy/transactions"):
             monkeypatch.setattr(operation, "handler", broken_read if operation.method == "GET" else broken_write)
     for got in (client.get("/v3/info"), client.post("/v3/services/haproxy/transactions?version=1")):
@@ -181,7 +181,7 @@ def test_a_client_certificate_where_it_stands_for_a_password(client: Client) -> 
 
 
 def test_every_declared_operation_has_a_handler(client: Client) -> None:
-    handlers = [operation.handler for operation in client.app.sidecar.index.operations]
+    handlers = [operation.handler for operation in client.app.services.index.operations]
     assert len(handlers) > 50
     assert all(handlers)
     assert information.info in handlers

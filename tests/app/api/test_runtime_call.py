@@ -40,12 +40,15 @@ def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.M
             writer.close()
 
     async def talk(client: Client) -> None:
-        call = Call(client.app.sidecar, None, {}, {})  # type: ignore[arg-type]
+        call = Call(client.app.services, None, {}, {})  # type: ignore[arg-type]
         async with serving(silent, client.settings.master_runtime), asking(call, seconds=0.1) as runtime:
             await runtime.read("show info", "Name")
 
     async def talk_long(client: Client) -> None:
-        async with serving(silent, client.settings.master_runtime), asking(Call(client.app.sidecar, None, {}, {}), seconds=None) as runtime:  # type: ignore[arg-type]
+        async with (
+            serving(silent, client.settings.master_runtime),
+            asking(Call(client.app.services, None, {}, {}), seconds=None) as runtime,
+        ):  # type: ignore[arg-type]
             await read_long(runtime, "show stat", "", Counters({}, lambda *_: True))
 
     late = r"m\.sock: no answer within 0\.1 s; a change may have been carried out"

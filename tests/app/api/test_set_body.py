@@ -16,8 +16,8 @@ from tests.app.client import Client
 
 @pytest.fixture
 def form(client: Client, tmp_path: Path) -> SetForm:
-    operation = next(each for each in client.app.sidecar.index.operations if each.id == "planConfiguration")
-    return SetForm(Call(client.app.sidecar, operation, {}, {}), tmp_path)
+    operation = next(each for each in client.app.services.index.operations if each.id == "planConfiguration")
+    return SetForm(Call(client.app.services, operation, {}, {}), tmp_path)
 
 
 def test_a_file_arrives_in_pieces(client: Client, form: SetForm) -> None:

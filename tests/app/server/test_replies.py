@@ -166,7 +166,7 @@ def change(site: Site, chosen: int) -> None:
             raw = site.client.get(f"{CONFIG}/raw").body
             site.client.post(f"{CONFIG}/raw?version={version}", raw, headers={"content-type": "text/plain"})
         case 2:
-            site.client.app.sidecar.users.generation += 1
+            site.client.app.services.users.generation += 1
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -186,7 +186,7 @@ def test_it_answers_as_the_long_way_does(tmp_path: Path, seed: int) -> None:
                 halves = (requests[0][:40], requests[0][40:])
                 answers.append(site.send(whole) if whole else site.send(*halves) if luck > 0.8 else site.send(requests[0]))
             lines = [line for line in log.lines if line[1] == "127.0.0.1"]
-            told.append((answers, lines, dict(site.app.sidecar.tally.requests), site._server.server_state.total_requests))
+            told.append((answers, lines, dict(site.app.services.tally.requests), site._server.server_state.total_requests))
             assert (site.taken > 30) is keeps
     for short, long in zip(*told, strict=True):
         assert short == long

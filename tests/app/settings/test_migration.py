@@ -36,7 +36,7 @@ def migrated(directory: Path, text: str) -> tuple[str, dict[str, list]]:
     async def work() -> dict[str, list]:
         given = settings(directory, file=str(file), service_discovery=told)
         async with open_engine(given) as engine:
-            discovery = create_app(given, engine).sidecar.discovery
+            discovery = create_app(given, engine).services.discovery
             migrate(given, discovery)
             return {kind: each.list_all() for kind, each in discovery.kinds.items()}
 

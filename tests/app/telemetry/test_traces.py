@@ -51,7 +51,7 @@ def test_a_request_and_what_it_caused(collector: Collector, tmp_path: Path) -> N
     with serving(tmp_path) as client:
         got = client.post(f"{CONFIG}/backends?version=1&force_reload=true", {"name": "one"}, headers={"traceparent": SENT})
         client.get("/v3/nowhere")
-        client.app.sidecar.traces.close()
+        client.app.services.traces.close()
     spans = {span.name: span for span in collector.spans}
     request = spans["createBackend"]
     assert (request.trace_id.hex(), request.parent_span_id.hex()) == (TRACE, PARENT)
@@ -69,7 +69,7 @@ def attributes(span: Any) -> dict[str, Any]:
 
 
 def test_nothing_is_sent_unless_somebody_names_a_collector(client: Client) -> None:
-    assert client.app.sidecar.traces is None
+    assert client.app.services.traces is None
     assert traces.from_environment({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}) is None
 
 

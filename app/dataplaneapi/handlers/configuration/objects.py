@@ -65,14 +65,14 @@ class Target:
 
 def target(call: Call, *, one: bool) -> Target:
     """`one`: the last name in the path is the object's key."""
-    operation, editor = call.operation, call.sidecar.editor
+    operation, editor = call.operation, call.services.editor
     assert operation.resource is not None
     resource = editor.resources[operation.resource]
     names = list(operation.names)
     key = call.values[names.pop()] if one and names else None
     parent: Parent = None
     if operation.parent is not None:
-        parameter = call.sidecar.bundle["x-resources"][operation.resource].get("parent_parameter")
+        parameter = call.services.bundle["x-resources"][operation.resource].get("parent_parameter")
         name = call.values[names[0]] if names else call.get(parameter, "") if parameter else ""
         parent = (editor.resources[operation.parent], name)
     return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
@@ -81,7 +81,7 @@ def target(call: Call, *, one: bool) -> Target:
 async def read_all(call: ReadCall) -> Response:
     """A collection, filtered by the members that are also query parameters."""
     asked = target(call, one=False)
-    document = call.sidecar.engine.read(call.get("transaction_id"))
+    document = call.services.engine.read(call.get("transaction_id"))
     return await beside_if(document.size > LARGE, _listed, call, asked, document)
 
 
@@ -96,7 +96,7 @@ def _listed(call: Call, asked: Target, document: Document) -> Response:
 async def read_one(call: ReadCall) -> Response:
     asked = target(call, one=True)
     transaction_id = call.get("transaction_id")
-    document = call.sidecar.engine.read(transaction_id)
+    document = call.services.engine.read(transaction_id)
     return await beside_if(document.size > LARGE, lambda: json_response(200, asked.object(document), cacheable=not transaction_id))
 
 
@@ -116,7 +116,7 @@ async def replace_one(call: JsonCall) -> Response:
 
 
 async def _check_there(call: Call, asked: Target, situation: str) -> None:
-    document = call.sidecar.engine.read(call.get("transaction_id"))
+    document = call.services.engine.read(call.get("transaction_id"))
     await beside_if(document.size > LARGE, asked.check_there, document, situation)
 
 
@@ -172,7 +172,7 @@ async def change(
         edited[:] = [edit(document)]
         return edited[0]
 
-    outcome = await call.sidecar.engine.write(
+    outcome = await call.services.engine.write(
         remembering, version=version or None, transaction_id=transaction_id, force_reload=bool(call.get("force_reload", False))
     )
     scheduled = "" if outcome.live else outcome.reload_id
@@ -185,7 +185,7 @@ async def change(
 
 
 def _echo(call: Call, now: Any) -> Any:
-    body, editor = as_it_stands(call.body, now), call.sidecar.editor
+    body, editor = as_it_stands(call.body, now), call.services.editor
     resource = editor.resources.by_name.get(call.operation.resource or "")
     if resource is None or not resource.section:
         return body
@@ -209,6 +209,6 @@ def check_version_or_transaction(
     meant = [
         f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name
     ]
-    current = call.sidecar.engine.version(None) if current is None else current
+    current = call.services.engine.version(None) if current is None else current
     remedy = f"add ?version={current}, which GET {asked} answers, or ?transaction_id= of an open transaction"
     raise ApiError(400, "version or transaction not specified: " + "; ".join([*meant, remedy]))

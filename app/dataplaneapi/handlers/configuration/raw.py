@@ -13,18 +13,18 @@ _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
 
 async def version(call: ReadCall) -> Response:
-    engine, transaction_id = call.sidecar.engine, call.get("transaction_id")
+    engine, transaction_id = call.services.engine, call.get("transaction_id")
     engine.read(transaction_id)
     return json_response(200, engine.version(transaction_id))
 
 
 async def read(call: ReadCall) -> Response:
-    return _text(200, await beside(call.sidecar.engine.raw, call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
+    return _text(200, await beside(call.services.engine.raw, call.get("version"), call.get("transaction_id"), file=call.get("file", "")))
 
 
 async def replace(call: JsonCall) -> Response:
     """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
-    engine, body, file = call.sidecar.engine, call.body, call.get("file", "")
+    engine, body, file = call.services.engine, call.body, call.get("file", "")
     if b"\n" not in body:
         raise ApiError(400, "invalid configuration: no newline character found")
     if call.get("only_validate"):

@@ -18,11 +18,11 @@ def missing_is_404() -> Iterator[None]:
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, [each.as_dict() for each in call.sidecar.engine.transactions(call.get("status"))])
+    return json_response(200, [each.as_dict() for each in call.services.engine.transactions(call.get("status"))])
 
 
 async def start(call: JsonCall) -> Response:
-    engine = call.sidecar.engine
+    engine = call.services.engine
     # A file that was edited is read in a thread here; `start_transaction` finds it known.
     with suppress(Unreadable):
         await engine.notice()
@@ -31,13 +31,13 @@ async def start(call: JsonCall) -> Response:
 
 async def read(call: ReadCall) -> Response:
     with missing_is_404():
-        return json_response(200, call.sidecar.engine.transaction(call.get("id")).as_dict())
+        return json_response(200, call.services.engine.transaction(call.get("id")).as_dict())
 
 
 async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
     with missing_is_404():
-        transaction, outcome = await call.sidecar.engine.commit_transaction(call.get("id"), force_reload=bool(call.get("force_reload")))
+        transaction, outcome = await call.services.engine.commit_transaction(call.get("id"), force_reload=bool(call.get("force_reload")))
     if outcome.live or outcome.reload_id is None:
         return json_response(200, transaction.as_dict())
     told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
@@ -46,5 +46,5 @@ async def commit(call: JsonCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     with missing_is_404():
-        call.sidecar.engine.delete_transaction(call.get("id"))
+        call.services.engine.delete_transaction(call.get("id"))
     return empty(204)

@@ -26,7 +26,7 @@ async def read(call: ReadCall) -> Response:
     id_ = call.get("id")
     where = f"cannot retrieve ACL file for {id_}:"
     async with asking(call, where, kinds=ALL_NOT_THERE) as runtime:
-        acl = await found(runtime, call.sidecar.engine.stores, id_)
+        acl = await found(runtime, call.services.engine.stores, id_)
     if acl is None:
         raise NotFound(f"{where} #{id_} not found")
     return json_response(200, _as_dict(acl))
@@ -87,7 +87,7 @@ async def _changing(call: Call, where: str, kinds: Kinds = (), *, seconds: float
     async with asking(call, where, kinds=kinds, seconds=None if _sync(call) else seconds) as runtime:
         try:
             name = await _name(call, runtime)
-            yield LiveAcl(call.sidecar.engine.site, call.sidecar.engine.stores, name)
+            yield LiveAcl(call.services.engine.site, call.services.engine.stores, name)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
@@ -99,7 +99,7 @@ async def _name(call: Call, runtime: Runtime) -> str:
     parent: str = call.get("parent_name")
     if parent.isdecimal():
         return f"#{parent}"
-    acl = await found(runtime, call.sidecar.engine.stores, parent)
+    acl = await found(runtime, call.services.engine.stores, parent)
     if acl is None:
         return parent if "/" in parent else f"#{parent}"
     return acl.file

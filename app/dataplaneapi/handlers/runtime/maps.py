@@ -94,7 +94,7 @@ async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | No
     path = store.path_of(call.get(named))
     async with asking(call, kinds=kinds, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
         try:
-            yield LiveMap(call.sidecar.engine.site, store, path)
+            yield LiveMap(call.services.engine.site, store, path)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
@@ -106,12 +106,12 @@ async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | No
 async def _existing(call: Call, live: LiveMap) -> Entry:
     found = await live.entry(call.get("id"))
     if found is None:
-        raise NotFound(f"{call.sidecar.engine.runtime.address} {call.get('id')} not found")
+        raise NotFound(f"{call.services.engine.runtime.address} {call.get('id')} not found")
     return found
 
 
 def _store(call: Call) -> MapStore:
-    store = call.sidecar.engine.stores["maps"]
+    store = call.services.engine.stores["maps"]
     assert isinstance(store, MapStore)
     return store
 

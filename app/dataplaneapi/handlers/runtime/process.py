@@ -24,7 +24,7 @@ async def info(call: ReadCall) -> Response:
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
-        return json_response(200, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.place})
+        return json_response(200, {"error": str(error), "runtimeAPI": call.services.engine.runtime.place})
     return json_response(200, {"info": process_info(told, known), "runtimeAPI": runtime.place})
 
 
@@ -49,10 +49,10 @@ async def stats(call: ReadCall) -> Response:
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
-        return json_response(500, {"error": str(error), "runtimeAPI": call.sidecar.engine.runtime.worker_place})
+        return json_response(500, {"error": str(error), "runtimeAPI": call.services.engine.runtime.worker_place})
     return Response(200, counters.answer(runtime.worker_place))
 
 
 def _properties(call: Call, schema: str) -> Mapping[str, Any]:
-    properties: Mapping[str, Any] = call.sidecar.schemas.resolve({"$ref": f"#/components/schemas/{schema}"})["properties"]
+    properties: Mapping[str, Any] = call.services.schemas.resolve({"$ref": f"#/components/schemas/{schema}"})["properties"]
     return properties

@@ -101,7 +101,7 @@ def _undone_by(command: Command, undo: Command) -> Command:
 
 def _drifts(call: Call, backend: str, name: str, before: ServerState | None, after: ServerState | None) -> None:
     """So that no later commit claims that the process does what its text says."""
-    call.sidecar.engine.site.running.drifts(f"server {backend}/{name}", _told(before), _told(after))
+    call.services.engine.site.running.drifts(f"server {backend}/{name}", _told(before), _told(after))
 
 
 def _told(server: ServerState | None) -> str:
@@ -124,6 +124,6 @@ async def _server(runtime: Runtime, backend: str, name: str) -> ServerState:
 
 def as_dict(call: Call, server: ServerState) -> dict[str, Any]:
     """A `runtime_server`, whose members are named as ours; what HAProxy does not know of it is `-`, as it says itself."""
-    members = call.sidecar.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
+    members = call.services.schemas.resolve({"$ref": "#/components/schemas/runtime_server"})["properties"]
     shown = {name: getattr(server, name) for name in members}
     return {name: value for name, value in shown.items() if value is not None} | {"id": str(server.id)}

@@ -52,14 +52,14 @@ async def ca_file(call: ReadCall) -> Response:
     name = call.get("name")
     found = next((row for row in ssl_answers.ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
     if found is None:
-        raise ApiError(404, f"{call.sidecar.engine.runtime.address} {name} not found")
+        raise ApiError(404, f"{call.services.engine.runtime.address} {name} not found")
     return json_response(200, found)
 
 
 async def ca_entry(call: ReadCall) -> Response:
     found = ssl_answers.certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
     if not found:
-        raise ApiError(404, f"{call.sidecar.engine.runtime.address} not found")
+        raise ApiError(404, f"{call.services.engine.runtime.address} not found")
     return json_response(200, found)
 
 

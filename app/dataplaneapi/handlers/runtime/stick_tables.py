@@ -38,7 +38,7 @@ async def read(call: ReadCall) -> Response:
 
 
 async def read_entries(call: ReadCall) -> Response:
-    key, known = call.get("key"), call.sidecar.schemas.resolve({"$ref": "#/components/schemas/stick_table_entry"})["properties"]
+    key, known = call.get("key"), call.services.schemas.resolve({"$ref": "#/components/schemas/stick_table_entry"})["properties"]
     filters = list(_filters(call.get("filter") or ""))
     ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
     async with asking(call, kinds=[NO_TABLE, ("", RuntimeMisused)], classed=False) as runtime:
@@ -124,7 +124,7 @@ def _as_dict(call: Call, table: Table) -> dict[str, Any]:
 
 def _store(call: Call, name: str) -> str:
     """What the backend of that name lets its table store."""
-    editor, document = call.sidecar.editor, call.sidecar.engine.document
+    editor, document = call.services.editor, call.services.engine.document
     try:
         backend = editor.get_object(document, editor.resources[BACKENDS], None, name)
     except NotThere:

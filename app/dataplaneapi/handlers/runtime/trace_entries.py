@@ -12,7 +12,7 @@ TRACES, ENTRIES = "traces", "entries"
 
 
 async def create(call: JsonCall) -> Response:
-    editor = call.sidecar.editor
+    editor = call.services.editor
 
     def edit(document: Document) -> Document:
         return _with_entries(editor, document, [*_entries(editor, document), call.body])
@@ -21,7 +21,7 @@ async def create(call: JsonCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    editor = call.sidecar.editor
+    editor = call.services.editor
     text = editor.resources[TRACES].key
     wanted = " ".join(call.body[text].split())
 

@@ -23,7 +23,7 @@ async def plan(call: TextOrFormCall) -> Response:
     transaction_id = call.get("transaction_id")
     if (call.body is None) == (transaction_id is None):
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
-    work = call.sidecar.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
+    work = call.services.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
     return json_response(200, as_dict(await while_there(call.receive, work)))
 
 
@@ -32,7 +32,7 @@ async def _of_parts(call: Call) -> dict[str, Any]:
     async with received(call) as (texts, files):
         if texts and transaction_id is not None:
             raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
-        work = call.sidecar.engine.plan_set(texts, files, transaction_id=transaction_id)
+        work = call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
         preview, plans = await while_there(call.receive, work)
     told = as_dict(preview) | {"files": [_file(each) for each in plans]}
     return told | {"reload": told["reload"] or any(each.plan.reasons for each in plans)}
@@ -45,7 +45,7 @@ def _file(preview: FilePreview) -> dict[str, Any]:
 
 async def plan_file(call: UploadCall) -> Response:
     """Of other content for a stored file; it is not stored."""
-    stores, name = call.sidecar.engine.stores, call.get("name")
+    stores, name = call.services.engine.stores, call.get("name")
     if (store := stores.get(call.get("store"))) is None:
         raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
     try:
@@ -55,7 +55,7 @@ async def plan_file(call: UploadCall) -> Response:
     try:
         async for piece in call.body.pieces():
             await upload.append(piece)
-        plan = await upload.plan(call.sidecar.engine.site)
+        plan = await upload.plan(call.services.engine.site)
     finally:
         upload.discard()
     return json_response(200, _file_plan(plan))

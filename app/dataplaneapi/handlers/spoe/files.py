@@ -7,26 +7,26 @@ from haproxy_native.commit.commit import Outcome
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, [str(path) for path in call.sidecar.spoe.list()])
+    return json_response(200, [str(path) for path in call.services.spoe.list()])
 
 
 async def create(call: UploadCall) -> Response:
     data = b"".join([piece async for piece in call.body.pieces()])
-    path, outcome = await call.sidecar.spoe.create(call.body.name, data)
+    path, outcome = await call.services.spoe.create(call.body.name, data)
     return json_response(201, str(path), scheduled(outcome))
 
 
 async def read(call: ReadCall) -> Response:
-    return json_response(200, {"data": call.sidecar.spoe.text(call.get("name"))})
+    return json_response(200, {"data": call.services.spoe.text(call.get("name"))})
 
 
 async def delete(call: JsonCall) -> Response:
-    await call.sidecar.spoe.delete(call.get("name"))
+    await call.services.spoe.delete(call.get("name"))
     return empty(204)
 
 
 async def version(call: ReadCall) -> Response:
-    return json_response(200, call.sidecar.spoe.file(call.get("parent_name")).version(call.get("transaction_id")))
+    return json_response(200, call.services.spoe.file(call.get("parent_name")).version(call.get("transaction_id")))
 
 
 def scheduled(outcome: Outcome) -> list[Header]:

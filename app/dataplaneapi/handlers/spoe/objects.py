@@ -12,25 +12,25 @@ from haproxy_native.editing.response_body import as_it_stands
 
 
 def read(call: Call) -> Document:
-    return call.sidecar.spoe.file(call.get("parent_name")).read(call.get("transaction_id"))
+    return call.services.spoe.file(call.get("parent_name")).read(call.get("transaction_id"))
 
 
 def resource(call: Call) -> Resource:
     assert call.operation.resource
-    return call.sidecar.scope_editor.resources[call.operation.resource]
+    return call.services.scope_editor.resources[call.operation.resource]
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, call.sidecar.scope_editor.list_objects(read(call), call.get("scope_name"), resource(call)))
+    return json_response(200, call.services.scope_editor.list_objects(read(call), call.get("scope_name"), resource(call)))
 
 
 async def read_one(call: ReadCall) -> Response:
-    editor = call.sidecar.scope_editor
+    editor = call.services.scope_editor
     return json_response(200, editor.get_object(read(call), call.get("scope_name"), resource(call), call.get("name")))
 
 
 async def create(call: JsonCall) -> Response:
-    editor, scope, kind = call.sidecar.scope_editor, call.get("scope_name"), resource(call)
+    editor, scope, kind = call.services.scope_editor, call.get("scope_name"), resource(call)
     return await change(
         call,
         lambda document: editor.create(document, scope, kind, call.body),
@@ -40,7 +40,7 @@ async def create(call: JsonCall) -> Response:
 
 
 async def replace(call: JsonCall) -> Response:
-    editor, scope, kind, name = call.sidecar.scope_editor, call.get("scope_name"), resource(call), call.get("name")
+    editor, scope, kind, name = call.services.scope_editor, call.get("scope_name"), resource(call), call.get("name")
     with telling_how_to_rename(call):
         return await change(
             call,
@@ -51,13 +51,13 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    editor, kind = call.sidecar.scope_editor, resource(call)
+    editor, kind = call.services.scope_editor, resource(call)
     return await change(call, lambda document: editor.delete(document, call.get("scope_name"), kind, call.get("name")), 204)
 
 
 async def change(call: Call, edit: Callable[[Document], Document], done: int, stored: Callable[[Document], Any] | None = None) -> Response:
     """Makes an edit and answers `done`; the body is the request's, with what was quoted for the client as it is `stored`."""
-    file = call.sidecar.spoe.file(call.get("parent_name"))
+    file = call.services.spoe.file(call.get("parent_name"))
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
     asked = f"/v3/services/haproxy/spoe/{call.get('parent_name')}/version"
     check_version_or_transaction(call, transaction_id, version, file.version(), asked)

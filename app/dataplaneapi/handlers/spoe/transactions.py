@@ -7,7 +7,7 @@ from haproxy_native.spoe.file import SpoeFile
 
 
 def file(call: Call) -> SpoeFile:
-    return call.sidecar.spoe.file(call.get("parent_name"))
+    return call.services.spoe.file(call.get("parent_name"))
 
 
 async def list_all(call: ReadCall) -> Response:

@@ -39,7 +39,7 @@ async def replace(call: UploadCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     """Of a certificate or of a list."""
-    store, site = store_of(call), call.sidecar.engine.site
+    store, site = store_of(call), call.services.engine.site
     path = store.find(call.get("name"))
     outcome = await store.delete(site, call.get("name"), **reloading(call))
     if isinstance(store, CertificateStore) and outcome.live and not call.get("skip_reload"):
@@ -51,7 +51,7 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
     store = certificates_of(call)
     outcome = await received(call, upload, **reloading(call))
     if outcome.live and not call.get("skip_reload"):
-        await store.offer(call.sidecar.engine.site, upload.path)
+        await store.offer(call.services.engine.site, upload.path)
     content, path, size = await _content(store, upload.path)
     headers: list[Header] = []
     if content.warning:

@@ -18,7 +18,7 @@ def test_info(beside: Beside) -> None:
     assert (told["pid"], told["node"], told["version"]) == (beside.haproxy.worker_pid(), "here", shown["Version"])
     assert told["release_date"] == shown["Release_date"].replace("/", "-")
     assert [told["max_conn"], told["nbthread"], told["processes"]] == [int(shown[name]) for name in ("Maxconn", "Nbthread", "Nbproc")]
-    properties = beside.client.app.sidecar.schemas.resolve({"$ref": "#/components/schemas/process_info_item"})["properties"]
+    properties = beside.client.app.services.schemas.resolve({"$ref": "#/components/schemas/process_info_item"})["properties"]
     assert set(properties) - set(told) <= {"zlib_mem_usage", "max_zlib_mem_usage"}, "only what the build has not"
     assert [name for name, value in told.items() if isinstance(value, int) != (properties[name]["type"] == "integer")] == []
 
@@ -37,7 +37,7 @@ def names(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def test_counters_of_everything(beside: Beside) -> None:
     rows = stats(beside)
     assert ("frontend", "web") in names(rows) and ("backend", "app") in names(rows) and ("server", "plain") in names(rows)
-    document = beside.client.app.sidecar.bundle
+    document = beside.client.app.services.bundle
     schema = document["components"]["schemas"]["native_stat_stats"]
     types = {name: {key: each[key] for key in ("type", "enum") if key in each} for name, each in schema["properties"].items()}
     assert {row["stats"]["status"] for row in rows} >= {"OPEN", "UP", "no check"}
