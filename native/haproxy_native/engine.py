@@ -17,7 +17,8 @@ from haproxy_native.beside import beside
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_change
-from haproxy_native.commit.commit import Change, Edit, Outcome, commit
+from haproxy_native.commit.change import Change, Edit, Outcome
+from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Loaded, Planner, Site
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.ledger import Ledger
@@ -108,7 +109,6 @@ class Engine:
         )
         self.soundness = Soundness(self.site)
         self.stores = Stores(settings.directories, settings.storage)
-        self._loaded: Loaded | None = None
         self._watching = Background("watching the files")
 
     async def start(self) -> None:
@@ -134,9 +134,9 @@ class Engine:
             self._watching.begin(MapSync(self.site, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
-        """A commit that is at work ends, and what is pending is carried out first."""
-        async with self.site.lock:
-            pass
+        """Returns when all commits at work have ended, and what was pending has been carried out."""
+        while self.site.works:
+            await asyncio.wait(self.site.works)
         await self.reloads.close()
         await self._watching.stop()
 
@@ -312,17 +312,17 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Loaded]:
-        """While it is entered nobody changes the file."""
-        async with self.site.loading() as self._loaded:
-            yield self._loaded
+        """What HAProxy is about to read."""
+        async with self.site.loading() as loaded:
+            yield loaded
 
     async def loaded(self, document: Document, mark: str) -> None:
-        assert self._loaded
-        await aftermath.succeeded(self.site, self._loaded)
+        async with self.site.lock:
+            await aftermath.succeeded(self.site)
 
     async def refused(self, record: Record) -> int | None:
-        assert self._loaded
-        return await aftermath.failed(self.site, self._loaded)
+        async with self.site.lock:
+            return await aftermath.failed(self.site)
 
     def ended(self, record: Record) -> None:
         keywords = tuple(reason.get("keyword", "") for reason in record.reasons)

@@ -1,25 +1,31 @@
 """The one way a change reaches file and process, in one order: compare, write beside the file, check, back up, replace, publish, apply.
 
-Commits wait for each other; readers wait for nobody. A client that goes away does not stop a commit half-way.
+The lock is held from the last comparison on, never while HAProxy checks or loads a text: others commit meanwhile, and a change that
+another has overtaken starts again, or is a conflict where its client stated a version. A client that goes away does not stop a commit.
 """
 
 import asyncio
+import itertools
 import logging
 import time
 import uuid
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Coroutine, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from haproxy_native.beside import beside
+from haproxy_native.commit.change import Change, Outcome
 from haproxy_native.commit.context import Site
+from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.file_change import FileChange, change_locked
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
+from haproxy_native.editing.file_references import references
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.references import refuse_rebound
-from haproxy_native.errors import Conflict, Refused, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import Refused, RuntimeFailure, RuntimeRefused
 from haproxy_native.events import ChangedLive, Committed
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -30,57 +36,11 @@ from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
-Edit = Callable[[Document], Document]
 PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
 STOPPED = Reason("", 0, "", "HAProxy does not run")
 Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Change:
-    """`version` is the one the client saw, None for any; `keeps_version` takes the text's own instead of counting.
-
-    `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. A text that is not `checked` is one that
-    HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is. What is refused is `kept` for
-    whoever looks for the cause. `sent`: the number of lines of a text as it was sent, by file; HAProxy then names those.
-    """
-
-    edit: Edit
-    version: int | None = None
-    transaction_id: str | None = None
-    force_reload: bool = False
-    skip_reload: bool = False
-    keeps_version: bool = False
-    banner: bool | None = None
-    actions: str = ""
-    checked: bool = True
-    whole: bool = False
-    kept: bool = True
-    sent: Mapping[str, int] = field(default_factory=dict)
-
-    def compare(self, configured: int) -> None:
-        if self.version is None or self.version == configured:
-            return
-        if self.transaction_id:
-            raise Conflict(f"version mismatch, transaction version: {self.version}, configured version: {configured}")
-        raise Conflict(f"version in configuration file is {configured}, given version is {self.version}")
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`."""
-
-    version: int
-    reload_id: str | None = None
-    live: bool = False
-    forced: bool = False
-    reasons: Sequence[Reason] = ()
-
-    @property
-    def kind(self) -> str:
-        if self.forced:
-            return "reloaded"
-        return "scheduled" if self.reload_id else "live" if self.live else "written"
+# How often a change is checked anew because a stored file that it refers to has changed, before those have to wait.
+ATTEMPTS = 3
 
 
 async def commit(site: Site, change: Change | FileChange) -> Outcome:
@@ -91,12 +51,14 @@ async def commit(site: Site, change: Change | FileChange) -> Outcome:
 
 async def counted(site: Site, work: Coroutine[Any, Any, Outcome]) -> Outcome:
     """A commit to its end, and what became of it as an event; raises what it raises."""
-    return await to_the_end(_told(site, work))
+    return await to_the_end(site, _told(site, work))
 
 
-async def to_the_end(work: Coroutine[Any, Any, Result]) -> Result:
-    """Whatever becomes of who waits for it."""
+async def to_the_end(site: Site, work: Coroutine[Any, Any, Result]) -> Result:
+    """Runs to completion, also when the caller is cancelled."""
     task = asyncio.create_task(work)
+    site.works.add(task)
+    task.add_done_callback(site.works.discard)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     return await asyncio.shield(task)
 
@@ -112,12 +74,38 @@ async def _told(site: Site, work: Coroutine[Any, Any, Outcome]) -> Outcome:
 
 
 async def _commit(site: Site, change: Change | FileChange) -> Outcome:
-    async with site.lock:
-        outcome = await (_file_locked(site, change) if isinstance(change, FileChange) else commit_locked(site, change))
-        if outcome.reasons and not change.force_reload:
-            site.memory.set()
-            return replace(outcome, reload_id=site.reloads.schedule(outcome.reasons))
-    return await forced(site, outcome) if outcome.reasons else outcome
+    outcome = await (_of_file(site, change) if isinstance(change, FileChange) else _of_configuration(site, change))
+    return await forced(site, outcome) if outcome.reasons and not outcome.reload_id else outcome
+
+
+def scheduled(site: Site, outcome: Outcome, *, force_reload: bool) -> Outcome:
+    """With the id of the reload that it needs; a forced one has none yet. The caller holds the lock."""
+    if not outcome.reasons or force_reload:
+        return outcome
+    site.memory.set()
+    return replace(outcome, live=False, reload_id=site.reloads.schedule(outcome.reasons))
+
+
+async def _of_configuration(site: Site, change: Change) -> Outcome:
+    """Compared and checked without the lock, then published under it; from the start again where something else was published meanwhile."""
+    async with AsyncExitStack() as quiet:
+        for attempt in itertools.count():
+            if attempt == ATTEMPTS:
+                # Stored files that change faster than HAProxy can check would go on for ever.
+                await quiet.enter_async_context(site.stored_lock)
+            with suppress(Overtaken):
+                prepared = await prepare(site, change)
+                try:
+                    async with site.lock:
+                        return scheduled(site, await publish(site, change, prepared), force_reload=change.force_reload)
+                finally:
+                    prepared.draft.discard()
+    raise AssertionError("unreachable")
+
+
+async def _of_file(site: Site, change: FileChange) -> Outcome:
+    async with site.stored_lock, site.lock:
+        return scheduled(site, await _file_locked(site, change), force_reload=change.force_reload)
 
 
 async def forced(site: Site, outcome: Outcome) -> Outcome:
@@ -128,21 +116,55 @@ async def forced(site: Site, outcome: Outcome) -> Outcome:
     return replace(outcome, live=True, forced=True)
 
 
-async def commit_locked(site: Site, change: Change) -> Outcome:
-    """All but the reload, for who holds the lock."""
-    await site.current.notice_aside()
-    change.compare(site.current.version)
-    before = site.current.document
-    new = await beside(_edited, change, before)
-    stamped = await _replace_file(site, change, before, new)
+@dataclass(frozen=True)
+class Prepared:
+    """A change that HAProxy accepts, beside the file. `base` is the version it starts from, `published` how often stored files had
+    changed."""
+
+    before: Document
+    new: Document
+    base: int
+    stamped: Stamped
+    banner: bool
+    draft: Drafts
+    name: str
+    published: int
+
+
+async def prepare(site: Site, change: Change) -> Prepared:
+    """Compares, edits, writes beside the file and checks. Nothing is locked. Raises what `commit` raises before it, and Overtaken."""
+    current = site.current
+    await current.notice_aside()
+    change.compare(current.version)
+    before, base, published = current.document, current.version, site.publications
+    new = await current.unless_overtaken(beside(_edited, change, before))
+    version = header.version_of(new) if change.keeps_version else base + 1
+    banner = current.banner if change.banner is None else change.banner
+    name = change.transaction_id or str(uuid.uuid4())
+    stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
+    prepared = Prepared(before, new, base, stamped, banner, draft, name, published)
+    try:
+        if change.checked:
+            await current.unless_overtaken(_check(site, change, prepared))
+    except BaseException:
+        draft.discard()
+        raise
+    return prepared
+
+
+async def publish(site: Site, change: Change, prepared: Prepared) -> Outcome:
+    """Replaces the file and brings the process to it, but for a reload. The caller holds the lock. Raises Overtaken, with nothing
+    changed."""
+    stamped, before, new = prepared.stamped, prepared.before, prepared.new
+    await _replace_file(site, change, prepared)
     reasons = await _carry_out(site, change, stamped, before, new)
     for reason in reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
     if reasons or change.skip_reload:
         return Outcome(stamped.version, reasons=tuple(reasons))
     loaded = site.running.document is site.current.document and not site.running.doubt
-    if site.pending and not loaded and (change.whole or header.same_text(before, new)):
-        return Outcome(stamped.version, site.pending)
+    if (waited := site.pending or site.reloads.loading) and not loaded and (change.whole or header.same_text(before, new)):
+        return Outcome(stamped.version, waited)
     return Outcome(stamped.version, live=True)
 
 
@@ -156,46 +178,45 @@ def _edited(change: Change, before: Document) -> Document:
 async def _file_locked(site: Site, change: FileChange) -> Outcome:
     """The configuration and its version stay; what a configuration that waits for its reload refers to waits with it."""
     told = await change_locked(site, change)
-    reasons = told.reasons or ([PENDING] if told.awaited and site.pending and change.may_reload else ())
+    waits = site.pending or site.load
+    reasons = told.reasons or ([PENDING] if told.awaited and waits and change.may_reload else ())
     return Outcome(site.current.version, reasons=tuple(reasons), live=not reasons)
 
 
-async def _replace_file(site: Site, change: Change, before: Document, new: Document) -> Stamped:
-    """From the new document to the published file."""
-    current, base = site.current, site.current.version
-    version = header.version_of(new) if change.keeps_version else base + 1
-    banner = current.banner if change.banner is None else change.banner
-    name = change.transaction_id or str(uuid.uuid4())
-    stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
-    try:
-        if change.checked:
-            await _check(site, change, draft, stamped, base, name)
-        await site.running.observe()
-        if await current.notice_aside() or current.document is not before:
-            raise Conflict(f"version in configuration file is {current.version}, given version is {base}")
-        await asyncio.to_thread(_keep_former, site)
-        if site.pending or not change.skip_reload:
-            site.memory.owe(current.fingerprint, stamped_fingerprint(stamped))
-        await current.install(stamped, draft, banner)
-        if change.checked:
-            site.accepted = current.fingerprint
-    finally:
-        draft.discard()
+async def _replace_file(site: Site, change: Change, prepared: Prepared) -> None:
+    """From the draft to the published file."""
+    current, stamped = site.current, prepared.stamped
+    await site.observe()
+    await current.notice_aside()
+    change.compare(current.version)
+    if current.document is not prepared.before or _is_outdated(site, change, prepared):
+        raise Overtaken
+    await asyncio.to_thread(_keep_former, site)
+    if site.pending or not change.skip_reload:
+        site.memory.owe(current.fingerprint, stamped_fingerprint(stamped))
+    await current.install(stamped, prepared.draft, prepared.banner)
+    if change.checked:
+        site.accepted = current.fingerprint
     if change.transaction_id:
         site.transactions.succeed(change.transaction_id)
-        site.transactions.outdate_older(base)
-    return stamped
+        site.transactions.outdate_older(prepared.base)
 
 
-async def _check(site: Site, change: Change, draft: Drafts, stamped: Stamped, base: int, name: str) -> None:
+def _is_outdated(site: Site, change: Change, prepared: Prepared) -> bool:
+    """Whether a file that the document refers to was changed since HAProxy has checked it."""
+    directory = str(site.current.path.parent)
+    changed = [path for path, number in site.published.items() if number > prepared.published]
+    return change.checked and any(references(prepared.new, str(path), directory) for path in changed)
+
+
+async def _check(site: Site, change: Change, prepared: Prepared) -> None:
     """A refused text stays as a failed transaction."""
     try:
-        await site.ask_haproxy(draft.checked(stamped.document, change.sent), name)
+        await site.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
     except Refused:
         if change.kept:
-            banner = site.current.banner if change.banner is None else change.banner
-            failed = await beside(site.current.stamp, stamped.document, base, banner=banner)
-            site.transactions.fail(name, failed.data)
+            failed = await beside(site.current.stamp, prepared.stamped.document, prepared.base, banner=prepared.banner)
+            site.transactions.fail(prepared.name, failed.data)
         raise
 
 
@@ -246,9 +267,12 @@ async def _apply(site: Site, stamped: Stamped, before: Document, *, may_wait: bo
         return running.reasons()
     plan = await beside(_planned, site, running.document, stamped.document)
     if plan.reasons:
-        return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending and may_wait else list(plan.reasons)
+        waits = site.pending or site.load
+        return await _apply_ahead(site, stamped, before, plan.reasons) if waits and may_wait else list(plan.reasons)
     if refused := await _carried(site, plan, stamped.document):
         return refused
+    if site.load:
+        site.load.edits.append((before, stamped.document))
     running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     return []
 
@@ -264,6 +288,25 @@ async def _apply_ahead(site: Site, stamped: Stamped, before: Document, reasons: 
     if refused := await _carried(site, plan, stamped.document):
         return refused
     running.is_ahead(wanted)
+    if site.load:
+        site.load.edits.append((before, stamped.document))
+    return []
+
+
+async def apply_again(site: Site, edits: Sequence[tuple[Document, Document]]) -> list[Reason]:
+    """Live changes, which another worker has taken, in the one that is in service now; why only a reload can. The caller holds the lock."""
+    running = site.running
+    for before, new in edits:
+        if running.document is None or running.reasons():
+            return running.reasons()
+        if (wanted := await beside(ahead, running.document, before, new)) is None:
+            return [Reason("", 0, "", "the configuration was changed while HAProxy loaded it")]
+        plan = await beside(_planned, site, running.document, wanted)
+        if plan.reasons or (not await _is_done(site, plan) and (refused := await _carried(site, plan, new))):
+            return list(plan.reasons) or refused
+        running.is_ahead(wanted)
+    if running.document and header.same_text(running.document, site.current.document):
+        running.is_loaded(site.current.document, site.current.fingerprint)
     return []
 
 

@@ -5,8 +5,9 @@ The three agree at every moment. An outsider's text is taken over as it is, unde
 
 import asyncio
 import time
+from collections.abc import Coroutine
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from haproxy_native.commit.state_file import MemoryFile, fingerprint, stamped_fingerprint
 from haproxy_native.disk.file import Seen
@@ -19,6 +20,11 @@ from haproxy_native.text.outline import Outline
 
 # Nanoseconds; the kernel's clock for files goes on every 10 ms, or more often.
 _TICK = 20_000_000
+Result = TypeVar("Result")
+
+
+class Overtaken(Exception):
+    """Another document is current now."""
 
 
 class Reading(NamedTuple):
@@ -48,6 +54,7 @@ class Current:
         self._torn = False
         # Raised with every change of what is known: a reading that began before one is out of date.
         self._turn = 0
+        self._works: set[asyncio.Task[Any]] = set()
 
     @property
     def path(self) -> Path:
@@ -104,6 +111,20 @@ class Current:
         self._take(document, max(self.version, header.version_of(document)) + 1, reading.data, reading.seen)
         return True
 
+    async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """The result of work that is about the current document; it is cancelled when that is replaced. Raises Overtaken."""
+        task, own = asyncio.ensure_future(work), asyncio.current_task()
+        self._works.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if own and own.cancelling():
+                task.cancel()
+                raise
+            raise Overtaken from None
+        finally:
+            self._works.discard(task)
+
     @property
     def settled(self) -> bool:
         """Whether another write would have to look otherwise; one that follows another at once need not."""
@@ -149,6 +170,9 @@ class Current:
 
     def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self._turn += 1
+        if document is not self.document:
+            for work in self._works:
+                work.cancel()
         self.document, self.version, self.fingerprint = document, version, mark
         self._seen, self._settled = seen
         self._memory.note(version=version, file=mark)

@@ -44,7 +44,8 @@ class ProcessWatch:
         known = self._site.memory.value
         if self._site.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
             async with self._site.lock:
-                await self._settle(worker)
+                if self._site.load is None:
+                    await self._settle(worker)
 
     async def _settle(self, worker: Worker) -> None:
         site = self._site

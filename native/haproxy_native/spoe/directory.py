@@ -4,11 +4,14 @@ import os
 import re
 import uuid
 from asyncio import to_thread
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from haproxy_native.commit.commit import Outcome, counted
-from haproxy_native.disk.file import ConfigFile
+from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.commit import counted, scheduled
+from haproxy_native.commit.current import Overtaken
+from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unreadable, Unusable
 from haproxy_native.spoe.file import SpoeFile
 from haproxy_native.spoe.surroundings import Surroundings
@@ -74,21 +77,30 @@ class SpoeFiles:
         def is_free() -> bool:
             return not os.path.lexists(path)
 
-        async with around.site.lock:
+        file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
+        while True:
             if not is_free():
                 raise AlreadyThere(f"file {path} already exists. You should delete an existing file first")
-            file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
             draft = await to_thread(file.draft, data, str(uuid.uuid4()))
             try:
-                await around.refuse_wrong(path, draft.path)
-                reasons = around.reasons(path)
-                await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
+                with suppress(Overtaken):
+                    return await self._install(path, draft, is_free)
             finally:
                 draft.discard()
+
+    async def _install(self, path: Path, draft: Draft, is_free: Callable[[], bool]) -> Outcome:
+        """Checked without the lock. Raises Overtaken where the configuration was changed meanwhile, and what `create` raises."""
+        around = self._around
+        asked = await around.refuse_wrong(path, draft.path)
+        async with around.site.stored_lock, around.site.lock:
+            if around.site.current.document is not asked or not is_free():
+                raise Overtaken
+            reasons = around.reasons(path)
+            await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
             # What a deleted file of that name was counts no more.
             self._open.pop(path.name, None)
-            scheduled = around.site.reloads.schedule(reasons) if reasons else None
-        return Outcome(self.file(path.name).version(), scheduled, live=not reasons, reasons=reasons)
+            outcome = Outcome(self.file(path.name).version(), live=not reasons, reasons=reasons)
+            return scheduled(around.site, outcome, force_reload=False)
 
     async def delete(self, name: str) -> None:
         """One that is not there is deleted already. Raises InUse, NotThere for what is no name, and Unusable."""

@@ -7,15 +7,16 @@ import asyncio
 import logging
 import uuid
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.commit import Change, Edit, Outcome, counted, forced
-from haproxy_native.commit.current import Current
+from haproxy_native.commit.change import Change, Edit, Outcome
+from haproxy_native.commit.commit import counted, forced, scheduled
+from haproxy_native.commit.current import Current, Overtaken
 from haproxy_native.commit.state_file import MemoryFile
-from haproxy_native.disk.files import ConfigFiles
+from haproxy_native.disk.files import ConfigFiles, Drafts
 from haproxy_native.editing import header
+from haproxy_native.editing.header import Stamped
 from haproxy_native.errors import Conflict, NoTransaction, Unusable
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.spoe.surroundings import Surroundings
@@ -124,16 +125,16 @@ class SpoeFile:
     # -- the commit
 
     async def _commit(self, change: Change) -> Outcome:
+        """Checked without the lock, published under it; from the start again where the configuration was changed meanwhile."""
         site = self._around.site
-        async with site.lock:
-            outcome = await self._replaced(change)
-            if outcome.reasons and not change.force_reload:
-                return replace(outcome, live=False, reload_id=site.reloads.schedule(outcome.reasons))
-        if outcome.reasons:
-            return await forced(site, outcome)
-        return outcome
+        while True:
+            with suppress(Overtaken):
+                outcome = await self._attempt(change)
+                return await forced(site, outcome) if outcome.reasons and not outcome.reload_id else outcome
 
-    async def _replaced(self, change: Change) -> Outcome:
+    async def _attempt(self, change: Change) -> Outcome:
+        """Raises Overtaken."""
+        site = self._around.site
         self.notice()
         change.compare(self._current.version)
         before = self._current.document
@@ -142,23 +143,33 @@ class SpoeFile:
         self._around.directory.writable()
         stamped, draft = await asyncio.to_thread(self._current.prepare, new, self._current.version + 1, False, name)
         try:
-            await self._around.refuse_wrong(self.path, draft.path)
-            if self._current.notice() or self._current.document is not before:
-                raise Conflict(f"{self.path} has just been edited by somebody else")
-            # A text that stays as it is needs no reload, but for the one it waits for.
-            loaded = header.same_text(before, new) and not self._around.waits(self.path)
-            reasons = [] if loaded else self._around.reasons(self.path)
-            await self._around.install(self.path, lambda: self._current.install(stamped, draft, False), reasons)
+            asked = await self._around.refuse_wrong(self.path, draft.path)
+            async with site.stored_lock, site.lock:
+                if self._current.notice() or self._current.document is not before:
+                    change.compare(self._current.version)
+                    raise Overtaken
+                if site.current.document is not asked:
+                    raise Overtaken
+                return scheduled(
+                    site, await self._publish(change, stamped, draft, same=header.same_text(before, new)), force_reload=change.force_reload
+                )
         finally:
             draft.discard()
+
+    async def _publish(self, change: Change, stamped: Stamped, draft: Drafts, *, same: bool) -> Outcome:
+        # A text that stays as it is needs no reload, but for the one it waits for.
+        loaded = same and not self._around.waits(self.path)
+        reasons = [] if loaded else self._around.reasons(self.path)
+        await self._around.install(self.path, lambda: self._current.install(stamped, draft, False), reasons)
         if change.transaction_id:
             self._transactions.succeed(change.transaction_id)
             reasons = reasons or [Reason("", 0, "", f"a transaction of the SPOE file {self.name} was committed")]
         return Outcome(stamped.version, live=True, reasons=reasons)
 
     async def _remove(self) -> Outcome:
-        async with self._around.site.lock:
+        async with self._around.site.stored_lock, self._around.site.lock:
             await self._around.refuse_in_use(self.path)
+            self._around.site.note_published(self.path)
             with self._around.directory.used():
                 self.path.unlink(missing_ok=True)
             self._memory.path.unlink(missing_ok=True)

@@ -32,17 +32,22 @@ class Surroundings:
     references: References
     outline: Outline
 
-    async def refuse_wrong(self, file: Path, draft: Path) -> None:
-        """Asks HAProxy, where the configuration reads the file, whether it would take the draft in its place. Raises Refused."""
+    async def refuse_wrong(self, file: Path, draft: Path) -> Document:
+        """Asks HAProxy, where the configuration reads the file, whether it would take the draft in its place. Raises Refused.
+
+        The configuration that was asked about: the answer holds as long as that is current.
+        """
         site = self.site
         with suppress(Unreadable):
             await site.current.notice_aside()
-        if not self.references.to(site.current.document, file):
-            return
-        document = self.references.redirected(site.current.document, file, draft)
+        asked = site.current.document
+        if not self.references.to(asked, file):
+            return asked
+        document = self.references.redirected(asked, file, draft)
         configuration = await to_thread(site.current.file.draft, document.data, str(uuid.uuid4()))
         try:
-            await site.ask_haproxy(configuration.checked(document))
+            await site.current.unless_overtaken(site.ask_haproxy(configuration.checked(document)))
+            return asked
         except Refused as error:
             raise _about(error, str(draft), str(file)) from None
         finally:
@@ -50,6 +55,7 @@ class Surroundings:
 
     async def install(self, file: Path, install: Callable[[], Awaitable[None]], reasons: Sequence[Reason]) -> None:
         """Makes the file what it is to be; what the worker has read is kept until it has read that, or put back with a failed reload."""
+        self.site.note_published(file)
         stored = self.site.stored
         if not self.references.to(self.running, file):
             await install()

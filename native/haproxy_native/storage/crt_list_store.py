@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from haproxy_native.commit.commit import Outcome
+from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.context import Site
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import Reference

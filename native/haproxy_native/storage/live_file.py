@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from haproxy_native.commit.commit import Outcome, commit
+from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Site
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import Draft

@@ -15,7 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from haproxy_native.commit.commit import Outcome, commit
+from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Site
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk import beneath

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from haproxy_native.commit.commit import Outcome, commit
+from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import Site
 from haproxy_native.commit.file_change import FileChange, Store, notice
 from haproxy_native.disk.file import Draft

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.commit.commit import Change
+from haproxy_native.commit.change import Change
 from haproxy_native.editing import header
 from haproxy_native.errors import Conflict, NativeError, WriteFailed
 from haproxy_native.text.document import Document

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.commit.commit import Outcome
+from haproxy_native.commit.change import Outcome
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, InUse
 from haproxy_native.runtime import ssl_files

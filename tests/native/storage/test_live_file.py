@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.commit.commit import Outcome
+from haproxy_native.commit.change import Outcome
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import NotFound, RuntimeAbsent
 from haproxy_native.planning.outcome import Reason

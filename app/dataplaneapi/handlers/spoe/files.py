@@ -3,7 +3,7 @@
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
-from haproxy_native.commit.commit import Outcome
+from haproxy_native.commit.change import Outcome
 
 
 async def list_all(call: ReadCall) -> Response:

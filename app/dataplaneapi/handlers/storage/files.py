@@ -9,7 +9,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, FileResponse, Response, empty, json_response
 from dataplaneapi.api.upload import File, UploadCall
 from dataplaneapi.open_engine import STORES
-from haproxy_native.commit.commit import Outcome
+from haproxy_native.commit.change import Outcome
 from haproxy_native.storage.store import Store
 from haproxy_native.storage.upload import Upload
 
