@@ -252,6 +252,12 @@ class Engine:
         plans = await coming.previews(self.site, files)
         return await preview(self.site, document, partial(coming.check, self.site, files), sent=bool(texts)), plans
 
+    @asynccontextmanager
+    async def changing_the_worker(self) -> AsyncIterator[None]:
+        """Changes of the running process alone: none is between a commit's plan and its commands."""
+        async with self.site.lock:
+            yield
+
     # -- transactions
 
     def start_transaction(self, version: int | None) -> Transaction:

@@ -19,7 +19,7 @@ UNKNOWN_RING = "log-forward more\n    bind 127.0.0.1:{port}\n    log ring@nowher
 
 @contextmanager
 def beside(
-    directory: Path, command: str, *, master: bool = False, sees_master: bool = False, version: str = "3.2", delay: int = 1
+    directory: Path, command: str, *, master: bool = False, sees_master: bool = False, version: str = "3.2", delay: int = 50
 ) -> Iterator[Quick]:
     """`command` is a shell's, in which $PID is HAProxy's. `sees_master`: the server knows the socket, and reloads by the command."""
     pid = directory / "haproxy.pid"
@@ -29,7 +29,7 @@ def beside(
     script.chmod(0o755)
     with (
         HAProxy(directory, CONFIG, binary=binaries.exactly(version), master=master or sees_master) as haproxy,
-        Quick(haproxy, settings=settings, reload={"reload_cmd": str(script), "reload_delay": delay}) as sidecar,
+        Quick(haproxy, settings=settings, reload={"reload_cmd": str(script)}, delay=delay) as sidecar,
     ):
         pid.write_text(str(haproxy.pid))
         yield sidecar
@@ -95,7 +95,7 @@ def test_a_haproxy_that_is_dead_loads_the_file_when_it_starts(tmp_path: Path, co
 
 def test_what_a_dead_worker_had_loaded_is_not_live(tmp_path: Path) -> None:
     """Neither while the reload that would find it dead is yet to come."""
-    with beside(tmp_path, "true", delay=60) as sidecar:
+    with beside(tmp_path, "true", delay=60_000) as sidecar:
         text = sidecar.get("raw").text
         sidecar.haproxy.kill()
         assert add(sidecar, "first").status_code == 202
