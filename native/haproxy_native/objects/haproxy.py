@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.commit import Outcome
+from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine, EngineSettings
 from haproxy_native.errors import Unreadable
