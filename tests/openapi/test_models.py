@@ -30,3 +30,25 @@ def test_one_module_for_each_schema_without_notes():
     assert "code: Whole[Literal[1, 2]] | None = None" in files["part.py"]
     assert "alias='x-haproxy'" in files["part.py"]
     assert "part: part_1.Part | None = None" in files["thing.py"]
+
+
+def test_descriptions_stand_behind_members_with_their_units():
+    duration = {"type": "integer", "x-duration": True, "x-default-unit": "ms"}
+    text = made(
+        {
+            "thing": {
+                "type": "object",
+                "description": 'A thing\'s "line" \\ more.',
+                "properties": {
+                    "inter": {**duration, "description": "Milliseconds between two."},
+                    "wait": {**duration, "description": "How long it waits."},
+                    "size": {"type": "integer", "x-size": True, "description": "Of the buffer."},
+                    "description": {"type": "string", "description": "What it is."},
+                },
+            }
+        }
+    )["thing.py"]
+    thing = next(node for node in ast.parse(text).body if isinstance(node, ast.ClassDef))
+    assert ast.get_docstring(thing) == 'A thing\'s "line" \\ more.'
+    told = [node.value.value for node in thing.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    assert told[1:] == ["Milliseconds between two.", "How long it waits. In milliseconds.", "Of the buffer. In bytes.", "What it is."]

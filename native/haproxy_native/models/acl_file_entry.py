@@ -5,5 +5,9 @@ from pydantic import StrictStr
 
 
 class AclFileEntry(Model):
+    """A pattern of an ACL."""
+
     id: StrictStr | None = None
+    """Reference by which HAProxy knows it."""
     value: StrictStr | None = None
+    """The pattern."""

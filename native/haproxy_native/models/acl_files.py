@@ -6,4 +6,6 @@ from . import acl_file
 
 
 class AclFiles(RootModel[list[acl_file.AclFile]]):
+    """All of the running HAProxy."""
+
     root: list[acl_file.AclFile]

@@ -6,4 +6,6 @@ from . import acl_file_entry
 
 
 class AclFilesEntries(RootModel[list[acl_file_entry.AclFileEntry]]):
+    """All of an ACL."""
+
     root: list[acl_file_entry.AclFileEntry]

@@ -6,4 +6,6 @@ from . import acl
 
 
 class Acls(RootModel[list[acl.Acl]]):
+    """All of one section, in order."""
+
     root: list[acl.Acl]

@@ -5,10 +5,19 @@ from pydantic import AwareDatetime, StrictStr
 
 
 class AcmeCertificateStatus(Model):
+    """How one certificate stands."""
+
     acme_section: StrictStr | None = None
+    """The acme section that it is renewed by."""
     certificate: StrictStr | None = None
+    """Name by which HAProxy knows it."""
     expiries_in: StrictStr | None = None
+    """Time until it is no longer valid."""
     expiry_date: AwareDatetime | None = None
+    """When it is no longer valid."""
     renewal_in: StrictStr | None = None
+    """Time until it is renewed."""
     scheduled_renewal: AwareDatetime | None = None
+    """When it is renewed next."""
     state: StrictStr | None = None
+    """Whether it is being renewed."""

@@ -6,4 +6,6 @@ from . import acme_provider
 
 
 class AcmeProviders(RootModel[list[acme_provider.AcmeProvider]]):
+    """All such sections."""
+
     root: list[acme_provider.AcmeProvider]

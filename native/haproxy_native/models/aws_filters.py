@@ -5,5 +5,9 @@ from pydantic import StrictStr
 
 
 class AwsFilters(Model):
+    """A filter of EC2."""
+
     key: StrictStr
+    """Name of the filter."""
     value: StrictStr
+    """Value that it compares with."""

@@ -6,4 +6,6 @@ from . import aws_region
 
 
 class AwsRegions(RootModel[list[aws_region.AwsRegion]]):
+    """All regions."""
+
     root: list[aws_region.AwsRegion]

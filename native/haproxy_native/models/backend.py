@@ -22,6 +22,8 @@ from .backend_base import BackendBase
 
 
 class Backend(BackendBase):
+    """A backend section, with its children where the whole section is asked for (HAProxy Configuration Manual, section 4)."""
+
     acl_list: acls.Acls | None = None
     filter_list: filters.Filters | None = None
     filter_sequence_list: filter_sequences.FilterSequences | None = None
@@ -37,7 +39,9 @@ class Backend(BackendBase):
         None
     )
     server_templates: dict[str, server_template.ServerTemplate] | None = None
+    """Server templates by prefix."""
     servers: dict[str, server.Server] | None = None
+    """Servers by name."""
     stick_rule_list: stick_rules.StickRules | None = None
     tcp_check_rule_list: tcp_checks.TcpChecks | None = None
     tcp_request_rule_list: tcp_request_rules.TcpRequestRules | None = None

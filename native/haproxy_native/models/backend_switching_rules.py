@@ -8,4 +8,6 @@ from . import backend_switching_rule
 class BackendSwitchingRules(
     RootModel[list[backend_switching_rule.BackendSwitchingRule]]
 ):
+    """All of one section, in order."""
+
     root: list[backend_switching_rule.BackendSwitchingRule]

@@ -6,4 +6,6 @@ from . import backend
 
 
 class Backends(RootModel[list[backend.Backend]]):
+    """All backend sections."""
+
     root: list[backend.Backend]

@@ -6,4 +6,6 @@ from . import bind
 
 
 class Binds(RootModel[list[bind.Bind]]):
+    """All of one section, in order."""
+
     root: list[bind.Bind]

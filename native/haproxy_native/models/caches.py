@@ -6,4 +6,6 @@ from . import cache
 
 
 class Caches(RootModel[list[cache.Cache]]):
+    """All such sections."""
+
     root: list[cache.Cache]

@@ -6,4 +6,6 @@ from . import capture
 
 
 class Captures(RootModel[list[capture.Capture]]):
+    """All of one section, in order."""
+
     root: list[capture.Capture]

@@ -6,4 +6,6 @@ from . import consul
 
 
 class Consuls(RootModel[list[consul.Consul]]):
+    """All Consul agents."""
+
     root: list[consul.Consul]

@@ -6,4 +6,6 @@ from . import crt_load
 
 
 class CrtLoads(RootModel[list[crt_load.CrtLoad]]):
+    """All of one section, in order."""
+
     root: list[crt_load.CrtLoad]

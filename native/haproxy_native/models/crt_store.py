@@ -5,4 +5,7 @@ from .crt_store_base import CrtStoreBase
 
 
 class CrtStore(CrtStoreBase):
+    """A crt-store section with what it loads."""
+
     crt_loads: dict[str, crt_load.CrtLoad] | None = None
+    """Certificates by name."""

@@ -6,4 +6,6 @@ from . import crt_store
 
 
 class CrtStores(RootModel[list[crt_store.CrtStore]]):
+    """All such sections."""
+
     root: list[crt_store.CrtStore]

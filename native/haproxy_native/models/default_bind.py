@@ -8,5 +8,9 @@ from .bind_params import BindParams
 
 
 class DefaultBind(BindParams):
+    """Options for all listeners of a peers section, one default-bind line."""
+
     metadata: dict[str, Any] | None = None
+    """JSON object that is kept as the comment of the line."""
     name: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    """Name of the listener."""

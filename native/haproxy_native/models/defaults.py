@@ -17,6 +17,8 @@ from .defaults_base import DefaultsBase
 
 
 class Defaults(DefaultsBase):
+    """A defaults section, with its children where the whole section is asked for (HAProxy Configuration Manual, section 4)."""
+
     acl_list: acls.Acls | None = None
     http_after_response_rule_list: (
         http_after_response_rules.HttpAfterResponseRules | None

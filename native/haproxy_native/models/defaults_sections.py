@@ -6,4 +6,6 @@ from . import defaults
 
 
 class DefaultsSections(RootModel[list[defaults.Defaults]]):
+    """All defaults sections."""
+
     root: list[defaults.Defaults]

@@ -6,4 +6,6 @@ from . import dgram_bind
 
 
 class DgramBinds(RootModel[list[dgram_bind.DgramBind]]):
+    """All of one section, in order."""
+
     root: list[dgram_bind.DgramBind]

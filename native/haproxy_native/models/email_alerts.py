@@ -6,4 +6,6 @@ from . import email_alert
 
 
 class EmailAlerts(RootModel[list[email_alert.EmailAlert]]):
+    """Several of them."""
+
     root: list[email_alert.EmailAlert]

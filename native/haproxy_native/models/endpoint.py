@@ -5,6 +5,11 @@ from pydantic import StrictStr
 
 
 class Endpoint(Model):
+    """One path below another."""
+
     description: StrictStr | None = None
+    """What is found there."""
     title: StrictStr | None = None
+    """Summary of the path's reading operation."""
     url: StrictStr | None = None
+    """Path below the base path."""

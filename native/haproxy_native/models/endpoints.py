@@ -6,4 +6,6 @@ from . import endpoint
 
 
 class Endpoints(RootModel[list[endpoint.Endpoint]]):
+    """All readable paths one segment below."""
+
     root: list[endpoint.Endpoint]

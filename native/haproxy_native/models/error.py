@@ -5,9 +5,13 @@ from pydantic import ConfigDict, StrictInt, StrictStr
 
 
 class Error(Model):
+    """Why a request failed."""
+
     model_config = ConfigDict(
         extra='allow',
     )
     __pydantic_extra__: dict[str, StrictStr]
     code: StrictInt
+    """Status of the answer."""
     message: StrictStr
+    """What was wrong, and what helps."""

@@ -5,4 +5,7 @@ from .fcgi_app_base import FcgiAppBase
 
 
 class FcgiApp(FcgiAppBase):
+    """A fcgi-app section with its ACLs."""
+
     acl_list: acls.Acls | None = None
+    """Named tests."""

@@ -6,4 +6,6 @@ from . import fcgi_app
 
 
 class FcgiApps(RootModel[list[fcgi_app.FcgiApp]]):
+    """All such sections."""
+
     root: list[fcgi_app.FcgiApp]

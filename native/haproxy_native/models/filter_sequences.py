@@ -6,4 +6,6 @@ from . import filter_sequence
 
 
 class FilterSequences(RootModel[list[filter_sequence.FilterSequence]]):
+    """All of one section, in order."""
+
     root: list[filter_sequence.FilterSequence]

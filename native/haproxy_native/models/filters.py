@@ -6,4 +6,6 @@ from . import filter
 
 
 class Filters(RootModel[list[filter.Filter]]):
+    """All of one section, in order."""
+
     root: list[filter.Filter]

@@ -21,11 +21,14 @@ from .frontend_base import FrontendBase
 
 
 class Frontend(FrontendBase):
+    """A frontend section, with its children where the whole section is asked for (HAProxy Configuration Manual, section 4)."""
+
     acl_list: acls.Acls | None = None
     backend_switching_rule_list: (
         backend_switching_rules.BackendSwitchingRules | None
     ) = None
     binds: dict[str, bind.Bind] | None = None
+    """Binds by name."""
     capture_list: captures.Captures | None = None
     filter_list: filters.Filters | None = None
     filter_sequence_list: filter_sequences.FilterSequences | None = None

@@ -6,4 +6,6 @@ from . import frontend
 
 
 class Frontends(RootModel[list[frontend.Frontend]]):
+    """All frontend sections."""
+
     root: list[frontend.Frontend]

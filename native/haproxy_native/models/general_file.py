@@ -5,8 +5,15 @@ from pydantic import StrictInt, StrictStr
 
 
 class GeneralFile(Model):
+    """A file for general use."""
+
     description: StrictStr | None = None
+    """What is known about it."""
     file: StrictStr | None = None
+    """Path of the file."""
     id: StrictStr | None = None
+    """Number by which HAProxy knows it."""
     size: StrictInt | None = None
+    """Bytes."""
     storage_name: StrictStr | None = None
+    """Name of the file in its directory."""

@@ -6,4 +6,6 @@ from . import general_file
 
 
 class GeneralFiles(RootModel[list[general_file.GeneralFile]]):
+    """Files for general use."""
+
     root: list[general_file.GeneralFile]

@@ -5,4 +5,6 @@ from .global_base import GlobalBase
 
 
 class Global(GlobalBase):
+    """The global section (HAProxy Configuration Manual, section 3)."""
+
     log_target_list: log_targets.LogTargets | None = None

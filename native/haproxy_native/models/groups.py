@@ -6,4 +6,6 @@ from . import group
 
 
 class Groups(RootModel[list[group.Group]]):
+    """All of one section, in order."""
+
     root: list[group.Group]

@@ -6,4 +6,7 @@ from haproxy_native.models import Model
 
 
 class Health(Model):
+    """Whether HAProxy runs."""
+
     haproxy: Literal['up', 'down', 'unknown'] | None = None
+    """What the status command says; unknown without one."""

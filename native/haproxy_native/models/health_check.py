@@ -4,4 +4,6 @@ from haproxy_native.models import Model
 
 
 class HealthCheck(Model):
+    """A healthcheck section."""
+
     pass

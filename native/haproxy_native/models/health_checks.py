@@ -6,4 +6,6 @@ from . import health_check
 
 
 class HealthChecks(RootModel[list[health_check.HealthCheck]]):
+    """All such sections."""
+
     root: list[health_check.HealthCheck]

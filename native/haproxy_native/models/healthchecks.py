@@ -6,4 +6,6 @@ from . import healthcheck
 
 
 class Healthchecks(RootModel[list[healthcheck.Healthcheck]]):
+    """All such sections."""
+
     root: list[healthcheck.Healthcheck]

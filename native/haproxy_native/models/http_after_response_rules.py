@@ -8,4 +8,6 @@ from . import http_after_response_rule
 class HttpAfterResponseRules(
     RootModel[list[http_after_response_rule.HttpAfterResponseRule]]
 ):
+    """All of one section, in order."""
+
     root: list[http_after_response_rule.HttpAfterResponseRule]

@@ -6,4 +6,6 @@ from . import http_check
 
 
 class HttpChecks(RootModel[list[http_check.HttpCheck]]):
+    """All of one section, in order."""
+
     root: list[http_check.HttpCheck]

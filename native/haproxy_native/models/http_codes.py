@@ -7,4 +7,7 @@ from pydantic import Field, StrictStr
 
 
 class HttpCodes(Model):
+    """Statuses of one line."""
+
     value: Annotated[StrictStr, Field(pattern='^[a-zA-Z0-9 +\\-,]+$')]
+    """Numbers and ranges with commas, each with + or - to add or take away."""

@@ -6,4 +6,6 @@ from . import http_errors_section
 
 
 class HttpErrorsSections(RootModel[list[http_errors_section.HttpErrorsSection]]):
+    """All such sections."""
+
     root: list[http_errors_section.HttpErrorsSection]

@@ -6,4 +6,6 @@ from . import http_request_rule
 
 
 class HttpRequestRules(RootModel[list[http_request_rule.HttpRequestRule]]):
+    """All of one section, in order."""
+
     root: list[http_request_rule.HttpRequestRule]

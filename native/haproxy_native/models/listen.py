@@ -28,8 +28,11 @@ from .listen_base import ListenBase
 
 
 class Listen(ListenBase):
+    """A listen section with everything in it. HAProxy Configuration Manual, section 4.1."""
+
     acl_list: acls.Acls | None = None
     binds: dict[str, bind.Bind] | None = None
+    """Addresses it listens on."""
     backend_switching_rule_list: (
         backend_switching_rules.BackendSwitchingRules | None
     ) = None
@@ -50,7 +53,9 @@ class Listen(ListenBase):
         None
     )
     server_templates: dict[str, server_template.ServerTemplate] | None = None
+    """Families of servers found at run time."""
     servers: dict[str, server.Server] | None = None
+    """Servers by name."""
     ssl_front_use_list: ssl_front_uses.SslFrontUses | None = None
     stick_rule_list: stick_rules.StickRules | None = None
     tcp_check_rule_list: tcp_checks.TcpChecks | None = None

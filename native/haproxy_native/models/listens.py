@@ -6,4 +6,6 @@ from . import listen
 
 
 class Listens(RootModel[list[listen.Listen]]):
+    """All listen sections."""
+
     root: list[listen.Listen]

@@ -5,6 +5,11 @@ from .log_forward_base import LogForwardBase
 
 
 class LogForward(LogForwardBase):
+    """A log-forward section with its listeners and targets."""
+
     binds: dict[str, bind.Bind] | None = None
+    """Listeners by name."""
     dgram_binds: dict[str, dgram_bind.DgramBind] | None = None
+    """Datagram listeners by name."""
     log_target_list: log_targets.LogTargets | None = None
+    """Where logs go."""

@@ -6,4 +6,6 @@ from . import log_forward
 
 
 class LogForwards(RootModel[list[log_forward.LogForward]]):
+    """All such sections."""
+
     root: list[log_forward.LogForward]

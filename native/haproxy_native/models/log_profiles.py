@@ -6,4 +6,6 @@ from . import log_profile
 
 
 class LogProfiles(RootModel[list[log_profile.LogProfile]]):
+    """All such sections."""
+
     root: list[log_profile.LogProfile]

@@ -6,4 +6,6 @@ from . import log_target
 
 
 class LogTargets(RootModel[list[log_target.LogTarget]]):
+    """All of one section, in order."""
+
     root: list[log_target.LogTarget]

@@ -6,4 +6,6 @@ from . import mailer_entry
 
 
 class MailerEntries(RootModel[list[mailer_entry.MailerEntry]]):
+    """All of one section, in order."""
+
     root: list[mailer_entry.MailerEntry]

@@ -5,4 +5,7 @@ from .mailers_section_base import MailersSectionBase
 
 
 class MailersSection(MailersSectionBase):
+    """A mailers section with its servers."""
+
     mailer_entries: dict[str, mailer_entry.MailerEntry] | None = None
+    """Mail servers by name."""

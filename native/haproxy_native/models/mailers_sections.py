@@ -6,4 +6,6 @@ from . import mailers_section
 
 
 class MailersSections(RootModel[list[mailers_section.MailersSection]]):
+    """All such sections."""
+
     root: list[mailers_section.MailersSection]

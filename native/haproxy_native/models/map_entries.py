@@ -6,4 +6,6 @@ from . import map_entry
 
 
 class MapEntries(RootModel[list[map_entry.MapEntry]]):
+    """Entries in the order of the map."""
+
     root: list[map_entry.MapEntry]

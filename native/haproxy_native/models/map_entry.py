@@ -5,6 +5,11 @@ from pydantic import StrictStr
 
 
 class MapEntry(Model):
+    """One line of a map."""
+
     id: StrictStr | None = None
+    """Where HAProxy has it in memory."""
     key: StrictStr | None = None
+    """What is looked up."""
     value: StrictStr | None = None
+    """What is found."""

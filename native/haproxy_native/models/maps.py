@@ -6,4 +6,6 @@ from . import map
 
 
 class Maps(RootModel[list[map.Map]]):
+    """The maps there are."""
+
     root: list[map.Map]

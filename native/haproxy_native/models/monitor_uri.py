@@ -4,4 +4,6 @@ from pydantic import RootModel, StrictStr
 
 
 class MonitorUri(RootModel[StrictStr]):
+    """Path that is answered at once for monitors in front of HAProxy."""
+
     root: StrictStr

@@ -6,4 +6,6 @@ from . import nameserver
 
 
 class Nameservers(RootModel[list[nameserver.Nameserver]]):
+    """All of one section, in order."""
+
     root: list[nameserver.Nameserver]

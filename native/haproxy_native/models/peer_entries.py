@@ -6,4 +6,6 @@ from . import peer_entry
 
 
 class PeerEntries(RootModel[list[peer_entry.PeerEntry]]):
+    """All of one section, in order."""
+
     root: list[peer_entry.PeerEntry]

@@ -6,4 +6,6 @@ from . import peer_section
 
 
 class PeerSections(RootModel[list[peer_section.PeerSection]]):
+    """All such sections."""
+
     root: list[peer_section.PeerSection]

@@ -7,5 +7,9 @@ from pydantic import StrictStr
 
 
 class PersistCondition(Model):
+    """When persistence is forced or ignored (HAProxy Configuration Manual, section 4.2 \"force-persist\")."""
+
     cond: Literal['if', 'unless']
+    """Whether the test has to hold or to fail."""
     cond_test: StrictStr
+    """ACLs that are tested."""

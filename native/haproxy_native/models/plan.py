@@ -7,10 +7,19 @@ from . import haproxy_message, reload_reason, sent_file_plan
 
 
 class Plan(Model):
+    """What a configuration would change, and how it would be applied."""
+
     commands: list[StrictStr]
+    """Runtime commands that take the change live."""
     diff: StrictStr
+    """Unified difference from the current configuration."""
     files: list[sent_file_plan.SentFilePlan] | None = None
+    """Plans of the stored files of a form."""
     messages: list[haproxy_message.HaproxyMessage]
+    """What HAProxy says about the configuration."""
     reasons: list[reload_reason.ReloadReason]
+    """Why a reload is needed."""
     reload: StrictBool
+    """Whether a reload is needed, also for one of the files."""
     valid: StrictBool
+    """Whether HAProxy accepts the configuration."""

@@ -7,6 +7,11 @@ from . import process_info_item
 
 
 class ProcessInfo(Model):
+    """Facts about the process that answers."""
+
     error: StrictStr | None = None
+    """Why there is no information."""
     info: process_info_item.ProcessInfoItem | None = None
+    """The facts."""
     runtimeAPI: StrictStr | None = None
+    """The socket that was asked."""

@@ -7,5 +7,9 @@ from pydantic import StrictInt
 
 
 class Redispatch(Model):
+    """Whether another server is tried, an option redispatch line (HAProxy Configuration Manual, section 4.2)."""
+
     enabled: Literal['enabled', 'disabled']
+    """Whether requests may leave the server that persistence asks for."""
     interval: StrictInt | None = None
+    """Every how many retries; counted from the last one when negative."""

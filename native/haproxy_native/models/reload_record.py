@@ -9,20 +9,39 @@ from . import reload_reason
 
 
 class ReloadRecord(Model):
+    """Everything that is known about one reload."""
+
     continued_in: StrictStr | None = None
+    """Id of the reload that does the work of this one, and has its outcome."""
     ended: StrictFloat | None = None
+    """When its outcome was known in seconds since 1970."""
     error: StrictStr | None = None
+    """Why it failed in short."""
     id: Annotated[StrictStr, Field(pattern='^\\d{4}-\\d{2}-\\d{2}-\\d+$')]
+    """Date and number of the reload."""
     pid_after: StrictInt | None = None
+    """Process id of the worker that answers since."""
     pid_before: StrictInt | None = None
+    """Process id of the worker that answered before."""
     reasons: list[reload_reason.ReloadReason]
+    """Why it was needed."""
     refused: StrictStr | None = None
+    """The configuration that HAProxy did not take; only after a failure."""
     reload_timestamp: StrictInt | None = None
+    """When it was done in seconds since 1970."""
     requested: StrictFloat
+    """When it was first asked for in seconds since 1970."""
     response: StrictStr | None = None
+    """What HAProxy said, or what a reload in progress waits for."""
     restored_version: StrictInt | None = None
+    """Version under which the running configuration was put back after a failure."""
     started: StrictFloat | None = None
+    """When HAProxy was told to read the file in seconds since 1970."""
     status: Literal['failed', 'in_progress', 'succeeded']
+    """How far it is."""
     origins: list[dict[str, StrictStr]] | None = None
+    """The requests that asked for it: their ids and, where they were sent, their traces."""
     verified: StrictBool
+    """Whether a worker with a new process id was seen to answer."""
     version: StrictInt | None = None
+    """Version of the configuration that was loaded."""

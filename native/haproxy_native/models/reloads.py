@@ -6,4 +6,6 @@ from . import reload
 
 
 class Reloads(RootModel[list[reload.Reload]]):
+    """The failed ones, the last that succeeded and the pending one."""
+
     root: list[reload.Reload]

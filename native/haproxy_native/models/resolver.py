@@ -5,4 +5,7 @@ from .resolver_base import ResolverBase
 
 
 class Resolver(ResolverBase):
+    """A resolvers section with its name servers."""
+
     nameservers: dict[str, nameserver.Nameserver] | None = None
+    """Name servers by name."""

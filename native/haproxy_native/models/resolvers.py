@@ -6,4 +6,6 @@ from . import resolver
 
 
 class Resolvers(RootModel[list[resolver.Resolver]]):
+    """All such sections."""
+
     root: list[resolver.Resolver]

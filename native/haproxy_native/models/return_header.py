@@ -5,5 +5,9 @@ from pydantic import StrictStr
 
 
 class ReturnHeader(Model):
+    """One header field."""
+
     fmt: StrictStr
+    """Log-format string that gives its value."""
     name: StrictStr
+    """Name of the header field."""

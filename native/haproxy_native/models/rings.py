@@ -6,4 +6,6 @@ from . import ring
 
 
 class Rings(RootModel[list[ring.Ring]]):
+    """All such sections."""
+
     root: list[ring.Ring]

@@ -6,4 +6,6 @@ from . import runtime_server
 
 
 class RuntimeServers(RootModel[list[runtime_server.RuntimeServer]]):
+    """All of a backend."""
+
     root: list[runtime_server.RuntimeServer]

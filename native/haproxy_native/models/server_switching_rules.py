@@ -6,4 +6,6 @@ from . import server_switching_rule
 
 
 class ServerSwitchingRules(RootModel[list[server_switching_rule.ServerSwitchingRule]]):
+    """All of one section, in order."""
+
     root: list[server_switching_rule.ServerSwitchingRule]

@@ -6,4 +6,6 @@ from . import server_template
 
 
 class ServerTemplates(RootModel[list[server_template.ServerTemplate]]):
+    """All of one section, in order."""
+
     root: list[server_template.ServerTemplate]

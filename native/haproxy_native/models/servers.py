@@ -6,4 +6,6 @@ from . import server
 
 
 class Servers(RootModel[list[server.Server]]):
+    """All of one section, in order."""
+
     root: list[server.Server]

@@ -5,5 +5,9 @@ from pydantic import StrictStr
 
 
 class SetProxyV2TlvFmt(Model):
+    """A record that is added to the PROXY protocol header."""
+
     id: StrictStr
+    """Number of the record's type."""
     value: StrictStr
+    """Log-format string of what it holds."""

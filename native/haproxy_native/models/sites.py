@@ -6,4 +6,6 @@ from . import site
 
 
 class Sites(RootModel[list[site.Site]]):
+    """All sites."""
+
     root: list[site.Site]

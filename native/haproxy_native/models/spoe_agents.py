@@ -6,4 +6,6 @@ from . import spoe_agent
 
 
 class SpoeAgents(RootModel[list[spoe_agent.SpoeAgent]]):
+    """All agents of one scope."""
+
     root: list[spoe_agent.SpoeAgent]

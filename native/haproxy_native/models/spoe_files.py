@@ -4,4 +4,6 @@ from pydantic import RootModel, StrictStr
 
 
 class SpoeFiles(RootModel[list[StrictStr]]):
+    """Paths of the SPOE files."""
+
     root: list[StrictStr]

@@ -6,4 +6,6 @@ from . import spoe_group
 
 
 class SpoeGroups(RootModel[list[spoe_group.SpoeGroup]]):
+    """All groups of one scope."""
+
     root: list[spoe_group.SpoeGroup]

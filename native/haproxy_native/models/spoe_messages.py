@@ -6,4 +6,6 @@ from . import spoe_message
 
 
 class SpoeMessages(RootModel[list[spoe_message.SpoeMessage]]):
+    """All messages of one scope."""
+
     root: list[spoe_message.SpoeMessage]

@@ -4,4 +4,6 @@ from pydantic import RootModel, StrictStr
 
 
 class SpoeScope(RootModel[StrictStr]):
+    """Name of a scope, with its square brackets."""
+
     root: StrictStr

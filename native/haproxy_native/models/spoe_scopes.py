@@ -6,4 +6,6 @@ from . import spoe_scope
 
 
 class SpoeScopes(RootModel[list[spoe_scope.SpoeScope]]):
+    """All scopes of one file, in order."""
+
     root: list[spoe_scope.SpoeScope]

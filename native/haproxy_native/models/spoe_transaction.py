@@ -7,6 +7,11 @@ from pydantic import Field, StrictInt, StrictStr
 
 
 class SpoeTransaction(Model):
+    """Changes of one SPOE file that are committed together."""
+
     field_version: Annotated[StrictInt | None, Field(alias='_version')] = None
+    """Version of the file that it started from."""
     id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
+    """Id of the transaction."""
     status: Literal['failed', 'in_progress', 'success'] | None = None
+    """What became of it."""

@@ -6,4 +6,6 @@ from . import spoe_transaction
 
 
 class SpoeTransactions(RootModel[list[spoe_transaction.SpoeTransaction]]):
+    """The open transactions of one SPOE file."""
+
     root: list[spoe_transaction.SpoeTransaction]

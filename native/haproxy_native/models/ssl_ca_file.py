@@ -5,6 +5,11 @@ from pydantic import StrictStr
 
 
 class SslCaFile(Model):
+    """A file of authorities in the memory of HAProxy."""
+
     count: StrictStr | None = None
+    """How many certificates it holds, in HAProxy's words."""
     file: StrictStr | None = None
+    """Path of the file."""
     storage_name: StrictStr | None = None
+    """The name that HAProxy knows it by."""

@@ -6,4 +6,6 @@ from . import ssl_certificate
 
 
 class SslCertificates(RootModel[list[ssl_certificate.SslCertificate]]):
+    """All certificates, in order."""
+
     root: list[ssl_certificate.SslCertificate]

@@ -5,6 +5,11 @@ from pydantic import StrictStr
 
 
 class SslCrl(Model):
+    """A file of revoked certificates in the memory of HAProxy."""
+
     description: StrictStr | None = None
+    """The last part of its name."""
     file: StrictStr | None = None
+    """Path of the file."""
     storage_name: StrictStr | None = None
+    """The name that HAProxy knows it by."""

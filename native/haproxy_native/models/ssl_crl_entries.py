@@ -6,4 +6,6 @@ from . import ssl_crl_entry
 
 
 class SslCrlEntries(RootModel[list[ssl_crl_entry.SslCrlEntry]]):
+    """The lists of one file, in order."""
+
     root: list[ssl_crl_entry.SslCrlEntry]

@@ -6,4 +6,6 @@ from . import ssl_crl
 
 
 class SslCrls(RootModel[list[ssl_crl.SslCrl]]):
+    """All files of revoked certificates, in order."""
+
     root: list[ssl_crl.SslCrl]

@@ -5,4 +5,7 @@ from pydantic import StrictStr
 
 
 class SslCrtList(Model):
+    """A certificate list in the memory of HAProxy."""
+
     file: StrictStr | None = None
+    """The name that HAProxy knows it by."""

@@ -6,4 +6,6 @@ from . import ssl_front_use
 
 
 class SslFrontUses(RootModel[list[ssl_front_use.SslFrontUse]]):
+    """All of one section, in order."""
+
     root: list[ssl_front_use.SslFrontUse]

@@ -5,4 +5,7 @@ from pydantic import StrictStr
 
 
 class SslProviders(Model):
+    """The providers of the TLS library."""
+
     providers: list[StrictStr] | None = None
+    """Their names."""

@@ -7,7 +7,13 @@ from pydantic import StrictStr
 
 
 class StatsHttpRequest(Model):
+    """A rule of access to the statistics page (HAProxy Configuration Manual, section 4.2 \"stats http-request\")."""
+
     cond: Literal['if', 'unless'] | None = None
+    """Whether the test has to hold or to fail."""
     cond_test: StrictStr | None = None
+    """ACLs that are tested."""
     realm: StrictStr | None = None
+    """What the login is told to be for."""
     type: Literal['allow', 'deny', 'auth']
+    """What happens to the request."""

@@ -6,4 +6,6 @@ from . import stick_rule
 
 
 class StickRules(RootModel[list[stick_rule.StickRule]]):
+    """All of one section, in order."""
+
     root: list[stick_rule.StickRule]

@@ -6,4 +6,6 @@ from . import stick_table
 
 
 class StickTables(RootModel[list[stick_table.StickTable]]):
+    """All of the running HAProxy."""
+
     root: list[stick_table.StickTable]

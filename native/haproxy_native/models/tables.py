@@ -6,4 +6,6 @@ from . import table
 
 
 class Tables(RootModel[list[table.Table]]):
+    """All of one section, in order."""
+
     root: list[table.Table]

@@ -6,4 +6,6 @@ from . import tcp_check
 
 
 class TcpChecks(RootModel[list[tcp_check.TcpCheck]]):
+    """All of one section, in order."""
+
     root: list[tcp_check.TcpCheck]

@@ -6,4 +6,6 @@ from . import trace_entry
 
 
 class TraceEntries(RootModel[list[trace_entry.TraceEntry]]):
+    """All of one section, in order."""
+
     root: list[trace_entry.TraceEntry]

@@ -7,5 +7,9 @@ from pydantic import Field, StrictStr
 
 
 class TraceEntry(Model):
+    """One trace line."""
+
     metadata: dict[str, Any] | None = None
+    """JSON object that is kept as the comment of the line."""
     trace: Annotated[StrictStr, Field(min_length=1)]
+    """Source and what is set of it, as in the file."""

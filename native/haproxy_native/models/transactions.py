@@ -6,4 +6,6 @@ from . import transaction
 
 
 class Transactions(RootModel[list[transaction.Transaction]]):
+    """Those that were not committed."""
+
     root: list[transaction.Transaction]

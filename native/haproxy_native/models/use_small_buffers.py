@@ -7,7 +7,13 @@ from pydantic import StrictBool
 
 
 class UseSmallBuffers(Model):
+    """Where small buffers are used (HAProxy Configuration Manual, section 4.2 \"option use-small-buffers\")."""
+
     check: StrictBool | None = None
+    """Whether health checks use them."""
     enabled: Literal['enabled', 'disabled']
+    """Whether any are used."""
     l7_retries: StrictBool | None = None
+    """Whether requests kept for another try use them."""
     queue: StrictBool | None = None
+    """Whether queued requests use them."""

@@ -6,4 +6,6 @@ from . import userlist
 
 
 class Userlists(RootModel[list[userlist.Userlist]]):
+    """All such sections."""
+
     root: list[userlist.Userlist]

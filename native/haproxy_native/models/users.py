@@ -6,4 +6,6 @@ from . import user
 
 
 class Users(RootModel[list[user.User]]):
+    """All of one section, in order."""
+
     root: list[user.User]
