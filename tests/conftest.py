@@ -11,7 +11,7 @@ from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import Sidecar
 from tests.laws import settings as laws
-from tests.rules import skips
+from tests.rules import etc, skips
 
 # Each a machine, and what happens on it one after the other.
 STORIES = "tests/e2e/"
@@ -52,6 +52,7 @@ laws.register()
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(skips)
+    config.pluginmanager.register(etc)
 
 
 @pytest.hookimpl(optionalhook=True)
