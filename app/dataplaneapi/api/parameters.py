@@ -3,6 +3,7 @@
 Conversion and constraints are two stages, because what is asked of `Accept` stands between them.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ class Parameter:
 
 def query_values(query: bytes) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}
+    if not query:
+        return values
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True, errors="surrogateescape"):
         values.setdefault(name, []).append(value)
     return values
@@ -137,4 +140,9 @@ def _violation(each: Parameter, value: Any) -> str | None:
 
 def matches(pattern: str, text: str) -> bool:
     """As the document means it: `$` is the very end, never before a final line break; digits and blanks are ASCII ones."""
-    return re.search(re.sub(r"\$$", r"\\Z", pattern), text, re.ASCII) is not None
+    return _compiled(pattern).search(text) is not None
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\$$", r"\\Z", pattern), re.ASCII)
