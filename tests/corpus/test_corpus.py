@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*/*.cfg"))
 REFEREE = Path(__file__).parents[1] / "laws" / "referee.toml"
 # Objects that are read of odd files and refused when they are written: what HAProxy needs is missing, or what they name.
-REFUSED = {"odd/email-and-peers-odd": 2, "odd/header-comments": 1, "odd/nul": 1, "odd/stats-and-auth": 1}
+REFUSED = {"odd/header-comments": 1, "odd/nul": 1, "odd/stats-and-auth": 1}
 Child = tuple[Resource, tuple[Resource, str]]
 
 
