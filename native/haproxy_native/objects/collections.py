@@ -4,6 +4,8 @@ import difflib
 from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any, Protocol, TypeVar, overload
 
+from pydantic import BaseModel
+
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import NotThere
@@ -12,6 +14,7 @@ from haproxy_native.text.document import Document
 
 T = TypeVar("T", bound=Bound)
 Parent = tuple[Resource, str] | None
+Members = Mapping[str, Any] | BaseModel
 REPLACED = "it has been deleted or replaced; read it again"
 
 
@@ -66,10 +69,9 @@ class Collection:
     def _edit(self, document: Document) -> None:
         self._home.text = document
 
-    def _values(self, members: Mapping[str, Any] | Bound, where: str) -> Object:
+    def _values(self, members: Members, where: str) -> Object:
         """The members of an object to be written. Raises UnknownMember and BadValue."""
-        own = members if isinstance(members, Bound) else made(self._kind, members, where)
-        return own.as_object()
+        return made(self._kind, _as_mapping(members), where).as_object()
 
     def _read(self, values: Object, key: object) -> Loaded:
         own = read(self._kind, values, self._where(key))
@@ -77,6 +79,10 @@ class Collection:
         if self._resource.kind in ("section", "singleton"):
             own._children = self._home.children(self._resource, str(key) if self._resource.kind == "section" else "")
         return Loaded(own, values)
+
+
+def _as_mapping(members: Members) -> Mapping[str, Any]:
+    return members.model_dump(by_alias=True, exclude_none=True) if isinstance(members, BaseModel) else members
 
 
 class Named(Collection, MutableMapping[str, T]):
@@ -99,9 +105,8 @@ class Named(Collection, MutableMapping[str, T]):
             self._loaded[name] = self._read(values, name)
         return self._loaded[name].own  # type: ignore[return-value]
 
-    def __setitem__(self, name: str, members: Mapping[str, Any] | Bound) -> None:
-        key = self._resource.key
-        given = members if isinstance(members, Bound) else {key: name, **members}
+    def __setitem__(self, name: str, members: Members) -> None:
+        given = {self._resource.key: name, **_as_mapping(members)}
         if name not in self:
             self.add(**self._values(given, self._where(name)))
             return

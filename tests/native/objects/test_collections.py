@@ -3,6 +3,7 @@
 import pytest
 
 from haproxy_native.errors import AlreadyThere, BadValue, NotThere
+from haproxy_native.models import model
 from haproxy_native.objects.bound import ReadOnly
 from haproxy_native.objects.collections import NoSuchObject
 from tests.native.objects.text import TEXT, configuration, lines
@@ -45,6 +46,16 @@ def test_names() -> None:
         del servers[name]
     assert (len(servers), "server" in str(own)) == (0, False)
     assert own.backends.add(name="api", mode="tcp").servers.add(name="a", address="b").port is None
+
+
+def test_an_object_is_as_good_as_a_mapping() -> None:
+    own = configuration()
+    servers, rules = own.backends["www"].servers, own.backends["www"].http_request_rules
+    servers["web3"] = servers["web2"].model_copy(update={"name": "web3", "port": 83})
+    rules.append(model("http_request_rule")(type="tarpit"))
+    assert lines(own) == ["    http-request tarpit", "    server web3 127.0.0.1:83 check"]
+    with pytest.raises(BadValue, match="port"):
+        servers["web4"] = servers["web2"].model_copy(update={"name": "web4", "port": 99999})
 
 
 def test_a_name_that_is_not_there_is_a_key_error_with_the_nearest() -> None:
