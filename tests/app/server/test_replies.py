@@ -1,4 +1,4 @@
-"""What is answered before HTTP is parsed is what the application answers: the same histories against two servers, one of them without it."""
+"""What is answered before HTTP is parsed is what the application answers: the same histories against servers with and without it."""
 
 import asyncio
 import base64
