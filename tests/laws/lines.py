@@ -7,7 +7,7 @@ from haproxy_native.errors import UnknownWords
 from haproxy_native.grammar.line_shape import LineShape, Reading
 from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata
 from haproxy_native.text.line import Line
-from haproxy_native.text.words import unquoted, words_of
+from haproxy_native.text.words import split, unquoted, words_of
 
 Object = Mapping[str, Any]
 
@@ -59,8 +59,17 @@ def is_same(value: Any, said: Any) -> bool:
         words = words_of(said)
         heard, pieces = tuple(map(unquoted, words)), value.split()
         each = len(pieces) == len(words) and all(map(lambda piece, *told: piece in told, pieces, words, heard))
-        return each or words == words_of(value) or value == "".join(heard)
+        return each or words == words_of(value) or value == "".join(heard) or heard == literally(value)
     return bool(value == said)
+
+
+def literally(value: str) -> tuple[str, ...]:
+    """The words of a text in which `#` begins no comment: a value has none, and what would be one is quoted."""
+    taken = split(value)
+    words, rest = [unquoted(word) for word in taken.words], taken.tail.split()
+    if words and rest and taken.tail.startswith("#"):
+        words[-1] += rest.pop(0)
+    return (*words, *rest)
 
 
 def stays(shape: LineShape, line: Line) -> None:
