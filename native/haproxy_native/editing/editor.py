@@ -73,7 +73,7 @@ class Editor:
     def list_objects(self, document: Document, resource: Resource, parent: Parent = None, *, full: bool = False) -> list[Object]:
         """All of a collection in file order; the children of a parent that does not exist mostly are none."""
         if parent is not None:
-            section = self._section(document, *parent)
+            section = self.section(document, *parent)
             if section is None and not lists_orphans(resource):
                 raise absent_parent(resource, parent, "orphan_list")
             return [] if section is None else [dict(each) for each in self.lines.children(section, resource).readable]
@@ -92,14 +92,14 @@ class Editor:
                 raise absent_child(resource, parent, key)
             return dict(found)
         name = str(key) if resource.kind == "section" else ""
-        section_found = self._section(document, resource, name)
+        section_found = self.section(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, full=full)
         return self._object(section_found, resource, name, shown_source(document, section_found), full=full)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         """Indices of a collection's lines that cannot be expressed as objects."""
-        section = self._section(document, *parent) if parent else None
+        section = self.section(document, *parent) if parent else None
         return self.lines.children(section, resource).unparsed if section else []
 
     def _object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool) -> Object:
@@ -139,7 +139,7 @@ class Editor:
 
     # -- sections
 
-    def _section(self, document: Document, resource: Resource, name: str) -> Section | None:
+    def section(self, document: Document, resource: Resource, name: str) -> Section | None:
         return document.find(resource.section, name) if resource.kind == "section" else united(document, resource.section)
 
     def create(
@@ -157,7 +157,7 @@ class Editor:
         if parent is not None:
             return self._create_child(document, resource, parent, body, index)
         name = str(body.get(resource.key) or "")
-        if self._section(document, resource, name) is not None:
+        if self.section(document, resource, name) is not None:
             raise taken_section(resource, name, full=full)
         check_from(document, resource.section, name, body.get("from"))
         document = with_named_source(document, body.get("from"))
@@ -187,7 +187,7 @@ class Editor:
             self._refuse_taken(section, resource, parent, key, body)
             return with_edited(document, section, self.lines.replace(section, resource, index, body))
         name = str(key) if resource.kind == "section" else ""
-        old = self._section(document, resource, name)
+        old = self.section(document, resource, name)
         if full and old is not None and body == self.get_object(document, resource, None, name, full=True):
             return document
         if old is None and resource.kind == "singleton":
@@ -224,7 +224,7 @@ class Editor:
             section, index = self._child(document, resource, parent, key, "absent_delete")
             return with_edited(document, section, self.lines.delete(section, resource, index))
         name = str(key) if resource.kind == "section" else ""
-        section_found = self._section(document, resource, name)
+        section_found = self.section(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, "absent_delete")
         return without(document, section_found)
@@ -232,7 +232,7 @@ class Editor:
     # -- children
 
     def _parent(self, document: Document, resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> Section:
-        section = self._section(document, *parent)
+        section = self.section(document, *parent)
         if section is None:
             raise absent_parent(resource, parent, situation)
         return section
@@ -245,13 +245,13 @@ class Editor:
         """Raises what an edit (absent_replace, absent_delete) of an object that does not exist would."""
         if parent is not None:
             self._child(document, resource, parent, key, situation)
-        elif self._section(document, resource, str(key)) is None:
+        elif self.section(document, resource, str(key)) is None:
             raise absent_section(resource, str(key), situation)
 
     def _child(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], key: str | int, situation: str = "absent"
     ) -> tuple[Section, int]:
-        section = self._section(document, *parent)
+        section = self.section(document, *parent)
         objects = self.lines.children(section, resource).objects if section else []
         if resource.kind == "indexed":
             index = int(key) if section and 0 <= int(key) < len(objects) else None

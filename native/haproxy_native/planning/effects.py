@@ -1,0 +1,293 @@
+"""What a change does: which objects and members differ between two documents, the inverse of that, and the same done to a third document.
+
+Pure. Comments above lines and the places of sections have no effect; what no object can express is told as `lines`.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
+
+from haproxy_native.editing.bindings import DEFAULTS, shown_sources
+from haproxy_native.editing.editor import Editor, Object, Parent
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import Conflict, NativeError, NotThere
+from haproxy_native.planning.section_order import Key
+from haproxy_native.text.document import Document
+from haproxy_native.text.line_diff import changes
+from haproxy_native.text.section import BOUNDARY, Section
+
+LINES = "lines"
+_NONE = Document("", ())
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an object stands: its resource, what it stands in, and its name, or its position where it has none."""
+
+    resource: Resource
+    parent: Parent
+    key: str | int
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One member of an object, from `old` to `new`, either None for what is not there; without a `member` the whole object.
+
+    `object` is `kind/name`, or `kind/name/kind/name` for what stands in a section. A rule's position is that in the old text if it goes,
+    in the new text if it comes. `position`: that of a named child, where it comes or goes.
+    """
+
+    object: str
+    member: str
+    old: Any
+    new: Any
+    place: Place
+    position: int = 0
+
+    @property
+    def inverse(self) -> "Effect":
+        return replace(self, old=self.new, new=self.old)
+
+
+def inverse(effects: Sequence[Effect]) -> tuple[Effect, ...]:
+    """What takes them back."""
+    return tuple(effect.inverse for effect in reversed(effects))
+
+
+def effects(editor: Editor, before: Document, new: Document) -> tuple[Effect, ...]:
+    """In the order of the table of resources; none where only comments differ."""
+    return tuple(_Comparison(editor, before, new).found())
+
+
+class _Comparison:
+    def __init__(self, editor: Editor, before: Document, new: Document) -> None:
+        self._editor, self._before, self._new = editor, before, new
+        # A proxy without `from` has that of its place.
+        self._sources = [dict(zip(_keys(each), _sources(each), strict=True)) for each in (before, new)]
+        self._resources = [each for each in editor.resources.by_name.values() if each.section and not each.file and not each.parents]
+
+    def found(self) -> Iterator[Effect]:
+        old, new = Counter(_keys(self._before)), Counter(_keys(self._new))
+        known = {resource.section for resource in self._resources}
+        for resource in self._resources:
+            if resource.kind == "singleton":
+                yield from self._section(resource, "")
+                continue
+            for kind, name in dict.fromkeys([*old, *new]):
+                if kind == resource.section and max(old[kind, name], new[kind, name]) == 1:
+                    yield from self._section(resource, name)
+        for key in dict.fromkeys([*old, *new]):
+            if key[0] not in known or (max(old[key], new[key]) > 1 and self._is_of_many(key)):
+                yield from self._texts(key)
+
+    def _is_of_many(self, key: Key) -> bool:
+        """Whether a section of that kind is one of several: those of a singleton are read as one."""
+        return next(each.kind for each in self._resources if each.section == key[0]) != "singleton"
+
+    def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
+        old, new = (self._editor.section(document, resource, name) for document in (self._before, self._new))
+        was, now = (sources.get((resource.section, name)) for sources in self._sources)
+        if was == now and (old is new or (old and new and old.text == new.text)):
+            return
+        place = Place(resource, None, name)
+        if old is None or new is None:
+            yield _effect(place, "", self._whole(self._before, place, old), self._whole(self._new, place, new))
+            return
+        yield from _members(place, self._own(self._before, place), self._own(self._new, place))
+        for _, child in self._editor.resources.children(resource.name):
+            yield from self._children((resource, name), child, old, new)
+        if (lines := self._unknown(resource, old)) != (others := self._unknown(resource, new)):
+            yield _effect(place, LINES, lines, others)
+
+    def _own(self, document: Document, place: Place) -> Object:
+        return self._editor.get_object(document, place.resource, None, place.key)
+
+    def _whole(self, document: Document, place: Place, section: Section | None) -> Object | None:
+        if section is None:
+            return None
+        unknown = self._unknown(place.resource, section)
+        found = self._editor.get_object(document, place.resource, None, place.key, full=True)
+        return {**found, LINES: unknown} if unknown else found
+
+    def _unknown(self, resource: Resource, section: Section) -> list[str]:
+        return [section.lines[place].text.strip() for place in self._editor.unknown(section, resource)]
+
+    def _children(self, parent: tuple[Resource, str], child: Resource, old: Section, new: Section) -> Iterator[Effect]:
+        before, after = (list(self._editor.lines.children(each, child).readable) for each in (old, new))
+        if before == after:
+            return
+        if child.kind == "indexed":
+            yield from _rows(parent, child, before, after)
+        else:
+            yield from _named(parent, child, before, after)
+
+    def _texts(self, key: Key) -> Iterator[Effect]:
+        old, new = (_texts_of(document, key) for document in (self._before, self._new))
+        if old != new:
+            resource = Resource(key[0], "section", key[0], key[0], section=key[0])
+            yield _effect(Place(resource, None, key[1]), LINES, old or None, new or None)
+
+
+def _keys(document: Document) -> list[Key]:
+    """Kind and name of each section; nameless ones have the names by which the API calls them."""
+    return [(section.kind, name) for name, section in zip(document.names(), document.sections, strict=True) if section.kind != BOUNDARY]
+
+
+def _texts_of(document: Document, key: Key) -> list[str]:
+    told = zip(document.names(), document.sections, strict=True)
+    return [section.text for name, section in told if (section.kind, name) == key]
+
+
+def _sources(document: Document) -> Iterator[str | None]:
+    return (source for source, section in zip(shown_sources(document), document.sections, strict=True) if section.kind != BOUNDARY)
+
+
+def _named(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
+    old, new = ({str(each[child.key]): (number, each) for number, each in reversed(list(enumerate(rows)))} for rows in (before, after))
+    for name in dict.fromkeys([*(str(each[child.key]) for each in before), *(str(each[child.key]) for each in after)]):
+        place = Place(child, parent, name)
+        if name in old and name in new:
+            yield from _members(place, old[name][1], new[name][1])
+        else:
+            position, row = old.get(name) or new[name]
+            yield replace(_effect(place, "", row if name in old else None, row if name in new else None), position=position)
+
+
+def _rows(parent: tuple[Resource, str], child: Resource, before: Sequence[Object], after: Sequence[Object]) -> Iterator[Effect]:
+    old, new = ([json.dumps(each, sort_keys=True) for each in rows] for rows in (before, after))
+    for gone, come in changes(old, new):
+        yield from (_effect(Place(child, parent, place), "", before[place], None) for place in range(*gone))
+        yield from (_effect(Place(child, parent, place), "", None, after[place]) for place in range(*come))
+
+
+def _members(place: Place, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Effect]:
+    for member in dict.fromkeys([*old, *new]):
+        if old.get(member) != new.get(member):
+            yield _effect(place, member, old.get(member), new.get(member))
+
+
+def _effect(place: Place, member: str, old: Any, new: Any) -> Effect:
+    return Effect(_name_of(place), member, old, new, place)
+
+
+def _name_of(place: Place) -> str:
+    above = f"{_kind(place.parent[0])}/{_quoted(place.parent[1])}/" if place.parent else ""
+    return f"{above}{_kind(place.resource)}/{_quoted(place.key)}".rstrip("/")
+
+
+def _kind(resource: Resource) -> str:
+    """In the singular of the API's paths."""
+    return resource.name if resource.schema.startswith(resource.name) else resource.schema
+
+
+def _quoted(name: str | int) -> str:
+    return str(name).replace("%", "%25").replace("/", "%2F").replace("*", "%2A")
+
+
+def is_expressible(effect: Effect) -> bool:
+    """Whether it can be done by objects: not so what the API has no members for, and sections without the name that it asks for."""
+    if effect.member:
+        return effect.member != LINES
+    return LINES not in (effect.old or effect.new) and (not _is_section(effect) or bool(effect.place.key))
+
+
+def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
+    """The document with what the effects do, where all that they change is as it was. Raises Conflict, which names what is not."""
+    ordered = list(wanted)
+    for effect in ordered:
+        if not is_expressible(effect):
+            raise Conflict(f"{effect.object} has lines that no object expresses, or no name")
+    come = [each for each in ordered if _is_section(each) and each.old is None]
+    go = [each for each in ordered if _is_section(each) and each.new is None]
+    inside = [each for each in ordered if each not in come and each not in go]
+    # A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names.
+    for effect in go:
+        if effect.place.resource.section != DEFAULTS:
+            document = _deleted(editor, document, effect)
+    for effect in sorted(come, key=lambda each: each.place.resource.section != DEFAULTS):
+        document = _created(editor, document, effect)
+    for (_, parent), group in groupby(inside, lambda each: (each.place.resource.name, each.place.parent)):
+        document = _with_group(editor, document, parent, list(group))
+    for effect in go:
+        if effect.place.resource.section == DEFAULTS:
+            document = _deleted(editor, document, effect)
+    return document
+
+
+def _is_section(effect: Effect) -> bool:
+    return effect.place.parent is None and not effect.member
+
+
+def _with_group(editor: Editor, document: Document, parent: Parent, group: list[Effect]) -> Document:
+    """Effects on the objects of one collection."""
+    positions = lambda effect: effect.place.key if isinstance(effect.place.key, int) else effect.position  # noqa: E731
+    members = [each for each in group if each.member]
+    for _, each in groupby(members, lambda effect: effect.object):
+        document = _replaced(editor, document, list(each))
+    whole = [each for each in group if not each.member]
+    for effect in sorted((each for each in whole if each.new is None), key=positions, reverse=True):
+        document = _deleted(editor, document, effect)
+    for effect in sorted((each for each in whole if each.old is None), key=positions):
+        document = _created(editor, document, effect)
+    return document
+
+
+def _now(editor: Editor, document: Document, place: Place, *, full: bool = False) -> Object | None:
+    try:
+        return editor.get_object(document, place.resource, place.parent, place.key, full=full)
+    except NativeError:
+        return None
+
+
+def _replaced(editor: Editor, document: Document, members: Sequence[Effect]) -> Document:
+    place = members[0].place
+    if (now := _now(editor, document, place)) is None:
+        raise Conflict(f"{members[0].object} is not there any more")
+    for effect in members:
+        if now.get(effect.member) != effect.old:
+            text = f"{effect.member} of {effect.object} is {json.dumps(now.get(effect.member))} by now, not {json.dumps(effect.old)}"
+            raise Conflict(text)
+    kept = {member: value for member, value in now.items() if member not in {each.member for each in members}}
+    body = {**kept, **{each.member: each.new for each in members if each.new is not None}}
+    return editor.replace(document, place.resource, place.parent, place.key, body)
+
+
+def _deleted(editor: Editor, document: Document, effect: Effect) -> Document:
+    place = effect.place
+    if place.resource.kind == "indexed":
+        place = replace(place, key=_row_of(editor, document, effect))
+    now = _now(editor, document, place, full=place.parent is None)
+    if now != effect.old:
+        raise Conflict(f"{effect.object} is not there any more" if now is None else f"{effect.object} has been changed since")
+    return editor.delete(document, place.resource, place.parent, place.key)
+
+
+def _row_of(editor: Editor, document: Document, effect: Effect) -> int:
+    """The position of a rule by now: its former one, or where the one rule stands that says the same."""
+    place = effect.place
+    try:
+        rows = editor.list_objects(document, place.resource, place.parent)
+    except NotThere:
+        rows = []
+    same = [number for number, row in enumerate(rows) if row == effect.old]
+    if place.key in same:
+        return int(place.key)
+    if len(same) != 1:
+        raise Conflict(f"{effect.object} is not there any more")
+    return same[0]
+
+
+def _created(editor: Editor, document: Document, effect: Effect) -> Document:
+    place = effect.place
+    if place.parent is None:
+        if _now(editor, document, place) is not None:
+            raise Conflict(f"{effect.object} is there by now")
+        return editor.create(document, place.resource, None, effect.new, full=True)
+    rows = editor.list_objects(document, place.resource, place.parent)
+    if place.resource.kind == "named" and any(str(row.get(place.resource.key)) == place.key for row in rows):
+        raise Conflict(f"{effect.object} is there by now")
+    wanted = place.key if isinstance(place.key, int) else effect.position
+    return editor.create(document, place.resource, place.parent, effect.new, index=min(wanted, len(rows)))

@@ -1,0 +1,160 @@
+"""What a change does to which objects, and that it can be taken back."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import Conflict
+from haproxy_native.planning.effects import effects, inverse, is_expressible, with_effects
+from haproxy_native.text.document import Document
+
+TEXT = """\
+global
+  maxconn 100
+
+defaults base
+  mode http
+  timeout client 5s
+
+frontend web from base
+  bind 127.0.0.1:80 name main
+  acl static path_beg /static
+  http-request deny if static
+  http-request set-header X-A a
+  default_backend app
+
+backend app from base
+  server web1 127.0.0.1:1 weight 10   # the first
+  server web2 127.0.0.1:2
+
+backend odd from base
+  nonsense of no object
+  server a/b* 127.0.0.1:3
+"""
+EDITOR = Editor()
+Told = list[tuple[str, str, Any, Any]]
+
+
+def document(text: str) -> Document:
+    return Document.parse(text.encode())
+
+
+def told(before: Document, new: Document) -> Told:
+    return [(each.object, each.member, each.old, each.new) for each in effects(EDITOR, before, new)]
+
+
+DENY = {"cond": "if", "cond_test": "static", "type": "deny"}
+HEADER = {"hdr_name": "X-A", "hdr_format": "a", "type": "set-header"}
+CASES: list[tuple[str, str, Told]] = [
+    ("weight 10", "weight 20", [("backend/app/server/web1", "weight", 10, 20)]),
+    (" weight 10", "", [("backend/app/server/web1", "weight", 10, None)]),
+    ("127.0.0.1:3", "127.0.0.1:4", [("backend/odd/server/a%2Fb%2A", "port", 3, 4)]),
+    ("maxconn 100", "maxconn 200", [("global", "performance_options", {"maxconn": 100}, {"maxconn": 200})]),
+    ("  http-request deny if static\n", "", [("frontend/web/http_request_rule/0", "", DENY, None)]),
+    ("  server web2 127.0.0.1:2\n", "", [("backend/app/server/web2", "", {"name": "web2", "address": "127.0.0.1", "port": 2}, None)]),
+    ("  default_backend app\n", "", [("frontend/web", "default_backend", "app", None)]),
+    ("# the first", "# the one", [("backend/app/server/web1", "metadata", {"comment": "the first"}, {"comment": "the one"})]),
+    ("frontend web", "# another comment\nfrontend web", []),
+    (
+        "  http-request deny if static\n  http-request set-header X-A a\n",
+        "  http-request set-header X-A a\n  http-request deny if static\n",
+        [("frontend/web/http_request_rule/0", "", None, HEADER), ("frontend/web/http_request_rule/1", "", HEADER, None)],
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "wanted"), CASES)
+def test_objects_and_members_that_change(old: str, new: str, wanted: Told) -> None:
+    before, after = document(TEXT), document(TEXT.replace(old, new))
+    assert told(before, after) == wanted
+
+
+@pytest.mark.parametrize(("old", "new", "wanted"), CASES)
+def test_what_is_done_and_taken_back(old: str, new: str, wanted: Told) -> None:
+    before, after = document(TEXT), document(TEXT.replace(old, new))
+    found = effects(EDITOR, before, after)
+    assert told(with_effects(EDITOR, before, found), after) == []
+    assert told(with_effects(EDITOR, after, inverse(found)), before) == []
+
+
+def test_a_section_that_comes_or_goes_is_one_effect() -> None:
+    more = document(TEXT + "\nbackend more from base\n  server m1 127.0.0.1:9\n")
+    (effect,) = effects(EDITOR, document(TEXT), more)
+    assert (effect.object, effect.member, effect.old) == ("backend/more", "", None)
+    assert effect.new["servers"]["m1"]["port"] == 9
+    assert told(with_effects(EDITOR, more, [effect.inverse]), document(TEXT)) == []
+    assert told(with_effects(EDITOR, document(TEXT), [effect]), more) == []
+
+
+def test_what_no_object_expresses_is_told_in_lines() -> None:
+    before, after = document(TEXT), document(TEXT.replace("of no object", "of no object at all"))
+    found = effects(EDITOR, before, after)
+    assert told(before, after) == [("backend/odd", "lines", ["nonsense of no object"], ["nonsense of no object at all"])]
+    with pytest.raises(Conflict, match="backend/odd has lines that no object expresses"):
+        with_effects(EDITOR, after, inverse(found))
+    program = document(TEXT + "\nprogram other\n  command x\n")
+    assert [each[:2] for each in told(before, program)] == [("program/other", "lines")]
+
+
+def test_sections_of_one_name_are_told_in_lines() -> None:
+    twice = TEXT + "\nbackend app from base\n  server web9 127.0.0.1:9\n"
+    assert [each[:2] for each in told(document(twice), document(twice.replace("web9", "web8")))] == [("backend/app", "lines")]
+
+
+def test_another_place_in_the_file_may_be_another_meaning() -> None:
+    free = "defaults a\n  mode http\nbackend free\n  server s 127.0.0.1:1\n"
+    moved = free.replace("backend free", "defaults b\n  mode tcp\nbackend free")
+    assert ("backend/free", "from", "a", "b") in told(document(free), document(moved))
+
+
+def test_another_change_stays() -> None:
+    before, after = document(TEXT), document(TEXT.replace("weight 10", "weight 20"))
+    later = document(TEXT.replace("weight 10", "weight 20").replace("127.0.0.1:1", "127.0.0.9:1") + "\nbackend later from base\n")
+    back = with_effects(EDITOR, later, inverse(effects(EDITOR, before, after)))
+    assert [each[0] for each in told(later, back)] == ["backend/app/server/web1"]
+    assert EDITOR.get_object(back, EDITOR.resources["servers"], (EDITOR.resources["backends"], "app"), "web1")["address"] == "127.0.0.9"
+
+
+@pytest.mark.parametrize(
+    ("done", "later", "message"),
+    [
+        ("weight 20", "weight 30", "weight of backend/app/server/web1 is 30 by now, not 20"),
+        ("weight 20", None, "backend/app/server/web1 is not there any more"),
+    ],
+)
+def test_what_has_changed_since_is_a_conflict(done: str, later: str | None, message: str) -> None:
+    before, after = document(TEXT), document(TEXT.replace("weight 10", done))
+    line = "  server web1 127.0.0.1:1 weight 10   # the first\n"
+    now = document(TEXT.replace("weight 10", later) if later else TEXT.replace(line, ""))
+    with pytest.raises(Conflict, match=message):
+        with_effects(EDITOR, now, inverse(effects(EDITOR, before, after)))
+
+
+def test_a_rule_is_found_where_it_stands_by_now() -> None:
+    deny, allow = "  http-request deny if static\n", "  http-request allow\n"
+    before, after = document(TEXT), document(TEXT.replace(deny, deny + allow))
+    later = document(TEXT.replace(deny, "  http-request return\n" + deny + allow + "  http-request deny\n"))
+    back = with_effects(EDITOR, later, inverse(effects(EDITOR, before, after)))
+    assert [each[0] for each in told(later, back)] == ["frontend/web/http_request_rule/2"]
+
+
+CORPUS = sorted((Path(__file__).parents[2] / "corpus" / "valid").glob("*.cfg"))
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_lines_that_go_from_real_files_come_back(path: Path) -> None:
+    """A few lines are taken out of a file; the effects of that do the same to it, and take it back."""
+    chance, lines = random.Random(path.name), path.read_text(errors="surrogateescape").splitlines(keepends=True)
+    before = Document.parse("".join(lines).encode("utf-8", "surrogateescape"))
+    for _ in range(4):
+        gone = set(chance.sample(range(len(lines)), min(3, len(lines))))
+        text = "".join(line for number, line in enumerate(lines) if number not in gone)
+        after = Document.parse(text.encode("utf-8", "surrogateescape"))
+        found = effects(EDITOR, before, after)
+        if not all(map(is_expressible, found)):
+            continue
+        assert told(with_effects(EDITOR, before, found), after) == []
+        assert told(with_effects(EDITOR, after, inverse(found)), before) == []
