@@ -8,8 +8,10 @@ from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.context import Site
 from haproxy_native.editing import patches
+from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_header_of
 from haproxy_native.errors import Refused
+from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.plan import Reason
 from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
@@ -18,9 +20,10 @@ from haproxy_native.text.section import split_lines
 
 @dataclass(frozen=True)
 class Preview:
-    """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do."""
+    """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do. `effects` are on the current configuration."""
 
     diff: str
+    effects: Sequence[Effect]
     commands: Sequence[str]
     reasons: Sequence[Reason]
     valid: bool
@@ -36,13 +39,14 @@ async def preview(site: Site, document: Document, check: Callable[[Document], Aw
         messages = list(await check(new))
     except Refused as error:
         valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
-    await running.observe()
+    await site.observe()
     reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
     if running.document is not None and not reasons:
         plan = await beside(site.plan, running.document, new, site.runtime.capabilities)
         reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
     diff = await asyncio.to_thread(difference, site.current.document, new, site.current.path.name)
-    return Preview(diff, commands, reasons, valid, messages)
+    touched = await beside(effects, Editor(), current, new)
+    return Preview(diff, touched, commands, reasons, valid, messages)
 
 
 def difference(old: Document, new: Document, name: str) -> str:

@@ -50,7 +50,7 @@ class ProcessWatch:
     async def _settle(self, worker: Worker) -> None:
         site = self._site
         known = site.running.document
-        await site.running.observe()
+        await site.observe()
         site.stored.loaded_by(worker)
         if not site.reloads.idle:
             return

@@ -3,7 +3,7 @@
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictStr
 
-from . import haproxy_message, reload_reason, sent_file_plan
+from . import effect, haproxy_message, reload_reason, sent_file_plan
 
 
 class Plan(Model):
@@ -13,6 +13,8 @@ class Plan(Model):
     """Runtime commands that take the change live."""
     diff: StrictStr
     """Unified difference from the current configuration."""
+    effects: list[effect.Effect]
+    """Objects and members that change."""
     files: list[sent_file_plan.SentFilePlan] | None = None
     """Plans of the stored files of a form."""
     messages: list[haproxy_message.HaproxyMessage]

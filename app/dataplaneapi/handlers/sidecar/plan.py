@@ -11,6 +11,7 @@ from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import NotThere
+from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
 from haproxy_native.storage.coming import FilePreview
@@ -64,6 +65,7 @@ async def plan_file(call: UploadCall) -> Response:
 def as_dict(preview: Preview) -> dict[str, Any]:
     return {
         "diff": preview.diff,
+        "effects": [_effect(each) for each in preview.effects],
         "commands": list(preview.commands),
         "reload": bool(preview.reasons),
         "reasons": [_reason(each) for each in preview.reasons],
@@ -75,6 +77,11 @@ def as_dict(preview: Preview) -> dict[str, Any]:
 def _file_plan(plan: FilePlan) -> dict[str, Any]:
     commands = [command for step in plan.steps for command in step.said]
     return {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(each) for each in plan.reasons]}
+
+
+def _effect(effect: Effect) -> dict[str, Any]:
+    told = {"object": effect.object, "member": effect.member, "old": effect.old, "new": effect.new}
+    return {name: value for name, value in told.items() if value is not None and value != ""}
 
 
 def _reason(reason: Reason) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import pytest
 from dataplaneapi.handlers.sidecar.plan import as_dict
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
+from haproxy_native.editing.resources import resources
+from haproxy_native.planning.effects import Effect, Place
 from haproxy_native.planning.plan import Reason
 from tests.app.authority import Authority
 from tests.app.client import CONFIG, CONFIGURATION, Client, serving
@@ -18,11 +20,13 @@ from tests.haproxy.process import free_port
 from tests.haproxy.sidecar import Sidecar
 
 PLAN = "/v3/sidecar/plan"
+PLACE = Place(resources()["servers"], None, "")
 
 
 def test_a_plan_as_data() -> None:
     preview = Preview(
         "-a\n+b\n",
+        [Effect("backend/b", "mode", None, "tcp", PLACE), Effect("backend/b/server/s", "", {"name": "s"}, None, PLACE)],
         ["set x"],
         [Reason("backend b", 7, "mode", "it is so"), Reason("", 0, "", "unknown")],
         False,
@@ -30,6 +34,7 @@ def test_a_plan_as_data() -> None:
     )
     assert as_dict(preview) == {
         "diff": "-a\n+b\n",
+        "effects": [{"object": "backend/b", "member": "mode", "new": "tcp"}, {"object": "backend/b/server/s", "old": {"name": "s"}}],
         "commands": ["set x"],
         "reload": True,
         "reasons": [{"section": "backend b", "line": 7, "keyword": "mode", "reason": "it is so"}, {"reason": "unknown"}],
@@ -43,6 +48,8 @@ def test_of_a_text(client: Client) -> None:
     told = client.post(PLAN, text, headers={"Content-Type": "text/plain"}).json
     assert "+  maxconn 5" in told["diff"]
     assert (told["valid"], told["reload"], bool(told["reasons"])) == (True, True, True)
+    (effect,) = told["effects"]
+    assert (effect["object"], effect["member"], effect["new"]) == ("global", "performance_options", {"maxconn": 5})
     assert client.file.read_text() == CONFIGURATION
 
 
