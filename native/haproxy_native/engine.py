@@ -109,6 +109,7 @@ class Engine:
         )
         self.soundness = Soundness(self.site)
         self.stores = Stores(settings.directories, settings.storage)
+        self._loaded: Loaded | None = None
         self._watching = Background("watching the files")
 
     async def start(self) -> None:
@@ -252,12 +253,6 @@ class Engine:
         plans = await coming.previews(self.site, files)
         return await preview(self.site, document, partial(coming.check, self.site, files), sent=bool(texts)), plans
 
-    @asynccontextmanager
-    async def changing_the_worker(self) -> AsyncIterator[None]:
-        """Changes of the running process alone: none is between a commit's plan and its commands."""
-        async with self.site.lock:
-            yield
-
     # -- transactions
 
     def start_transaction(self, version: int | None) -> Transaction:
@@ -318,17 +313,17 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Loaded]:
-        """What HAProxy is about to read."""
-        async with self.site.loading() as loaded:
-            yield loaded
+        """While it is entered nobody changes the file."""
+        async with self.site.loading() as self._loaded:
+            yield self._loaded
 
     async def loaded(self, document: Document, mark: str) -> None:
-        async with self.site.lock:
-            await aftermath.succeeded(self.site)
+        assert self._loaded
+        await aftermath.succeeded(self.site, self._loaded)
 
     async def refused(self, record: Record) -> int | None:
-        async with self.site.lock:
-            return await aftermath.failed(self.site)
+        assert self._loaded
+        return await aftermath.failed(self.site, self._loaded)
 
     def ended(self, record: Record) -> None:
         keywords = tuple(reason.get("keyword", "") for reason in record.reasons)

@@ -1,4 +1,4 @@
-"""While HAProxy checks one change, or loads it, others are answered."""
+"""While HAProxy checks one change, others are answered."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ backend app from plain
 """
 )
 RUNTIME = f"{SERVICES}/runtime"
-# A check or a reload of a text with this word ends when it may.
+# A check of a text with this word ends when it may.
 SLOW = "slow"
 HOLD = "grep -q slow {file} && while ! [ -e {place}/go ]; do sleep 0.05; done"
 
@@ -77,26 +77,3 @@ def test_while_haproxy_checks(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
         assert add(sidecar, "other")().status_code == 202
         # The other has taken its version; nobody waits for the rest of the check.
         assert slow.result(timeout=30).status_code == 409
-
-
-def test_while_haproxy_loads(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
-    hold = HOLD.format(file=tmp_path / "haproxy.cfg", place=tmp_path)
-    with beside(
-        tmp_path, reload_cmd=script(tmp_path / "reload", f"touch {tmp_path}/begun; {hold}; kill -USR2 $(cat {tmp_path}/haproxy.pid)")
-    ) as sidecar:
-        (tmp_path / "haproxy.pid").write_text(str(sidecar.haproxy.pid))
-        version = sidecar.version()
-        slow = pool.submit(lambda: sidecar.post("backends", {"name": SLOW, "from": "plain"}, version=version, force_reload=True))
-        while not (tmp_path / "begun").exists():
-            time.sleep(0.01)
-        check_that_runtime_calls_are_answered(sidecar, slow)
-        assert sidecar.put_server("one", {"weight": 77}).status_code == 200
-        other = add(sidecar, "other")()
-        assert other.status_code == 202
-        assert not slow.done()
-        (tmp_path / "go").touch()
-        assert slow.result(timeout=60).status_code == 201
-        assert sidecar.reloaded(other)["status"] == "succeeded"
-        assert sidecar.haproxy.ask("get weight app/one").startswith("77 ")
-        assert {SLOW, "other"} <= set(sidecar.haproxy.ask("show backend").split())
-        assert "c app" in sidecar.haproxy.ask(f"show map {tmp_path}/maps_dir/hosts.map")

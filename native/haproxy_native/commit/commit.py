@@ -1,7 +1,7 @@
 """The one way a change reaches file and process, in one order: compare, write beside the file, check, back up, replace, publish, apply.
 
-The lock is held from the last comparison on, never while HAProxy checks or loads a text: others commit meanwhile, and a change that
-another has overtaken starts again, or is a conflict where its client stated a version. A client that goes away does not stop a commit.
+The lock is held from the last comparison on, never while HAProxy checks a text: others commit meanwhile, and a change that another
+has overtaken starts again, or is a conflict where its client stated a version. A client that goes away does not stop a commit.
 """
 
 import asyncio
@@ -163,7 +163,7 @@ async def publish(site: Site, change: Change, prepared: Prepared) -> Outcome:
     if reasons or change.skip_reload:
         return Outcome(stamped.version, reasons=tuple(reasons))
     loaded = site.running.document is site.current.document and not site.running.doubt
-    if (waited := site.pending or site.reloads.loading) and not loaded and (change.whole or header.same_text(before, new)):
+    if (waited := site.pending) and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, waited)
     return Outcome(stamped.version, live=True)
 
@@ -178,15 +178,14 @@ def _edited(change: Change, before: Document) -> Document:
 async def _file_locked(site: Site, change: FileChange) -> Outcome:
     """The configuration and its version stay; what a configuration that waits for its reload refers to waits with it."""
     told = await change_locked(site, change)
-    waits = site.pending or site.load
-    reasons = told.reasons or ([PENDING] if told.awaited and waits and change.may_reload else ())
+    reasons = told.reasons or ([PENDING] if told.awaited and site.pending and change.may_reload else ())
     return Outcome(site.current.version, reasons=tuple(reasons), live=not reasons)
 
 
 async def _replace_file(site: Site, change: Change, prepared: Prepared) -> None:
     """From the draft to the published file."""
     current, stamped = site.current, prepared.stamped
-    await site.observe()
+    await site.running.observe()
     await current.notice_aside()
     change.compare(current.version)
     if current.document is not prepared.before or _is_outdated(site, change, prepared):
@@ -267,12 +266,9 @@ async def _apply(site: Site, stamped: Stamped, before: Document, *, may_wait: bo
         return running.reasons()
     plan = await beside(_planned, site, running.document, stamped.document)
     if plan.reasons:
-        waits = site.pending or site.load
-        return await _apply_ahead(site, stamped, before, plan.reasons) if waits and may_wait else list(plan.reasons)
+        return await _apply_ahead(site, stamped, before, plan.reasons) if site.pending and may_wait else list(plan.reasons)
     if refused := await _carried(site, plan, stamped.document):
         return refused
-    if site.load:
-        site.load.edits.append((before, stamped.document))
     running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     return []
 
@@ -288,25 +284,6 @@ async def _apply_ahead(site: Site, stamped: Stamped, before: Document, reasons: 
     if refused := await _carried(site, plan, stamped.document):
         return refused
     running.is_ahead(wanted)
-    if site.load:
-        site.load.edits.append((before, stamped.document))
-    return []
-
-
-async def apply_again(site: Site, edits: Sequence[tuple[Document, Document]]) -> list[Reason]:
-    """Live changes, which another worker has taken, in the one that is in service now; why only a reload can. The caller holds the lock."""
-    running = site.running
-    for before, new in edits:
-        if running.document is None or running.reasons():
-            return running.reasons()
-        if (wanted := await beside(ahead, running.document, before, new)) is None:
-            return [Reason("", 0, "", "the configuration was changed while HAProxy loaded it")]
-        plan = await beside(_planned, site, running.document, wanted)
-        if plan.reasons or (not await _is_done(site, plan) and (refused := await _carried(site, plan, new))):
-            return list(plan.reasons) or refused
-        running.is_ahead(wanted)
-    if running.document and header.same_text(running.document, site.current.document):
-        running.is_loaded(site.current.document, site.current.fingerprint)
     return []
 
 

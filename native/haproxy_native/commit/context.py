@@ -36,25 +36,11 @@ class Loaded(NamedTuple):
 
 
 @dataclass
-class Load:
-    """A reload at work: what HAProxy was made to read, and what was changed while it read.
-
-    `turn`: that of the ledger when it began. `edits`: documents before and after changes that the former worker has taken live;
-    `files`: stored files that it was told of, with their stores.
-    """
-
-    loaded: Loaded
-    turn: int
-    edits: list[tuple[Document, Document]] = field(default_factory=list)
-    files: dict[Path, Any] = field(default_factory=dict)
-
-
-@dataclass
 class Site:
-    """`lock` is held from the last comparison of a change to its publication, with what is sent to the worker: never while HAProxy
-    checks or loads anything. `stored_lock` is held in addition, outside it, by changes of stored files.
+    """`lock` is held from the last comparison of a change to its publication, with what is sent to the worker, and by a reload at work:
+    never while HAProxy checks anything. `stored_lock` is held in addition, outside it, by changes of stored files.
 
-    `load` is the reload at work. `published` has for each stored file that was changed the number of that change. `works`: commits that
+    `published` has for each stored file that was changed the number of that change. `works`: commits that
     have not ended. `accepted` is the fingerprint of the last committed text that HAProxy accepted.
     """
 
@@ -71,7 +57,6 @@ class Site:
     events: Events = field(default_factory=Events)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    load: Load | None = None
     published: dict[Path, int] = field(default_factory=dict)
     publications: int = 0
     works: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -86,11 +71,6 @@ class Site:
         """A stored file is another one now: texts that refer to it have to be checked anew."""
         self.publications += 1
         self.published[path] = self.publications
-
-    async def observe(self) -> None:
-        """Asks who the worker is; while HAProxy loads a configuration only the reload may tell."""
-        if self.load is None:
-            await self.running.observe()
 
     async def ask_haproxy(self, files: Sequence[Checked], transaction_id: str | None = None) -> list[Message]:
         """HAProxy's warnings about drafts of the files. Raises Refused, CheckImpossible and BadRequest."""
@@ -112,13 +92,8 @@ class Site:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[Loaded]:
-        """While HAProxy reads the file, and until its outcome is known; others may change it meanwhile."""
+        """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
         async with self.lock:
             with suppress(Unreadable):
                 await self.current.notice_aside()
-            loaded = Loaded(self.current.document, self.current.fingerprint, self.current.version)
-            self.load = Load(loaded, self.stored.turn)
-        try:
-            yield loaded
-        finally:
-            self.load = None
+            yield Loaded(self.current.document, self.current.fingerprint, self.current.version)

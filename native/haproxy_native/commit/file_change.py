@@ -113,14 +113,12 @@ async def _carried_out(site: Site, change: FileChange) -> Told:
 def _published(site: Site, change: FileChange) -> None:
     for path in change.paths:
         site.note_published(path)
-    if site.load:
-        site.load.files[change.path] = change.store
 
 
 async def notice(site: Site) -> None:
     """What others did: another text, another worker."""
     await site.current.notice_aside()
-    await site.observe()
+    await site.running.observe()
     known = site.memory.value
     site.stored.loaded_by(Worker(known.pid, known.started))
 
@@ -188,16 +186,6 @@ def _install(change: FileChange) -> None:
 async def _finish(site: Site, store: Store, path: Path) -> None:
     there = await asyncio.to_thread(path.exists)
     await _tell(site, FileChange(store, path), await store.plan(site, path, path if there else None))
-
-
-async def catch_up(site: Site, files: Mapping[Path, Store]) -> None:
-    """What a former worker was told of stored files while the one in service was being loaded, told to that. The caller holds the lock."""
-    for path, store in files.items():
-        try:
-            await asyncio.to_thread(site.stored.begin, path, store.name)
-            await _finish(site, store, path)
-        except NativeError as error:
-            log.warning("%s: %s", path, error)
 
 
 async def resume(site: Site, stores: Mapping[str, Store]) -> None:

@@ -51,9 +51,6 @@ class Ledger:
     def __init__(self, directory: Path) -> None:
         self.path, self._former, self._journals = directory / "stored.json", directory / "former", directory
         self.entries: dict[str, Owed] = {}
-        # Raised with every entry.
-        self.turn = 0
-        self._turns: dict[str, int] = {}
         self._told: dict[str, int] = {}
 
     def open(self) -> None:
@@ -105,11 +102,10 @@ class Ledger:
         else:
             self.in_step(path)
 
-    def put_back(self, turn: int) -> list[str]:
-        """A reload failed: every file entered up to a turn is again what the worker has. The paths; one that cannot be written stays."""
+    def put_back(self) -> list[str]:
+        """A reload failed: every file is again what the worker has. The paths; one that cannot be written stays owed."""
         back = []
-        for path in self._until(turn):
-            owed = self.entries[path]
+        for path, owed in list(self.entries.items()):
             try:
                 self._put(Path(path), owed.former)
                 self.in_step(Path(path))
@@ -118,17 +114,13 @@ class Ledger:
                 log.error("%s could not be put back to what HAProxy has loaded: %s", path, error)
         return back
 
-    def loaded(self, turn: int) -> None:
-        """The worker has read every file that was entered up to a turn."""
-        if paths := self._until(turn):
-            read = [self.entries.pop(path) for path in paths]
-            if not self.entries:
-                self._told = {}
+    def loaded(self) -> None:
+        """The worker has read every file."""
+        if self.entries:
+            copies = [name for owed in self.entries.values() for name in (owed.former, owed.before or ABSENT)]
+            self.entries, self._told = {}, {}
             self._settle()
-            self._drop(*(name for owed in read for name in (owed.former, owed.before or ABSENT)))
-
-    def _until(self, turn: int) -> list[str]:
-        return [path for path in self.entries if self._turns.get(path, 0) <= turn]
+            self._drop(*copies)
 
     def loaded_by(self, worker: Worker) -> None:
         """A worker has read what was written before it began, whoever started it."""
@@ -155,8 +147,6 @@ class Ledger:
     def _enter(self, path: Path, owed: Owed) -> None:
         """On disk as in memory, or neither."""
         entries = self.entries
-        self.turn += 1
-        self._turns[str(path)] = self.turn
         self.entries = {**entries, str(path): owed}
         try:
             self._write()

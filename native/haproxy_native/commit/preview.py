@@ -39,7 +39,7 @@ async def preview(site: Site, document: Document, check: Callable[[Document], Aw
         messages = list(await check(new))
     except Refused as error:
         valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
-    await site.observe()
+    await running.observe()
     reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
     if running.document is not None and not reasons:
         plan = await beside(site.plan, running.document, new, site.runtime.capabilities)

@@ -44,13 +44,12 @@ class ProcessWatch:
         known = self._site.memory.value
         if self._site.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
             async with self._site.lock:
-                if self._site.load is None:
-                    await self._settle(worker)
+                await self._settle(worker)
 
     async def _settle(self, worker: Worker) -> None:
         site = self._site
         known = site.running.document
-        await site.observe()
+        await site.running.observe()
         site.stored.loaded_by(worker)
         if not site.reloads.idle:
             return

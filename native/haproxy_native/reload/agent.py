@@ -40,7 +40,7 @@ class Host(Protocol):
         """Whether a HAProxy is known to run here, so that none is one that has been stopped."""
 
     def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
-        """Gives (the file's document, a mark of the caller's, its version), all of one moment; later changes are not of this reload."""
+        """Nobody changes the file meanwhile; gives (its document, a mark of the caller's, its version)."""
 
     async def loaded(self, document: Any, mark: str) -> None:
         """HAProxy runs this now."""
@@ -85,11 +85,6 @@ class ReloadAgent:
     def pending(self) -> str | None:
         """The id of the reload for which HAProxy has not begun to read the file: a scheduled one, or the one that waits for its start."""
         return self._debounce.pending or self.awaiting
-
-    @property
-    def loading(self) -> str | None:
-        """The id of the reload at work."""
-        return self._debounce.running
 
     @property
     def idle(self) -> bool:

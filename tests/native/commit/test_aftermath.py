@@ -13,8 +13,8 @@ def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
         async with running_engine(tmp_path, backups_number=5) as engine:
             await engine.write(adding("b"), version=1)
             await engine.write(adding("c"), version=2)
-            async with engine.loading():
-                assert await aftermath.failed(engine.site) == 4
+            async with engine.loading() as loaded:
+                assert await aftermath.failed(engine.site, loaded) == 4
             assert header.same_text(engine.document, engine.site.running.good())
             assert engine.raw().endswith(b"# mine\nglobal\n")
             assert engine.version() == 4
@@ -27,8 +27,8 @@ def test_nothing_to_go_back_to(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            async with engine.loading():
-                assert await aftermath.failed(engine.site) is None
+            async with engine.loading() as loaded:
+                assert await aftermath.failed(engine.site, loaded) is None
             assert engine.raw() == b"global\n"
 
     run(work())
@@ -39,9 +39,9 @@ def test_an_outsider_s_mending_is_not_undone(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             await engine.write(adding("b"), version=1)
-            async with engine.loading():
+            async with engine.loading() as loaded:
                 (tmp_path / "haproxy.cfg").write_text("global\n# mended\n")
-                assert await aftermath.failed(engine.site) is None
+                assert await aftermath.failed(engine.site, loaded) is None
             assert engine.raw() == b"global\n# mended\n"
             assert engine.version() == 3
 
@@ -54,8 +54,8 @@ def test_a_success_makes_it_the_running_document(tmp_path: Path) -> None:
         async with running_engine(tmp_path) as engine:
             await engine.write(adding("b"), version=1)
             assert engine.running is None
-            async with engine.loading():
-                await aftermath.succeeded(engine.site)
+            async with engine.loading() as loaded:
+                await aftermath.succeeded(engine.site, loaded)
             assert engine.running is engine.document
             assert (tmp_path / "haproxy.cfg.lkg").read_bytes() == engine.raw()
 

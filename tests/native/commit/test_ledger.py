@@ -63,7 +63,7 @@ def test_what_waits_goes_back_to_what_the_worker_has(ledger: Ledger, file: Path)
     file.write_text("refused")
     ledger.undo(file)
     assert (file.read_text(), again(ledger).waits) == ("newer", True)
-    assert ledger.put_back(ledger.turn) == [str(file)]
+    assert ledger.put_back() == [str(file)]
     assert (file.read_text(), again(ledger).entries, copies(ledger)) == ("old", {}, 0)
 
 
@@ -72,7 +72,7 @@ def test_a_deleted_file_comes_back_with_its_mode(ledger: Ledger, file: Path) -> 
     file.unlink()
     ledger.owe(file, SKIPPED)
     assert not again(ledger).waits
-    ledger.put_back(ledger.turn)
+    ledger.put_back()
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("old", 0o640)
 
 
@@ -108,20 +108,8 @@ def test_a_worker_has_read_what_is_older_than_it(ledger: Ledger, file: Path) -> 
 def test_a_reload_settles_everything(ledger: Ledger, file: Path) -> None:
     ledger.begin(file, "maps")
     ledger.owe(file, WAITING)
-    ledger.loaded(ledger.turn)
+    ledger.loaded()
     assert (again(ledger).entries, copies(ledger)) == ({}, 0)
-
-
-def test_what_changed_during_a_reload_is_not_of_it(ledger: Ledger, file: Path) -> None:
-    for path in (file, file.with_name("later.map")):
-        turn = ledger.turn
-        ledger.begin(path, "maps")
-        path.write_text("new")
-        ledger.owe(path, WAITING)
-    ledger.loaded(turn)
-    assert list(ledger.entries) == [str(file.with_name("later.map"))]
-    assert ledger.put_back(turn) == []
-    assert file.with_name("later.map").read_text() == "new"
 
 
 def test_without_a_copy_there_is_no_change(ledger: Ledger, tmp_path: Path) -> None:

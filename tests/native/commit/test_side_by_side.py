@@ -1,21 +1,16 @@
-"""Changes side by side: none waits while HAProxy checks or loads the text of another, and what is live stays so in the next worker."""
+"""Changes side by side: none waits while HAProxy checks the text of another."""
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, ReloadFailed
-from haproxy_native.reload.strategies import Outcome, Strategy
+from haproxy_native.errors import Conflict
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import adding, run, running_engine, substituting, weight
+from tests.native.engines import adding, run, running_engine
 
 SECONDS = 30
 # Waits for the gate where the text speaks of a slow one, and counts the checks.
@@ -33,21 +28,6 @@ async def checks(place: Path, number: int) -> None:
     file = place / "checks"
     while not file.exists() or len(file.read_text()) < number:
         await asyncio.sleep(0.01)
-
-
-class Gate(Strategy):
-    """A strategy that begins when it may, and ends when it may."""
-
-    def __init__(self, inner: Strategy) -> None:
-        self._inner, self.begun, self.go, self.end = inner, asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self.end.set()
-
-    async def run(self) -> Outcome:
-        self.begun.set()
-        await self.go.wait()
-        outcome = await self._inner.run()
-        await self.end.wait()
-        return outcome
 
 
 def test_who_is_overtaken_while_haproxy_checks_hears_it_at_once(tmp_path: Path) -> None:
@@ -98,95 +78,3 @@ def test_a_text_is_checked_again_when_a_file_that_it_names_has_changed(tmp_path:
 def _with_map(document: Document, place: Path) -> Document:
     text = f"backend maps\n  use-server s if {{ src,map({place}/hosts.map) -m found }}\n"
     return document.insert(Section("backend", "maps", text))
-
-
-@asynccontextmanager
-async def loading(engine: Engine) -> AsyncIterator[Gate]:
-    """A change whose reload has begun to read the file, and waits at the gate."""
-    gate = engine.reloads._strategy = Gate(engine.reloads._strategy)
-    await engine.write(adding("first"), version=engine.version())
-    waiting = asyncio.create_task(engine.reloads.force(()))
-    await gate.begun.wait()
-    yield gate
-    gate.go.set()
-    gate.end.set()
-    await asyncio.wait([waiting])
-    if not waiting.cancelled():
-        waiting.exception()
-
-
-@pytest.mark.parametrize("before_the_worker", [True, False])
-def test_what_is_live_while_haproxy_loads_is_live_in_the_new_worker(haproxy: HAProxy, before_the_worker: bool) -> None:
-    async def work() -> None:
-        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
-            former = (await engine.runtime.worker()).pid
-            async with loading(engine) as gate:
-                if not before_the_worker:
-                    gate.end.clear()
-                    gate.go.set()
-                    while (await engine.runtime.worker()).pid == former:
-                        await asyncio.sleep(0.01)
-                outcome = await engine.write(substituting("weight 10", "weight 77"), version=engine.version())
-                assert outcome.live or outcome.reload_id
-            if outcome.live:
-                assert weight(haproxy) == "77"
-                assert engine.site.running.is_current
-                assert engine.reloads.pending is None
-            else:
-                await engine.reloads.force(())
-            assert weight(haproxy) == "77"
-            assert "backend first" in haproxy.file.read_text()
-
-    run(work())
-
-
-def test_what_needs_a_reload_meanwhile_has_one_of_its_own(haproxy: HAProxy) -> None:
-    async def work() -> None:
-        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
-            async with loading(engine):
-                outcome = await engine.write(adding("second"), version=engine.version())
-                assert outcome.reload_id
-                assert outcome.reload_id != engine.reloads.loading
-            assert engine.reloads.pending == outcome.reload_id
-            await engine.reloads.force(())
-            assert engine.reloads.records.get(outcome.reload_id).status == "succeeded"
-            assert {"first", "second"} <= set(haproxy.ask("show backend").split())
-            assert engine.site.running.is_current
-
-    run(work())
-
-
-def test_a_refused_text_takes_nothing_live_with_it(haproxy: HAProxy) -> None:
-    """The port of the new frontend is taken: HAProxy checks the text, and cannot load it."""
-
-    async def work() -> None:
-        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
-            gate = engine.reloads._strategy = Gate(engine.reloads._strategy)
-            ring = f"log-forward more\n    bind 127.0.0.1:{free_port()}\n    log ring@nowhere local0\n"
-            await engine.push_raw(haproxy.file.read_bytes() + ring.encode(), version=engine.version())
-            waiting = asyncio.create_task(engine.reloads.force(()))
-            await gate.begun.wait()
-            assert (await engine.write(substituting("weight 10", "weight 77"), version=engine.version())).live
-            gate.go.set()
-            with pytest.raises(ReloadFailed):
-                await waiting
-            text = haproxy.file.read_text()
-            assert "weight 77" in text
-            assert "ring@nowhere" not in text
-            assert weight(haproxy) == "77"
-            assert engine.site.running.is_current
-
-    run(work())
-
-
-def test_a_raw_push_meanwhile_is_live_when_all_of_it_is(haproxy: HAProxy) -> None:
-    async def work() -> None:
-        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
-            async with loading(engine):
-                text = haproxy.file.read_text().replace("weight 10", "weight 77")
-                outcome = await engine.push_raw(text.encode(), version=engine.version())
-                assert (outcome.live, outcome.reload_id) == (False, engine.reloads.loading)
-            assert weight(haproxy) == "77"
-            assert engine.site.running.is_current
-
-    run(work())

@@ -38,7 +38,7 @@ async def create(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
-    async with asking(call, kinds=REFUSALS, classed=False) as runtime, call.services.engine.changing_the_worker():
+    async with asking(call, kinds=REFUSALS, classed=False) as runtime:
         try:
             made = added(backend, call.body, runtime.capabilities)
         except Unsayable as word:
@@ -51,7 +51,7 @@ async def create(call: JsonCall) -> Response:
 async def replace(call: JsonCall) -> Response:
     """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
     backend, name = call.get("parent_name"), call.get("name")
-    async with asking(call, classed=False) as runtime, call.services.engine.changing_the_worker():
+    async with asking(call, classed=False) as runtime:
         before = await _server(runtime, backend, name)
         try:
             changes = list(_changes(before, call.body))
