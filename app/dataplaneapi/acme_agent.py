@@ -10,7 +10,7 @@ from haproxy_native.acme.solver import Patience, Solver
 from haproxy_native.acme.zones import Zones
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 from haproxy_native.storage.certificate_store import CertificateStore
 
 _IN_STORE = re.compile(r"@([^/]*)/")
@@ -19,7 +19,7 @@ _IN_STORE = re.compile(r"@([^/]*)/")
 def acme(engine: Engine, editor: Editor) -> Acme:
     runtime, store = engine.runtime, engine.stores["ssl_certificates"]
     assert isinstance(store, CertificateStore)
-    keeper = Keeper(engine.site, store, lambda name: base(engine, editor, name))
+    keeper = Keeper(engine.context, store, lambda name: base(engine, editor, name))
     return Acme(runtime, keeper, Solver(runtime, Patience.of(os.environ), Zones()))
 
 
@@ -31,7 +31,7 @@ def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
     for resource, name, path in (("crt_stores", match[1], ("crt_base",)), ("global", "", ("ssl_options", "crt_base"))):
         try:
             found = editor.get_object(engine.document, editor.resources[resource], None, name)
-        except NotThere:
+        except Missing:
             continue
         for member in path:
             found = found.get(member) or {}

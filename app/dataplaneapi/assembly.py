@@ -74,9 +74,9 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
     )
-    engine.site.events.listen(services.tally.heard)
+    engine.context.events.listen(services.tally.heard)
     if services.traces:
-        engine.site.events.listen(services.traces.heard)
+        engine.context.events.listen(services.traces.heard)
     for operation in declared:
         operation.load()
     return Application(services, page, lifespan)

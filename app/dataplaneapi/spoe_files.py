@@ -17,7 +17,7 @@ def spoe_files(settings: Settings, engine: Engine, editor: Editor, directory: Di
     """What an earlier process left half done is finished."""
     home = Path(settings.config_file).absolute().parent
     around = Surroundings(
-        site=engine.site,
+        context=engine.context,
         directory=directory,
         storage=own_directory(settings) / "spoe",
         transactions=Path(settings.spoe_transaction_dir),

@@ -19,7 +19,7 @@ from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_change
 from haproxy_native.commit.change import Change, Edit, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import Loaded, Planner, Site
+from haproxy_native.commit.context import CommitContext, LoadedText, Planner
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.preview import Preview, preview
@@ -27,7 +27,7 @@ from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.soundness import Soundness
-from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
@@ -91,25 +91,25 @@ class Engine:
         self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
     ) -> None:
         self.settings, self.runtime = settings, runtime
-        memory = MemoryFile(settings.storage / "engine.json")
+        state_file = StateFile(settings.storage / "engine.json")
         stamp = header.with_short_header if settings.short_header else header.with_header
-        current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), memory, stamp)
+        current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), state_file, stamp)
         self.reloads = reloads(self)
-        self.site = Site(
+        self.context = CommitContext(
             current=current,
-            running=Running(current, runtime, memory, settings.copy),
+            running=Running(current, runtime, state_file, settings.copy),
             transactions=Transactions(settings.transactions, settings.file, settings.max_open_transactions, stamp=stamp),
             backups=Backups(settings.file, settings.backups_number, settings.backups),
             check=settings.check,
             runtime=runtime,
-            memory=memory,
+            state_file=state_file,
             plan=plan or partial(planning.plan, preceded=bool(settings.check.before)),
             reloads=self.reloads,
-            stored=Ledger(settings.storage),
+            ledger=Ledger(settings.storage),
         )
-        self.soundness = Soundness(self.site)
+        self.soundness = Soundness(self.context)
         self.stores = Stores(settings.directories, settings.storage)
-        self._loaded: Loaded | None = None
+        self._loaded: LoadedText | None = None
         self._watching = Background("watching the files")
 
     async def start(self) -> None:
@@ -117,27 +117,27 @@ class Engine:
         with suppress(OSError):
             self.settings.storage.mkdir(mode=0o750, parents=True, exist_ok=True)
         try:
-            if self.site.current.file.recover():
+            if self.context.current.file.recover():
                 log.warning("%s was half written and has been completed", self.settings.file)
         except OSError as error:
             log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
-        known = self.site.current.open()
-        self.site.transactions.load()
-        self.site.stored.open()
+        known = self.context.current.open()
+        self.context.transactions.load()
+        self.context.ledger.open()
         await asyncio.to_thread(self.stores.recover)
-        await self.site.running.recall()
-        await file_change.resume(self.site, self.stores)
-        resume(self.site, edited=not known)
-        self._watching.begin(ProcessWatch(self.site).run())
+        await self.context.running.recall()
+        await file_change.resume(self.context, self.stores)
+        resume(self.context, edited=not known)
+        self._watching.begin(ProcessWatch(self.context).run())
         if self.settings.watch:
             self._watching.begin(self._watch())
         if self.settings.map_sync and isinstance(maps := self.stores.get("maps"), MapStore):
-            self._watching.begin(MapSync(self.site, maps, self.settings.map_sync).run())
+            self._watching.begin(MapSync(self.context, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
         """Returns when all commits at work have ended, and what was pending has been carried out."""
-        while self.site.works:
-            await asyncio.wait(self.site.works)
+        while self.context.works:
+            await asyncio.wait(self.context.works)
         await self.reloads.close()
         await self._watching.stop()
 
@@ -145,27 +145,27 @@ class Engine:
 
     @property
     def document(self) -> Document:
-        return self.site.current.document
+        return self.context.current.document
 
     @property
     def running(self) -> Document | None:
         """None while it is not known what HAProxy has loaded."""
-        return self.site.running.document
+        return self.context.running.document
 
     def version(self, transaction_id: str | None = None) -> int:
         """The current one, or that which a transaction started from; 0 for a transaction that is not in progress."""
         if not transaction_id:
-            return self.site.current.version
+            return self.context.current.version
         with suppress(NoTransaction):
-            return self.site.transactions.in_progress(transaction_id).version
+            return self.context.transactions.in_progress(transaction_id).version
         return 0
 
     def read(self, transaction_id: str | None = None) -> Document:
         """Raises NoTransaction."""
-        return self.site.transactions.read(transaction_id) if transaction_id else self.document
+        return self.context.transactions.read(transaction_id) if transaction_id else self.document
 
     def raw(self, version: int | None = None, transaction_id: str | None = None, *, file: str = "") -> bytes:
-        """A file as it is on disk, in a transaction, or as a backup. Raises BadRequest, NotThere, NoTransaction, Unreadable.
+        """A file as it is on disk, in a transaction, or as a backup. Raises BadRequest, Missing, NoTransaction, Unreadable.
 
         `file` is the path of one of the configuration's files, or its last part; else the main one is meant.
         """
@@ -173,16 +173,16 @@ class Engine:
             raise BadRequest(f"{_ONLY_ONE}: Both version and transactionID specified, specify only one")
         name = self.named(file)
         if transaction_id:
-            return parts.split(self.site.transactions.text(transaction_id)).get(name, b"")
-        return self.site.backups.of(name).read(version) if version else self.site.current.file.file(name).read()
+            return parts.split(self.context.transactions.text(transaction_id)).get(name, b"")
+        return self.context.backups.of(name).read(version) if version else self.context.current.file.file(name).read()
 
     def files(self) -> list[Path]:
         """Every file of the configuration, in the order in which HAProxy loads them."""
-        return [self.site.current.file.file(name).path for name in self.site.current.file.names()]
+        return [self.context.current.file.file(name).path for name in self.context.current.file.names()]
 
     def named(self, file: str) -> str:
         """The name of the configuration's file that a path, or the last part of one, means; the main one's for "". Raises NotFound."""
-        return self.site.current.file.named(file) if file else parts.MAIN
+        return self.context.current.file.named(file) if file else parts.MAIN
 
     # -- writing
 
@@ -195,13 +195,13 @@ class Engine:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
             if version:
                 raise BadRequest(_ONLY_ONE)
-            await self.site.transactions.change(transaction_id, edit)
+            await self.context.transactions.change(transaction_id, edit)
             return Outcome(self.version(transaction_id))
-        return await commit(self.site, await self._early(Change(edit, self._stated(version), force_reload=force_reload)))
+        return await commit(self.context, await self._early(Change(edit, self._stated(version), force_reload=force_reload)))
 
     async def amend(self, edit: Edit) -> Outcome:
         """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
-        return await commit(self.site, Change(edit, kept=False))
+        return await commit(self.context, Change(edit, kept=False))
 
     async def push_raw(
         self,
@@ -230,7 +230,7 @@ class Engine:
             whole=True,
             sent={name: body.count(b"\n")},
         )
-        return await commit(self.site, await self._early(change))
+        return await commit(self.context, await self._early(change))
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
@@ -243,15 +243,15 @@ class Engine:
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
         document = await beside(self._with, {self.named(file): body}) if body is not None else self.read(transaction_id)
-        return await preview(self.site, document, self._check, sent=body is not None)
+        return await preview(self.context, document, self._check, sent=body is not None)
 
     async def plan_set(
         self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None
     ) -> tuple[Preview, list[FilePreview]]:
         """What texts, by the names of their files, or a transaction would change together with stored files. Raises BadRequest."""
         document = await beside(self._with, texts) if texts else self.read(transaction_id)
-        plans = await coming.previews(self.site, files)
-        return await preview(self.site, document, partial(coming.check, self.site, files), sent=bool(texts)), plans
+        plans = await coming.previews(self.context, files)
+        return await preview(self.context, document, partial(coming.check, self.context, files), sent=bool(texts)), plans
 
     # -- transactions
 
@@ -259,20 +259,20 @@ class Engine:
         """Raises BadRequest, TooManyTransactions, Conflict and WriteFailed."""
         if version is None:
             raise BadRequest("Query argument version is required, but not found")
-        self.site.transactions.check_limit()
-        current = self.site.current
+        self.context.transactions.check_limit()
+        current = self.context.current
         current.notice()
         Change(lambda document: document, version).compare(current.version)
-        return self.site.transactions.start(current.document, version, banner=current.banner)
+        return self.context.transactions.start(current.document, version, banner=current.banner)
 
     def transactions(self, status: str | None = None) -> list[Transaction]:
-        return self.site.transactions.list(status)
+        return self.context.transactions.list(status)
 
     def transaction(self, id_: str) -> Transaction:
-        return self.site.transactions.get(id_)
+        return self.context.transactions.get(id_)
 
     def delete_transaction(self, id_: str) -> None:
-        self.site.transactions.delete(id_)
+        self.context.transactions.delete(id_)
 
     async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
@@ -283,13 +283,13 @@ class Engine:
             change = Change(
                 lambda before: self._changed_by(id_, before), transaction.version, transaction_id=id_, force_reload=force_reload
             )
-            return transaction, await commit(self.site, change)
+            return transaction, await commit(self.context, change)
 
     def _changed_by(self, id_: str, before: Document) -> Document:
-        if not self.site.transactions.started_from(id_, before):
-            version = self.site.current.version
+        if not self.context.transactions.started_from(id_, before):
+            version = self.context.current.version
             raise Conflict(f"the configuration of version {version} is not the one that the transaction started from; start it anew")
-        document = self.site.transactions.read(id_)
+        document = self.context.transactions.read(id_)
         return document if parts.is_joined(document) else parts.with_parts(before, parts.parts(document))
 
     @contextmanager
@@ -301,7 +301,7 @@ class Engine:
             yield
         except Conflict:
             if transaction.status == IN_PROGRESS:
-                self.site.transactions.outdate(transaction.id)
+                self.context.transactions.outdate(transaction.id)
             raise
         finally:
             transaction.closed = False
@@ -309,48 +309,48 @@ class Engine:
     # -- the host of the reload agent
 
     def expects_haproxy(self) -> bool:
-        return self.site.running.is_expected
+        return self.context.running.is_expected
 
     @asynccontextmanager
-    async def loading(self) -> AsyncIterator[Loaded]:
+    async def loading(self) -> AsyncIterator[LoadedText]:
         """While it is entered nobody changes the file."""
-        async with self.site.loading() as self._loaded:
+        async with self.context.loading() as self._loaded:
             yield self._loaded
 
     async def loaded(self, document: Document, mark: str) -> None:
         assert self._loaded
-        await aftermath.succeeded(self.site, self._loaded)
+        await aftermath.succeeded(self.context, self._loaded)
 
     async def refused(self, record: Record) -> int | None:
         assert self._loaded
-        return await aftermath.failed(self.site, self._loaded)
+        return await aftermath.failed(self.context, self._loaded)
 
     def ended(self, record: Record) -> None:
         keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
-        self.site.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
+        self.context.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
 
     # -- edits by others
 
     async def notice(self) -> bool:
         """Takes over what somebody else wrote, as the next version. Raises Unreadable."""
-        if noticed := await self.site.current.notice_aside():
+        if noticed := await self.context.current.notice_aside():
             log.warning("%s was edited by somebody else; it now is version %d", self.settings.file, self.version())
         return noticed
 
     async def reread(self) -> None:
         """Takes the file as it is, without counting, and the transactions, when no commit is at work. Raises Unreadable."""
-        async with self.site.lock:
-            await self.site.current.open_aside()
-            self.site.transactions.load()
+        async with self.context.lock:
+            await self.context.current.open_aside()
+            self.context.transactions.load()
 
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(POLL_SECONDS)
-            touched = self.site.current.touched()
-            if touched is None and self.site.current.settled:
+            touched = self.context.current.touched()
+            if touched is None and self.context.current.settled:
                 continue
             await asyncio.sleep(SETTLING_SECONDS)
-            if self.site.current.touched() == touched:
+            if self.context.current.touched() == touched:
                 with suppress(Unreadable):
                     await self.notice()
 
@@ -369,9 +369,9 @@ class Engine:
         return change
 
     async def _check(self, document: Document) -> list[Message]:
-        drafts = await asyncio.to_thread(lambda: self.site.current.file.draft(document.data, str(uuid.uuid4())))
+        drafts = await asyncio.to_thread(lambda: self.context.current.file.draft(document.data, str(uuid.uuid4())))
         try:
-            return await self.site.ask_haproxy(drafts.checked(document))
+            return await self.context.ask_haproxy(drafts.checked(document))
         finally:
             drafts.discard()
 

@@ -1,10 +1,10 @@
 """The one error tree of the library.
 
 NativeError
-├── NotThere             a section, child or file that does not exist
+├── Missing             a section, child or file that does not exist
 │   ├── NotFound         the same, where the protocol has no words for what
 │   └── NoTransaction    an id that is not, or no longer, in progress
-├── AlreadyThere         a name that is taken
+├── Exists         a name that is taken
 ├── InUse                a stored file that the configuration refers to
 ├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
 ├── IndexOutOfRange      a position outside a list
@@ -28,7 +28,7 @@ NativeError
     ├── RuntimeAbsent    no socket answers
     │   └── RuntimeUnconfigured  none has answered since the start
     └── RuntimeRefused   HAProxy answered, and the answer is no
-        ├── RuntimeNotThere      what it was asked about is not in the process
+        ├── RuntimeMissing      what it was asked about is not in the process
         ├── RuntimeTaken         it is there already, or in use
         ├── RuntimeMisused       what it was asked for makes no sense
         └── RuntimeUnseen        HAProxy took it, and does not show it
@@ -61,21 +61,21 @@ class NativeError(Exception):
         super().__init__(": ".join(part for part in (self.label, detail) if part))
 
 
-class NotThere(NativeError):
+class Missing(NativeError):
     label = "missing object"
 
 
-class NotFound(NotThere):
+class NotFound(Missing):
     """Its detail is the whole text."""
 
     label = ""
 
 
-class NoTransaction(NotThere):
+class NoTransaction(Missing):
     label = "transaction does not exist"
 
 
-class AlreadyThere(NativeError):
+class Exists(NativeError):
     label = "object already exists"
 
 
@@ -193,7 +193,7 @@ class RuntimeRefused(RuntimeFailure):
         self.answer, self.command = answer, command
 
 
-class RuntimeNotThere(RuntimeRefused):
+class RuntimeMissing(RuntimeRefused):
     pass
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource, Resources
-from haproxy_native.errors import AlreadyThere, BadValue, NativeError, UnknownWords
+from haproxy_native.errors import BadValue, Exists, NativeError, UnknownWords
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.section import split_lines
@@ -157,7 +157,7 @@ def try_create(
     """With one more child, or None where its values do not make a line of their own."""
     try:
         return editor().create(document, resource, parent, body, index=index)
-    except (BadValue, AlreadyThere):
+    except (BadValue, Exists):
         return None
 
 

@@ -223,7 +223,7 @@ class TestChanges:
                     with suppress(asyncio.CancelledError):
                         await writing
                     opened.write("go\n")
-                await asyncio.wait(engine.site.works)
+                await asyncio.wait(engine.context.works)
                 assert engine.version() == 2
 
         run(work())

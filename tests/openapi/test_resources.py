@@ -9,7 +9,7 @@ TABLE = bundle.resources()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 FIELDS = set(
     "title noun kind file section schema list body key full_section parents parent_parameter parent_in member path operation "
-    "operations operation_ids suffix verbs parameters messages declared addition silent untold fallback tag existence_first".split()
+    "operations operation_ids suffix verbs parameters messages declared addition silent write_only fallback tag existence_first".split()
 )
 
 

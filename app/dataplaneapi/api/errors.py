@@ -12,10 +12,10 @@ from dataplaneapi.api.summary import summarized
 from haproxy_native import errors as native
 
 STATUS: dict[type[native.NativeError], int] = {
-    native.NotThere: 404,
+    native.Missing: 404,
     native.NotFound: 404,
     native.NoTransaction: 400,
-    native.AlreadyThere: 409,
+    native.Exists: 409,
     native.InUse: 409,
     native.NotTaken: 400,
     native.IndexOutOfRange: 400,
@@ -39,7 +39,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeUnconfigured: 500,
     native.RuntimeRefused: 500,
     native.NotLive: 500,
-    native.RuntimeNotThere: 404,
+    native.RuntimeMissing: 404,
     native.RuntimeTaken: 409,
     native.RuntimeMisused: 400,
     native.RuntimeUnseen: 503,

@@ -1,6 +1,6 @@
 """How a handler asks the running HAProxy: in bounded time, and with what HAProxy refuses told in the words of the protocol.
 
-    async with asking(call, kinds=[("No such backend", RuntimeNotThere)]) as runtime:
+    async with asking(call, kinds=[("No such backend", RuntimeMissing)]) as runtime:
         await runtime.ask("...")
 
 A refusal reads `<socket> [3]  <HAProxy's words> [<command>] <class>`; the class is that of the first of `kinds` whose words are in
@@ -12,15 +12,15 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from dataplaneapi.api.call import Call
-from haproxy_native.errors import RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from haproxy_native.errors import RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.runtime_exchange import Taker
+from haproxy_native.runtime.runtime_exchange import Sink
 
 SECONDS = 1.8
 Kinds = Iterable[tuple[str, type[RuntimeRefused]]]
 # What all refusals of an operation are that only looks.
-ALL_NOT_THERE: Kinds = (("", RuntimeNotThere),)
-_CLASSES = {RuntimeNotThere: "not found", RuntimeTaken: "already exists"}
+ALL_NOT_THERE: Kinds = (("", RuntimeMissing),)
+_CLASSES = {RuntimeMissing: "not found", RuntimeTaken: "already exists"}
 
 
 @asynccontextmanager
@@ -42,17 +42,17 @@ async def asking(
         raise worded(error, where or runtime.address, kinds, classed=classed) from error
 
 
-async def read_long(runtime: Runtime, command: str, head: str, taker: Taker) -> None:
+async def read_long(runtime: Runtime, command: str, head: str, sink: Sink) -> None:
     """A dump of any length, piece by piece: only its beginning has to come in time. Within `asking(..., seconds=None)`."""
     async with asyncio.timeout(SECONDS) as limit:
-        await runtime.read(command, head, _Begun(taker, lambda: limit.reschedule(None)))
+        await runtime.read(command, head, _Begun(sink, lambda: limit.reschedule(None)))
 
 
 class _Begun:
-    """A taker that tells when there is something to take."""
+    """A sink that tells when there is something to take."""
 
-    def __init__(self, taker: Taker, begun: Callable[[], None]) -> None:
-        self.start, self._taker, self._begun = taker.start, taker, begun
+    def __init__(self, sink: Sink, begun: Callable[[], None]) -> None:
+        self.start, self._taker, self._begun = sink.start, sink, begun
 
     def take(self, data: bytes) -> None:
         self._begun()

@@ -10,7 +10,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.upload import Part
 from dataplaneapi.open_engine import STORES
-from haproxy_native.errors import AlreadyThere, BadRequest, NotFound
+from haproxy_native.errors import BadRequest, Exists, NotFound
 from haproxy_native.scratch import Scratch
 from haproxy_native.storage import names
 from haproxy_native.storage.coming import Coming
@@ -57,7 +57,7 @@ class SetForm:
             self._text = self._begun_text(part) if part.name == CONFIGURATION else None
             if self._text is None:
                 self.files.append(await asyncio.to_thread(self._begun_file, part))
-        except (AlreadyThere, BadRequest, NotFound) as error:
+        except (Exists, BadRequest, NotFound) as error:
             raise ApiError(400, f"{self._part}: {error}") from None
 
     async def append(self, data: bytes) -> None:
@@ -88,7 +88,7 @@ class SetForm:
         return name
 
     def _begun_file(self, part: Part) -> Coming:
-        """Raises AlreadyThere and BadRequest."""
+        """Raises Exists and BadRequest."""
         store = self._store(part.name)
         if not part.file:
             raise BadRequest("no file name: each of these parts needs one")

@@ -3,7 +3,7 @@
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 
 
 async def list_all(call: ReadCall) -> Response:
@@ -13,12 +13,12 @@ async def list_all(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     try:
         return json_response(200, call.services.records.api(call.get("id")))
-    except NotThere as error:
+    except Missing as error:
         raise ApiError(404, error.detail) from None
 
 
 async def read_record(call: ReadCall) -> Response:
     try:
         return json_response(200, call.services.records.full(call.get("id")))
-    except NotThere as error:
+    except Missing as error:
         raise ApiError(404, error.detail) from None

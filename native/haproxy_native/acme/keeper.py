@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import BadRequest, NativeError, WriteFailed
@@ -62,8 +62,8 @@ class Held:
 class Keeper:
     """`keep` writes where HAProxy reads, and where that is not permitted into the `store` under the file's own name."""
 
-    def __init__(self, site: Site, store: CertificateStore, base: Bases = lambda name: None) -> None:
-        self.site, self.store, self._base = site, store, base
+    def __init__(self, context: CommitContext, store: CertificateStore, base: Bases = lambda name: None) -> None:
+        self.context, self.store, self._base = context, store, base
 
     async def keep(self, name: str, renewed: datetime) -> None:
         """A certificate that was renewed at a moment, perhaps long ago. A failure is told in the log."""
@@ -77,24 +77,24 @@ class Keeper:
 
     async def _held(self, name: str) -> Held:
         """Raises RuntimeFailure, and BadRequest where what HAProxy tells is no certificate with its key."""
-        runtime = self.site.runtime
+        runtime = self.context.runtime
         facts = dict(_FACT.findall(await ssl_files.show(runtime, CERTIFICATES, name)))
         own = facts.get("Crt filename") or facts["Filename"]
         key = facts.get("Key filename") or own
         pem = (await runtime.read(f"dump ssl cert {argument(name)}", "-----BEGIN ")).strip("\n").encode() + b"\n"
         certificate.accepted(pem)
-        base = self._base(name) or self.site.current.path.parent
+        base = self._base(name) or self.context.current.path.parent
         return Held(pem, base / own, None if key == own else base / key)
 
     async def _commit(self, name: str, held: Held, renewed: datetime) -> Path:
         if held.seen():
             try:
-                await commit(self.site, FileChange(self.store, held.path, compose=lambda: self._composed(name, renewed)))
+                await commit(self.context, FileChange(self.store, held.path, compose=lambda: self._composed(name, renewed)))
                 return held.path
             except WriteFailed as error:
                 log.warning("%s", error)
         path = self.store.directory / held.path.name
-        await commit(self.site, FileChange(self.store, path, compose=lambda: self._copied(name, path, renewed)))
+        await commit(self.context, FileChange(self.store, path, compose=lambda: self._copied(name, path, renewed)))
         return path
 
     async def _composed(self, name: str, renewed: datetime) -> FileChange:
@@ -106,7 +106,7 @@ class Keeper:
     async def _copied(self, name: str, path: Path, renewed: datetime) -> FileChange:
         """The same for a file that HAProxy has not read the certificate from."""
         held = replace(await self._held(name), path=path, key=None)
-        for reference in self.store.named(self.site, path):
+        for reference in self.store.named(self.context, path):
             raise NotKept(f"{path} is the file of another certificate: {reference.text}")
         held.refuse_later(renewed)
         return await asyncio.to_thread(self._change, held)

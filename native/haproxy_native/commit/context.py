@@ -13,7 +13,7 @@ from haproxy_native.check.messages import Message
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.running import Running
-from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
 from haproxy_native.errors import Refused, Unreadable
 from haproxy_native.events import Events, Validated
@@ -27,7 +27,7 @@ from haproxy_native.transactions.transactions import Transactions
 Planner = Callable[[Document, Document, Capabilities], Plan]
 
 
-class Loaded(NamedTuple):
+class LoadedText(NamedTuple):
     """What HAProxy is made to read."""
 
     document: Document
@@ -36,7 +36,7 @@ class Loaded(NamedTuple):
 
 
 @dataclass
-class Site:
+class CommitContext:
     """`lock` is held from the last comparison of a change to its publication, with what is sent to the worker, and by a reload at work:
     never while HAProxy checks anything. `stored_lock` is held in addition, outside it, by changes of stored files.
 
@@ -50,10 +50,10 @@ class Site:
     backups: Backups
     check: CheckSettings
     runtime: Runtime
-    memory: MemoryFile
+    state_file: StateFile
     plan: Planner
     reloads: ReloadAgent
-    stored: Ledger
+    ledger: Ledger
     events: Events = field(default_factory=Events)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -91,9 +91,9 @@ class Site:
             self.events.tell(Validated(outcome, time.monotonic() - began))
 
     @asynccontextmanager
-    async def loading(self) -> AsyncIterator[Loaded]:
+    async def loading(self) -> AsyncIterator[LoadedText]:
         """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
         async with self.lock:
             with suppress(Unreadable):
                 await self.current.notice_aside()
-            yield Loaded(self.current.document, self.current.fingerprint, self.current.version)
+            yield LoadedText(self.current.document, self.current.fingerprint, self.current.version)

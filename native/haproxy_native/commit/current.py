@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from haproxy_native.commit.state_file import MemoryFile, fingerprint, stamped_fingerprint
+from haproxy_native.commit.state_file import StateFile, fingerprint, stamped_fingerprint
 from haproxy_native.disk.file import Seen
 from haproxy_native.disk.files import ConfigFiles, Drafts, SeenAll
 from haproxy_native.editing import header, patches
@@ -41,8 +41,10 @@ class Current:
     `stamp` puts the header on a text, `outline` tells where its sections begin.
     """
 
-    def __init__(self, file: ConfigFiles, memory: MemoryFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION) -> None:
-        self.file, self._memory, self.stamp, self._outline = file, memory, stamp, outline
+    def __init__(
+        self, file: ConfigFiles, state_file: StateFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION
+    ) -> None:
+        self.file, self._state_file, self.stamp, self._outline = file, state_file, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
         self.banner = True
@@ -88,8 +90,8 @@ class Current:
 
     def _opened(self, reading: Reading) -> bool:
         document = self.document if reading.document is None else reading.document
-        known = fingerprint(reading.data) == self._memory.value.file
-        self._take(document, self._memory.value.version if known else header.version_of(document), reading.data, reading.seen)
+        known = fingerprint(reading.data) == self._state_file.value.file
+        self._take(document, self._state_file.value.version if known else header.version_of(document), reading.data, reading.seen)
         self._torn = False
         return known
 
@@ -166,7 +168,7 @@ class Current:
     def _take(self, document: Document, version: int, data: bytes, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self.banner = True
         self._keep(document, version, fingerprint(data), seen)
-        self._memory.set()
+        self._state_file.set()
 
     def _keep(self, document: Document, version: int, mark: str, seen: tuple[Seen | SeenAll | None, bool]) -> None:
         self._turn += 1
@@ -175,4 +177,4 @@ class Current:
                 work.cancel()
         self.document, self.version, self.fingerprint = document, version, mark
         self._seen, self._settled = seen
-        self._memory.note(version=version, file=mark)
+        self._state_file.note(version=version, file=mark)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.disk import ownership
 from haproxy_native.disk.file import Draft
@@ -33,7 +33,7 @@ class Store(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone."""
 
 
@@ -72,7 +72,7 @@ class FileChange:
 
 
 @dataclass(frozen=True)
-class Told:
+class FileOutcome:
     """What the worker knows of a changed file: all there is to know, or the reasons for a reload; `awaited` as in the plan, and only where
     the worker has not taken the file live."""
 
@@ -80,95 +80,95 @@ class Told:
     awaited: bool = False
 
 
-async def change_locked(site: Site, change: FileChange) -> Told:
+async def change_locked(context: CommitContext, change: FileChange) -> FileOutcome:
     """All but the reload, for who holds the lock. Raises what the check raises, WriteFailed and NotTaken, with nothing changed."""
     try:
-        await notice(site)
+        await notice(context)
         change.check()
         if change.compose:
             change = await change.compose()
-        return await _carried_out(site, change)
+        return await _carried_out(context, change)
     finally:
         for draft in change.drafts:
             draft.discard()
 
 
-async def _carried_out(site: Site, change: FileChange) -> Told:
-    plan = await planned(site, change)
+async def _carried_out(context: CommitContext, change: FileChange) -> FileOutcome:
+    plan = await planned(context, change)
     if not plan.used and not plan.steps:
         await asyncio.to_thread(_install, change)
-        _published(site, change)
-        return Told([ASKED] if change.force_reload else [], plan.awaited)
+        _published(context, change)
+        return FileOutcome([ASKED] if change.force_reload else [], plan.awaited)
     try:
-        await asyncio.to_thread(_begin, site, change)
+        await asyncio.to_thread(_begin, context, change)
         await asyncio.to_thread(_install, change)
     except NativeError:
         with suppress(WriteFailed):
-            await asyncio.to_thread(_undo, site, change)
+            await asyncio.to_thread(_undo, context, change)
         raise
-    _published(site, change)
-    return await _tell(site, change, plan)
+    _published(context, change)
+    return await _tell(context, change, plan)
 
 
-def _published(site: Site, change: FileChange) -> None:
+def _published(context: CommitContext, change: FileChange) -> None:
     for path in change.paths:
-        site.note_published(path)
+        context.note_published(path)
 
 
-async def notice(site: Site) -> None:
+async def notice(context: CommitContext) -> None:
     """What others did: another text, another worker."""
-    await site.current.notice_aside()
-    await site.running.observe()
-    known = site.memory.value
-    site.stored.loaded_by(Worker(known.pid, known.started))
+    await context.current.notice_aside()
+    await context.running.observe()
+    known = context.state_file.value
+    context.ledger.loaded_by(Worker(known.pid, known.started))
 
 
-async def planned(site: Site, change: FileChange) -> FilePlan:
-    plan = await change.store.plan(site, change.path, change.draft.path if change.draft else None)
+async def planned(context: CommitContext, change: FileChange) -> FilePlan:
+    plan = await change.store.plan(context, change.path, change.draft.path if change.draft else None)
     if change.force_reload or not change.live:
         seen = () if change.force_reload else plan.seen
         return FilePlan(seen, plan.reasons or [ASKED], plan.used or bool(plan.steps), plan.awaited)
     return plan if change.steps is None else replace(plan, steps=change.steps, reasons=())
 
 
-async def _tell(site: Site, change: FileChange, plan: FilePlan) -> Told:
+async def _tell(context: CommitContext, change: FileChange, plan: FilePlan) -> FileOutcome:
     reasons, may_reload = plan.reasons, change.may_reload or change.force_reload
     if plan.steps:
         try:
-            await commands.carry_out(site.runtime, plan.steps)
+            await commands.carry_out(context.runtime, plan.steps)
             reasons = ()
         except RuntimeRefused as error:
-            await asyncio.to_thread(_undo, site, change)
+            await asyncio.to_thread(_undo, context, change)
             raise NotTaken(error.answer) from error
         except NotLive as error:
             reasons = [Reason("", 0, "", error.detail)]
         except RuntimeFailure as error:
             reasons, may_reload = [Reason("", 0, "", f"it is not known whether HAProxy took {change.path.name}: {error}")], True
     if not reasons:
-        waiting = site.stored.entries[str(change.path)].state if change.partial else ""
-        _settle(site, change, waiting)
-        return Told((), plan.awaited and bool(waiting))
-    _settle(site, change, WAITING if may_reload or site.pending else SKIPPED)
-    return Told(reasons if may_reload else (), plan.awaited)
+        waiting = context.ledger.entries[str(change.path)].state if change.partial else ""
+        _settle(context, change, waiting)
+        return FileOutcome((), plan.awaited and bool(waiting))
+    _settle(context, change, WAITING if may_reload or context.pending else SKIPPED)
+    return FileOutcome(reasons if may_reload else (), plan.awaited)
 
 
-def _settle(site: Site, change: FileChange, state: str) -> None:
+def _settle(context: CommitContext, change: FileChange, state: str) -> None:
     for path in change.paths:
         if state:
-            site.stored.owe(path, state)
+            context.ledger.owe(path, state)
         else:
-            site.stored.in_step(path)
+            context.ledger.in_step(path)
 
 
-def _begin(site: Site, change: FileChange) -> None:
+def _begin(context: CommitContext, change: FileChange) -> None:
     for path in change.paths:
-        site.stored.begin(path, change.store.name, "" if path == change.path else str(change.path))
+        context.ledger.begin(path, change.store.name, "" if path == change.path else str(change.path))
 
 
-def _undo(site: Site, change: FileChange) -> None:
+def _undo(context: CommitContext, change: FileChange) -> None:
     for path in reversed(change.paths):
-        if str(path) in site.stored.interrupted:
-            site.stored.undo(path)
+        if str(path) in context.ledger.interrupted:
+            context.ledger.undo(path)
 
 
 def _install(change: FileChange) -> None:
@@ -183,26 +183,26 @@ def _install(change: FileChange) -> None:
     sync_directory(os, change.path.parent)
 
 
-async def _finish(site: Site, store: Store, path: Path) -> None:
+async def _finish(context: CommitContext, store: Store, path: Path) -> None:
     there = await asyncio.to_thread(path.exists)
-    await _tell(site, FileChange(store, path), await store.plan(site, path, path if there else None))
+    await _tell(context, FileChange(store, path), await store.plan(context, path, path if there else None))
 
 
-async def resume(site: Site, stores: Mapping[str, Store]) -> None:
+async def resume(context: CommitContext, stores: Mapping[str, Store]) -> None:
     """At start: what a crash cut off is finished, or undone where HAProxy refuses it."""
-    known, interrupted = site.memory.value, site.stored.interrupted
-    untouched = {name for name in interrupted if site.stored.is_untouched(Path(name))}
+    known, interrupted = context.state_file.value, context.ledger.interrupted
+    untouched = {name for name in interrupted if context.ledger.is_untouched(Path(name))}
     for name in interrupted:
-        path, owed = Path(name), site.stored.entries[name]
+        path, owed = Path(name), context.ledger.entries[name]
         store = stores.get(owed.store)
         try:
             if store is None or {name, owed.along} & untouched:
-                site.stored.undo(path)
-            elif site.stored.was_read(path, Worker(known.pid, known.started)):
-                site.stored.in_step(path)
+                context.ledger.undo(path)
+            elif context.ledger.was_read(path, Worker(known.pid, known.started)):
+                context.ledger.in_step(path)
             else:
-                await _finish(site, store, path)
+                await _finish(context, store, path)
                 log.warning("the change of %s that was cut off has been finished", path)
         except NativeError as error:
             log.warning("the change of %s that was cut off: %s", path, error)
-    site.stored.loaded_by(Worker(known.pid, known.started))
+    context.ledger.loaded_by(Worker(known.pid, known.started))

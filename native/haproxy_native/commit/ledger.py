@@ -31,7 +31,7 @@ _PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
-class Owed:
+class PendingFile:
     """`former` names the copy of what the worker has; `state` says what becomes of the file: a scheduled reload will read it, or
     any will. While a change is under way `before` names the copy of what the file held when it began, and `along` the file that is changed
     next, where both are one change. `since`: nanoseconds.
@@ -50,14 +50,14 @@ class Ledger:
 
     def __init__(self, directory: Path) -> None:
         self.path, self._former, self._journals = directory / "stored.json", directory / "former", directory
-        self.entries: dict[str, Owed] = {}
+        self.entries: dict[str, PendingFile] = {}
         self._told: dict[str, int] = {}
 
     def open(self) -> None:
         """Reads what an earlier process left, and drops copies that no entry names."""
         with suppress(OSError, ValueError, TypeError):
             kept = json.loads(self.path.read_bytes())
-            self.entries, self._told = {path: Owed(**owed) for path, owed in kept["owed"].items()}, kept["told"]
+            self.entries, self._told = {path: PendingFile(**owed) for path, owed in kept["owed"].items()}, kept["told"]
         with suppress(OSError):
             for copy in self._former.iterdir():
                 self._drop(copy.name)
@@ -75,7 +75,7 @@ class Ledger:
     def begin(self, path: Path, store: str, along: str = "") -> None:
         """The file is about to change, and then the one `along` which it is read, if any."""
         before = self._copy(path)
-        owed = self.entries.get(str(path)) or Owed(store, before)
+        owed = self.entries.get(str(path)) or PendingFile(store, before)
         self._enter(path, replace(owed, before=before, along=along))
 
     def in_step(self, path: Path) -> None:
@@ -144,7 +144,7 @@ class Ledger:
             return copy is None and not path.exists()
         return _same(path, copy)
 
-    def _enter(self, path: Path, owed: Owed) -> None:
+    def _enter(self, path: Path, owed: PendingFile) -> None:
         """On disk as in memory, or neither."""
         entries = self.entries
         self.entries = {**entries, str(path): owed}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_header_of
@@ -30,9 +30,11 @@ class Preview:
     messages: Sequence[Message]
 
 
-async def preview(site: Site, document: Document, check: Callable[[Document], Awaitable[Sequence[Message]]], *, sent: bool) -> Preview:
+async def preview(
+    context: CommitContext, document: Document, check: Callable[[Document], Awaitable[Sequence[Message]]], *, sent: bool
+) -> Preview:
     """Of a document; `sent`: by a client, who may be unaware of what is not yet live. Raises what `check` does, but Refused."""
-    current, running = site.current.document, site.running
+    current, running = context.current.document, context.running
     new = await beside(patches.sharing, document, current)
     valid, messages = True, []
     try:
@@ -42,9 +44,9 @@ async def preview(site: Site, document: Document, check: Callable[[Document], Aw
     await running.observe()
     reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
     if running.document is not None and not reasons:
-        plan = await beside(site.plan, running.document, new, site.runtime.capabilities)
+        plan = await beside(context.plan, running.document, new, context.runtime.capabilities)
         reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
-    diff = await asyncio.to_thread(difference, site.current.document, new, site.current.path.name)
+    diff = await asyncio.to_thread(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, Editor(), current, new)
     return Preview(diff, touched, commands, reasons, valid, messages)
 

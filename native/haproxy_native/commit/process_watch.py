@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.runtime.client import Worker
@@ -20,50 +20,50 @@ LATE = Reason("", 0, "", "a worker has started late, with a configuration that h
 class ProcessWatch:
     """`run` until it is cancelled."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def __init__(self, context: CommitContext) -> None:
+        self._context = context
         self._answers: bool | None = None
 
     async def run(self) -> None:
         while True:
             await self.look()
-            await asyncio.sleep(SECONDS_WHILE_AWAITED if self._site.reloads.awaiting else SECONDS)
+            await asyncio.sleep(SECONDS_WHILE_AWAITED if self._context.reloads.awaiting else SECONDS)
 
     async def look(self) -> None:
         try:
             async with asyncio.timeout(PATIENCE):
-                worker = await self._site.runtime.worker()
+                worker = await self._context.runtime.worker()
         except RuntimeFailure as error:
             self._note(False, f"HAProxy does not answer: {error}")
             return
         except TimeoutError:
             # One that starts may take a connection and lose it.
-            self._note(False, f"HAProxy does not answer: {self._site.runtime.address}: no answer within {PATIENCE:g} s")
+            self._note(False, f"HAProxy does not answer: {self._context.runtime.address}: no answer within {PATIENCE:g} s")
             return
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
-        known = self._site.memory.value
-        if self._site.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
-            async with self._site.lock:
+        known = self._context.state_file.value
+        if self._context.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
+            async with self._context.lock:
                 await self._settle(worker)
 
     async def _settle(self, worker: Worker) -> None:
-        site = self._site
-        known = site.running.document
-        await site.running.observe()
-        site.stored.loaded_by(worker)
-        if not site.reloads.idle:
+        context = self._context
+        known = context.running.document
+        await context.running.observe()
+        context.ledger.loaded_by(worker)
+        if not context.reloads.idle:
             return
-        if site.reloads.awaiting:
-            loaded = site.running.is_current and not site.stored.waits
-            site.reloads.has_started(worker, site.current.version if loaded else None)
-        elif known and site.running.document is None and time.time() - site.reloads.failed_at < LATE_SECONDS:
+        if context.reloads.awaiting:
+            loaded = context.running.is_current and not context.ledger.waits
+            context.reloads.has_started(worker, context.current.version if loaded else None)
+        elif known and context.running.document is None and time.time() - context.reloads.failed_at < LATE_SECONDS:
             log.warning("a worker (pid %d) has started late, after its reload had been given up; HAProxy is reloaded", worker.pid)
-            site.memory.owe("", site.current.fingerprint)
-            site.reloads.schedule([LATE])
+            context.state_file.owe("", context.current.fingerprint)
+            context.reloads.schedule([LATE])
 
     def _note(self, answers: bool, text: str) -> None:
         """The log tells of changes only, and of a HAProxy that has never answered where one is expected."""
         before, self._answers = self._answers, answers
-        if before == answers or (before is None and (answers or not self._site.running.is_expected)):
+        if before == answers or (before is None and (answers or not self._context.running.is_expected)):
             return
         log.log(logging.INFO if answers else logging.WARNING, text)

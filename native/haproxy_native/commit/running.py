@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.state_file import MemoryFile, fingerprint
+from haproxy_native.commit.state_file import StateFile, fingerprint
 from haproxy_native.disk.copies import write_copy
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.plan import Reason
@@ -25,8 +25,8 @@ class Running:
     """`document` is None while nobody knows; `doubt` says why the worker may not do what the document says. `answers`: whether
     it did when it was last asked."""
 
-    def __init__(self, current: Current, runtime: Runtime, memory: MemoryFile, copy: Path) -> None:
-        self._current, self._runtime, self._memory, self.copy = current, runtime, memory, copy
+    def __init__(self, current: Current, runtime: Runtime, state_file: StateFile, copy: Path) -> None:
+        self._current, self._runtime, self._state_file, self.copy = current, runtime, state_file, copy
         self.document: Document | None = None
         self.doubt = ""
         self.answers = True
@@ -42,19 +42,19 @@ class Running:
 
     def drift(self) -> list[Reason]:
         """What the worker does otherwise than this document, since it was changed there alone; a reload will end it."""
-        return [Reason("", 0, "", f"{each} was changed in the running process alone") for each in self._memory.value.drift]
+        return [Reason("", 0, "", f"{each} was changed in the running process alone") for each in self._state_file.value.drift]
 
     def drifts(self, what: str, before: str, after: str) -> None:
         """`what` was changed in the worker alone, from one state to another; nothing is left of it when it is as it was at first."""
-        drift = dict(self._memory.value.drift)
+        drift = dict(self._state_file.value.drift)
         if drift.setdefault(what, before) == after:
             del drift[what]
-        self._memory.set(drift=drift)
+        self._state_file.set(drift=drift)
 
     @property
     def is_expected(self) -> bool:
         """Whether HAProxy is known to run here: its master's socket is configured, or a worker has answered once."""
-        known, master = self._memory.value, self._runtime.configured_master
+        known, master = self._state_file.value, self._runtime.configured_master
         return self._runtime.is_configured and bool(master or known.answered or known.pid)
 
     @property
@@ -69,7 +69,7 @@ class Running:
         except OSError:
             data = b""
         self._copied = fingerprint(data) if data else ""
-        known = self._memory.value.running
+        known = self._state_file.value.running
         if known and known == self._current.fingerprint:
             self._set(self._current.document, known)
         elif known and known == self._copied:
@@ -88,10 +88,10 @@ class Running:
             self.answers = False
             return
         self.answers = True
-        remembered = self._memory.value
+        remembered = self._state_file.value
         if (worker.pid, worker.started) == (remembered.pid, remembered.started):
             return
-        self._memory.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
+        self._state_file.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
         self._started_by_others(worker)
 
     def _started_by_others(self, worker: Worker) -> None:
@@ -114,15 +114,15 @@ class Running:
 
     def is_in_doubt(self, why: str) -> None:
         self.doubt = why
-        self._memory.set(running="")
+        self._state_file.set(running="")
 
     async def verify(self, document: Document, mark: str) -> None:
         """After a reload of ours: the new worker runs this text."""
         try:
             worker = await self._runtime.worker()
-            self._memory.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
+            self._state_file.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
         except RuntimeFailure:
-            self._memory.set(pid=0, started=0, drift={})
+            self._state_file.set(pid=0, started=0, drift={})
         self.is_loaded(document, mark)
         self.save_copy()
 
@@ -134,7 +134,7 @@ class Running:
     def _copy(self, document: Document, mark: str) -> None:
         try:
             self.copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.copy, document.text.encode("utf-8", "surrogateescape"), self._current.path, lasting=False)
+            write_copy(self.copy, document.text.encode("utf-8", "surrogateescape"), self._current.path, durable=False)
             self._copied = mark
         except OSError as error:
             log.warning("cannot keep a copy of the running configuration in %s: %s", self.copy, error.strerror)
@@ -150,7 +150,7 @@ class Running:
 
     def _set(self, document: Document | None, mark: str, **more: str) -> None:
         self.document, self._fingerprint = document, mark
-        self._memory.set(running="" if self.doubt else mark, **more)
+        self._state_file.set(running="" if self.doubt else mark, **more)
 
 
 def started_after(worker: Worker, moment: float) -> bool:

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 
 from haproxy_native.check.check import check
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import BadRequest, NativeError
 
 RETRY_SECONDS = 10.0
@@ -20,8 +20,8 @@ Key = tuple[str, str, int, int]
 
 
 class Soundness:
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def __init__(self, context: CommitContext) -> None:
+        self._context = context
         self._key: Key | None = None
         self._trouble, self._since = "", 0.0
         self._work: asyncio.Task[None] | None = None
@@ -41,22 +41,22 @@ class Soundness:
 
     def _current_key(self) -> Key:
         """Raises BadRequest and OSError for a program that cannot be run."""
-        program = self._site.check.words([""])[0]
+        program = self._context.check.words([""])[0]
         path = shutil.which(program)
         if path is None:
             raise BadRequest(f'HAProxy cannot be asked about a change: "{program}" is no program that can be run')
         found = os.stat(path)
-        return self._site.current.fingerprint, path, found.st_ino, found.st_mtime_ns
+        return self._context.current.fingerprint, path, found.st_ino, found.st_mtime_ns
 
     def _is_stale(self, key: Key) -> bool:
-        if key != self._key and key[0] == self._site.accepted and (self._key is None or key[1:] == self._key[1:]):
+        if key != self._key and key[0] == self._context.accepted and (self._key is None or key[1:] == self._key[1:]):
             self._key, self._trouble = key, ""
         return key != self._key or bool(self._trouble and time.monotonic() - self._since > RETRY_SECONDS)
 
     async def _check(self, key: Key) -> None:
-        trouble, site = "", self._site
+        trouble, context = "", self._context
         try:
-            await check(site.current.file.checked(site.current.document), site.check)
+            await check(context.current.file.checked(context.current.document), context.check)
         except NativeError as error:
             trouble = str(error)
         finally:

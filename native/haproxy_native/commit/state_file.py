@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Memory:
+class State:
     """Texts are named by their fingerprints.
 
     `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
@@ -35,7 +35,7 @@ class Memory:
     answered: bool = False
 
 
-class MemoryFile:
+class StateFile:
     """`value` is what is known, on disk but for what was only noted.
 
     A directory that cannot be written costs only what a restart could have known.
@@ -62,7 +62,7 @@ class MemoryFile:
     def _write(self) -> None:
         try:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", lasting=False)
+            write_copy(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", durable=False)
             self._written = self.value
         except OSError as error:
             log.warning("cannot write %s: %s; after a restart less is known, and the first change may reload", self.path, error.strerror)
@@ -90,8 +90,8 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _read(path: Path) -> Memory:
+def _read(path: Path) -> State:
     with suppress(OSError, ValueError, TypeError):
         told = json.loads(path.read_bytes())
-        return Memory(**{name: kind(told[name]) for name, kind in _TYPES.items() if name in told})
-    return Memory()
+        return State(**{name: kind(told[name]) for name, kind in _TYPES.items() if name in told})
+    return State()

@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r"[A-Za-z0-9._:%-]+")
 
 
 @dataclass(frozen=True)
-class Wish:
+class DesiredBackend:
     """What a backend is to be; without `endpoints` it is that of a service that is gone."""
 
     name: str
@@ -26,7 +26,7 @@ class Wish:
     growth: Growth
     defaults: str | None = None
 
-    def means(self, other: "Wish") -> bool:
+    def means(self, other: "DesiredBackend") -> bool:
         """Whether the same is wished, in whichever order."""
         return set(self.endpoints or ()) == set(other.endpoints or ()) and replace(self, endpoints=other.endpoints) == other
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import partial, reduce
 from pathlib import Path
 
-from haproxy_native.discovery.backends import Wish
+from haproxy_native.discovery.backends import DesiredBackend
 from haproxy_native.discovery.poller import Applied, Source
 from haproxy_native.discovery.refusals import Refusals
 from haproxy_native.discovery.services import Definition, Found
@@ -52,7 +52,7 @@ class Reconciler:
     def forget(self, identity: str) -> None:
         self._remember(identity, set())
 
-    async def _commit(self, wishes: Sequence[Wish], interval: float) -> tuple[dict[str, str], str | None]:
+    async def _commit(self, wishes: Sequence[DesiredBackend], interval: float) -> tuple[dict[str, str], str | None]:
         """What could not be done, by backend; what HAProxy refuses in one of them does not keep the others back."""
         troubles, changing, edit = await self._sorted_out(wishes)
         if len(changing) > 1:
@@ -67,13 +67,13 @@ class Reconciler:
                 self._refusals.note(wish, str(error), interval)
         return troubles, reload_id
 
-    async def _sorted_out(self, wishes: Sequence[Wish]) -> tuple[dict[str, str], list[Wish], Edit]:
+    async def _sorted_out(self, wishes: Sequence[DesiredBackend]) -> tuple[dict[str, str], list[DesiredBackend], Edit]:
         """Those that cannot be, with the reason, those that change something, and the edit that makes them so.
 
         It is prepared here, one by one, for a large catalogue takes seconds in which others want their answers.
         """
         troubles: dict[str, str] = {}
-        changing: list[Wish] = []
+        changing: list[DesiredBackend] = []
         before = after = self.engine.document
         for wish in wishes:
             await asyncio.sleep(0)
@@ -91,10 +91,10 @@ class Reconciler:
                 after = new
         return troubles, changing, lambda document: after if document is before else self._with(changing, document)
 
-    def _with(self, wishes: Iterable[Wish], document: Document) -> Document:
+    def _with(self, wishes: Iterable[DesiredBackend], document: Document) -> Document:
         return reduce(lambda before, wish: wish.on(self.editor, before), wishes, document)
 
-    async def _amend(self, wishes: Sequence[Wish], edit: Edit) -> str | None:
+    async def _amend(self, wishes: Sequence[DesiredBackend], edit: Edit) -> str | None:
         """The id of the reload that makes them live, if there is one. Raises Refused."""
         outcome = await self.engine.amend(edit)
         for wish in wishes:
@@ -109,17 +109,17 @@ class Reconciler:
         self._backends = told
         try:
             self.file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.file, json.dumps(told, indent=2).encode() + b"\n", lasting=False)
+            write_copy(self.file, json.dumps(told, indent=2).encode() + b"\n", durable=False)
         except OSError as error:
             log.warning("cannot write %s: %s; services that vanish while the server is down keep their servers", self.file, error.strerror)
 
 
-def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[str]) -> list[Wish]:
+def _wishes(definition: Definition, prefix: str, found: Found, known: Iterable[str]) -> list[DesiredBackend]:
     """Backends of services that are there, then those of services that are not any more."""
     growth, defaults = Growth.of(definition), definition.get("defaults")
-    there = [Wish(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
+    there = [DesiredBackend(prefix + service, endpoints, growth, defaults) for service, endpoints in sorted(found.services.items())]
     vanished = set(known) - {wish.name for wish in there} - {prefix + service for service in found.unknown}
-    return [*there, *(Wish(name, None, growth) for name in sorted(vanished))]
+    return [*there, *(DesiredBackend(name, None, growth) for name in sorted(vanished))]
 
 
 def _remembered(file: Path) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from haproxy_native.discovery.backends import Wish
+from haproxy_native.discovery.backends import DesiredBackend
 from haproxy_native.discovery.backoff import until_retry
 
 
@@ -12,7 +12,7 @@ from haproxy_native.discovery.backoff import until_retry
 class Refusal:
     """`times` in a row; it is not tried again until then, as the clock tells."""
 
-    wish: Wish
+    wish: DesiredBackend
     text: str
     times: int
     until: float
@@ -25,16 +25,16 @@ class Refusals:
         self._clock = clock
         self._known: dict[str, Refusal] = {}
 
-    def holds(self, wish: Wish) -> str:
+    def holds(self, wish: DesiredBackend) -> str:
         """What was said of it, while it is not to be tried; else nothing."""
         known = self._known.get(wish.name)
         return known.text if known and known.wish.means(wish) and self._clock() < known.until else ""
 
-    def note(self, wish: Wish, text: str, interval: float) -> None:
+    def note(self, wish: DesiredBackend, text: str, interval: float) -> None:
         known = self._known.get(wish.name)
         times = known.times + 1 if known and known.wish.means(wish) else 1
         self._known[wish.name] = Refusal(wish, text, times, self._clock() + until_retry(interval, times))
 
-    def settle(self, wish: Wish) -> None:
+    def settle(self, wish: DesiredBackend) -> None:
         """It was taken."""
         self._known.pop(wish.name, None)

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from haproxy_native.disk.copies import write_copy
-from haproxy_native.errors import NotThere, Unreadable
+from haproxy_native.errors import Missing, Unreadable
 
 
 class Backups:
@@ -35,11 +35,11 @@ class Backups:
                 path.unlink()
 
     def read(self, version: int) -> bytes:
-        """Raises NotThere."""
+        """Raises Missing."""
         try:
             return self._path(version).read_bytes()
         except FileNotFoundError as error:
-            raise NotThere(f"backup file for version {version} does not exist") from error
+            raise Missing(f"backup file for version {version} does not exist") from error
         except OSError as error:
             raise Unreadable(f"Cannot read {self._path(version)}: {error.strerror}") from error
 

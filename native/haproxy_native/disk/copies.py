@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 
 
-def write_copy(path: Path, data: bytes, like: Path | None = None, *, lasting: bool = True) -> None:
-    """Replaces a file; `lasting` waits for the disk. Raises OSError with the former content in place."""
+def write_copy(path: Path, data: bytes, like: Path | None = None, *, durable: bool = True) -> None:
+    """Replaces a file; `durable` waits for the disk. Raises OSError with the former content in place."""
     draft = path.with_name(f".{path.name}.{uuid.uuid4()}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -16,7 +16,7 @@ def write_copy(path: Path, data: bytes, like: Path | None = None, *, lasting: bo
             _take_over(handle, like)
             file.write(data)
             file.flush()
-            if lasting:
+            if durable:
                 os.fsync(handle)
         draft.replace(path)
     except BaseException as error:

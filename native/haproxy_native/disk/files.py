@@ -17,7 +17,7 @@ from typing import Any
 
 from haproxy_native.check.check import Checked
 from haproxy_native.disk.file import ConfigFile, Draft, Seen, latest
-from haproxy_native.disk.manifest import Entry, Manifest
+from haproxy_native.disk.manifest import Manifest, ManifestEntry
 from haproxy_native.errors import Conflict, NativeError, NotFound, Unreadable, WriteFailed
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -189,9 +189,9 @@ class Drafts:
         seen = {name: draft.file.seen() for name, draft in self._drafts.items()}
         if not untouched():
             raise Conflict(f"{self.files.path}, or a file loaded with it, has just been edited by somebody else")
-        entries = [Entry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]
+        entries = [ManifestEntry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]
         self.files.manifest.begin(entries)
-        done: list[Entry] = []
+        done: list[ManifestEntry] = []
         for (name, draft), entry in zip(self._drafts.items(), entries, strict=True):
             try:
                 draft.install(partial(_is_as, draft.file, seen[name]))
@@ -200,7 +200,7 @@ class Drafts:
                 raise
             done.append(entry)
 
-    def _take_back(self, done: Sequence[Entry]) -> None:
+    def _take_back(self, done: Sequence[ManifestEntry]) -> None:
         """With the manifest kept where that fails, so that a restart completes what was begun."""
         for entry in done:
             self.files.put(entry.path, entry.old)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from haproxy_native.disk.journal import put, sync_directory
 
 
-class Entry(NamedTuple):
+class ManifestEntry(NamedTuple):
     """A file, by its path as configured, with the content that goes and the one that comes."""
 
     path: str
@@ -26,7 +26,7 @@ class Manifest:
     def __init__(self, path: Path, system: Any) -> None:
         self.path, self._system = path, system
 
-    def begin(self, entries: list[Entry]) -> None:
+    def begin(self, entries: list[ManifestEntry]) -> None:
         """Raises OSError."""
         data = b"".join(entry.old + entry.new for entry in entries)
         sizes = [[entry.path, len(entry.old), len(entry.new)] for entry in entries]
@@ -39,7 +39,7 @@ class Manifest:
             self._system.unlink(self.path)
             sync_directory(self._system, self.path.parent)
 
-    def rest(self) -> list[Entry]:
+    def rest(self) -> list[ManifestEntry]:
         """What a crash left to do: the files that are old still, where others are new already. Somebody else's edits are left alone."""
         entries = self._read()
         found = {entry: _content(entry.path) for entry in entries}
@@ -47,7 +47,7 @@ class Manifest:
             return []
         return [entry for entry in entries if found[entry] == entry.old]
 
-    def _read(self) -> list[Entry]:
+    def _read(self) -> list[ManifestEntry]:
         with suppress(FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
             head, _, data = self.path.read_bytes().partition(b"\n")
             told = json.loads(head)
@@ -56,10 +56,10 @@ class Manifest:
         return []
 
 
-def _entries(sizes: list[tuple[str, int, int]], data: bytes) -> list[Entry]:
+def _entries(sizes: list[tuple[str, int, int]], data: bytes) -> list[ManifestEntry]:
     entries, start = [], 0
     for path, old, new in sizes:
-        entries.append(Entry(path, data[start : start + old], data[start + old : start + old + new]))
+        entries.append(ManifestEntry(path, data[start : start + old], data[start + old : start + old + new]))
         start += old + new
     return entries
 

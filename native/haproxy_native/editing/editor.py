@@ -1,6 +1,6 @@
 """CRUD on a document by resource: a document goes in, a document or plain data comes out; nothing is ever changed in place.
 
-`parent` is (parent resource, parent name) for children and None for sections. Raises NotThere, AlreadyThere, NoParent,
+`parent` is (parent resource, parent name) for children and None for sections. Raises Missing, Exists, NoParent,
 IndexOutOfRange, BadValue and UnknownWords.
 """
 
@@ -25,7 +25,7 @@ from haproxy_native.editing.lookup_errors import (
 from haproxy_native.editing.merged_sections import is_mark, united, with_edited, without
 from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
-from haproxy_native.errors import AlreadyThere, IndexOutOfRange, OtherName, Place
+from haproxy_native.errors import Exists, IndexOutOfRange, OtherName, Place
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.values import refuse_line_breaks
@@ -112,7 +112,7 @@ class Editor:
         found: Object | None = section.cache.get(key)
         if found is None:
             shape = self.shape(resource)
-            found = {name: value for name, value in shape.read(section).items() if name not in resource.untold}
+            found = {name: value for name, value in shape.read(section).items() if name not in resource.write_only}
             if "name" in shape.order:
                 found["name"] = name
             if bound is not None and "from" in shape.order:
@@ -198,7 +198,7 @@ class Editor:
             _refuse_other_name(resource, name, body)
         told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
         check_from(document, resource.section, name, told.get("from"))
-        kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.untold}
+        kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
         said = {**kept, **_without_implied(told, old, shown_source(document, old))}
         document = with_named_source(document, said.get("from"))
         new = self.shape(resource).onto(at_home(document, old), said, whole=full)
@@ -283,7 +283,7 @@ class Editor:
         if resource.kind == "named" and _index_of(names, name) not in (None, None if key is None else _index_of(names, key)):
             word = word_of(parent[0])
             text = f"{resource.title} {name} already exists in {parent[1]} {word}"
-            raise AlreadyThere(message(resource, "taken", text, name=name, parent=parent[1], word=word))
+            raise Exists(message(resource, "taken", text, name=name, parent=parent[1], word=word))
 
     def replace_all(
         self, document: Document, resource: Resource, parent: tuple[Resource, str], bodies: Sequence[Mapping[str, Any]]

@@ -6,15 +6,15 @@ A text stands alone, or with the kind of its error where the reference departs f
 from collections.abc import Mapping
 
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import AlreadyThere, BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
+from haproxy_native.errors import BadRequest, Exists, IndexOutOfRange, Missing, NativeError, NoParent, NotFound
 
 KINDS: Mapping[str, type[NativeError]] = {
     "bad_request": BadRequest,
     "missing_parent": NoParent,
     "not_found": NotFound,
-    "not_there": NotThere,
+    "not_there": Missing,
     "out_of_range": IndexOutOfRange,
-    "taken": AlreadyThere,
+    "taken": Exists,
 }
 
 # How a missing parent is reported where a child was to be read, replaced or deleted.
@@ -33,11 +33,11 @@ def inside(parent: tuple[Resource, str]) -> str:
 def absent_section(resource: Resource, name: str, situation: str = "absent", *, full: bool = False) -> NativeError:
     """`situation` is absent for reads, else absent_replace or absent_delete; with `_full` where the whole section was meant."""
     title = resource.title if situation == "absent" else resource.section
-    return _error(NotThere, resource, _situations(situation, full=full), f"{title} {name} does not exist", name=name)
+    return _error(Missing, resource, _situations(situation, full=full), f"{title} {name} does not exist", name=name)
 
 
 def taken_section(resource: Resource, name: str, *, full: bool = False) -> NativeError:
-    return _error(AlreadyThere, resource, _situations("taken", full=full), f"{resource.section} {name} already exists", name=name)
+    return _error(Exists, resource, _situations("taken", full=full), f"{resource.section} {name} already exists", name=name)
 
 
 def _situations(situation: str, *, full: bool) -> tuple[str, ...]:
@@ -49,7 +49,7 @@ def absent_child(resource: Resource, parent: tuple[Resource, str], key: str | in
         default = f"Object {key} does not exist in {inside(parent)}"
     else:
         default = f"{resource.title} {key} does not exist in {parent[1]} {word_of(parent[0])}"
-    return _error(NotThere, resource, (situation, "absent"), default, name=key, index=key, parent=parent[1], word=word_of(parent[0]))
+    return _error(Missing, resource, (situation, "absent"), default, name=key, index=key, parent=parent[1], word=word_of(parent[0]))
 
 
 def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: str = "orphan") -> NativeError:

@@ -15,7 +15,7 @@ class Resource:
 
     `existence_first`: the actions before which the object, or for create its parent, is looked up, ahead of the version and of the body.
     `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
-    body. `untold`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
+    body. `write_only`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
     the backend for whatever no rule sends elsewhere.
     """
 
@@ -32,7 +32,7 @@ class Resource:
     parent_parameter: str = ""
     full_section: bool = False
     silent: bool = False
-    untold: tuple[str, ...] = ()
+    write_only: tuple[str, ...] = ()
     existence_first: tuple[str, ...] = ()
     fallback: str = ""
     messages: Mapping[str, Any] = field(default_factory=dict)
@@ -77,7 +77,7 @@ def _resource(name: str, row: Mapping[str, Any]) -> Resource:
         name=name,
         list_schema=row.get("list", ""),
         parents=tuple(row.get("parents", ())),
-        untold=tuple(row.get("untold", ())),
+        write_only=tuple(row.get("write_only", ())),
         existence_first=tuple(row.get("existence_first", ())),
         **known,
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import BadValue, NotThere, OtherName, Place
+from haproxy_native.errors import BadValue, Missing, OtherName, Place
 from haproxy_native.grammar.schema import arranged
 from haproxy_native.text.document import Document
 
@@ -49,7 +49,7 @@ class Sites:
 
     def check_there(self, document: Document, resource: Resource, parent: Parent, key: str, situation: str = "") -> None:
         if document.find("frontend", key) is None:
-            raise NotThere(f"Site {key} does not exist")
+            raise Missing(f"Site {key} does not exist")
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         return []
@@ -93,7 +93,7 @@ class Sites:
     def create(
         self, document: Document, resource: Resource, parent: Parent, body: Mapping[str, Any], *, index: None = None, full: bool = False
     ) -> Document:
-        """With a new frontend and new backends. Raises AlreadyThere when one of them is there."""
+        """With a new frontend and new backends. Raises Exists when one of them is there."""
         farms = self._farms_of(body)
         document = self.editor.create(document, self._table[FRONTEND], None, self._frontend({"name": body["name"]}, body, farms))
         for name in _names(farms):

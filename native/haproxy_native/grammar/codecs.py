@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.errors import BadValue, Place
-from haproxy_native.grammar.synopsis import Missing, Node, Values
+from haproxy_native.grammar.synopsis import Node, NoValue, Values
 from haproxy_native.grammar.values import one_word
 from haproxy_native.text.words import is_word, quoted, unquoted
 
@@ -35,7 +35,7 @@ class AddressPort:
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
-            raise Missing(self.member)
+            raise NoValue(self.member)
         address = _bracketed(one_word(str(values[self.member])))
         return [f"{address}:{values[self.port]}" if self.port in values else address]
 
@@ -88,7 +88,7 @@ class BindAddress(AddressPort):
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values and self.port not in values:
-            raise Missing(self.member)
+            raise NoValue(self.member)
         address = _bracketed(one_word(str(values[self.member]))) if self.member in values else ""
         if self.port not in values:
             return [address]
@@ -118,7 +118,7 @@ class Payload:
         if values[self.format] == self.ALONE:
             return [self.ALONE]
         if self.content not in values:
-            raise Missing(self.content)
+            raise NoValue(self.content)
         content = str(values[self.content])
         if not is_word(content):
             raise BadValue(f'invalid return content "{content}": multi-word values must be quoted', place=Place(member=self.content))
@@ -189,7 +189,7 @@ class Assignments:
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
-            raise Missing(self.member)
+            raise NoValue(self.member)
         pairs = sorted(values[self.member].items())
         for name, value in pairs:
             member = f"{self.member}.{name}"

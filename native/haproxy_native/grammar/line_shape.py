@@ -9,7 +9,7 @@ from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
 from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped
 from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
 from haproxy_native.grammar.schema import Order, arranged
-from haproxy_native.grammar.synopsis import Chain, Glued, Missing, Options, Part, Toggle, Values, Word, merged
+from haproxy_native.grammar.synopsis import Chain, Glued, NoValue, Options, Part, Toggle, Values, Word, merged
 from haproxy_native.grammar.values import agrees
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import BLANKS, Split, words_of
@@ -230,7 +230,7 @@ class LineShape:
     def _written(self, alternative: Alternative, flat: Values) -> list[Written]:
         try:
             return list(alternative.chain.written(flat))
-        except Missing as error:
+        except NoValue as error:
             raise BadValue(f"{error.member} in body is required by `{alternative.text}`", place=Place(member=error.member)) from None
 
     def new(self, values: Mapping[str, Any], indent: str = "", newline: str = "\n") -> Line:

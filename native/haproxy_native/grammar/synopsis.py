@@ -17,7 +17,7 @@ CONDITIONS = ("if", "unless")
 Values = dict[str, Any]
 
 
-class Missing(Exception):
+class NoValue(Exception):
     """A member that the line needs is absent."""
 
     def __init__(self, member: str) -> None:
@@ -31,7 +31,7 @@ class Node(Protocol):
         """(index behind the match, values read), or None."""
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
-        """Its words; raises Missing."""
+        """Its words; raises NoValue."""
 
     def starts(self) -> list[str] | None:
         """The words it can begin with, or None where any may come."""
@@ -70,7 +70,7 @@ class Toggle:
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
-            raise Missing(self.member)
+            raise NoValue(self.member)
         return list(self.words.get(values[self.member]) or ())
 
     def starts(self) -> list[str] | None:
@@ -102,7 +102,7 @@ class Placeholder:
     def write(self, values: Mapping[str, Any]) -> list[str]:
         value = values.get(self.member, self.absent)
         if value is None:
-            raise Missing(self.member)
+            raise NoValue(self.member)
         try:
             return [self.type.write(value)]
         except ValueError as error:
@@ -173,7 +173,7 @@ class Rest:
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values:
-            raise Missing(self.member)
+            raise NoValue(self.member)
         value = values[self.member]
         if self.item is None:
             if not (text := many_words(str(value))):

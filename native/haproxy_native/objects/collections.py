@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 from haproxy_native.objects.bound import Bound, Children, Object, bound_type, checked, made, read
 from haproxy_native.text.document import Document
 
@@ -30,14 +30,14 @@ class Home(Protocol):
     def forget(self, section: Resource, name: str) -> None: ...
 
 
-class NoSuchObject(NotThere, KeyError):
+class NoSuchObject(Missing, KeyError):
     """A name that a collection has not; the detail names the nearest one."""
 
     def __str__(self) -> str:
         return self.detail
 
 
-class Loaded:
+class Snapshot:
     """An object that was read, and what it was then."""
 
     def __init__(self, own: Bound, values: Object) -> None:
@@ -73,12 +73,12 @@ class Collection:
         """The members of an object to be written. Raises UnknownMember and BadValue."""
         return made(self._kind, _as_mapping(members), where).as_object()
 
-    def _read(self, values: Object, key: object) -> Loaded:
+    def _read(self, values: Object, key: object) -> Snapshot:
         own = read(self._kind, values, self._where(key))
         own._refusal = self._home.refusal
         if self._resource.kind in ("section", "singleton"):
             own._children = self._home.children(self._resource, str(key) if self._resource.kind == "section" else "")
-        return Loaded(own, values)
+        return Snapshot(own, values)
 
 
 def _as_mapping(members: Members) -> Mapping[str, Any]:
@@ -94,13 +94,13 @@ class Named(Collection, MutableMapping[str, T]):
 
     def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
         super().__init__(home, resource, parent)
-        self._loaded: dict[str, Loaded] = {}
+        self._loaded: dict[str, Snapshot] = {}
 
     def __getitem__(self, name: str) -> T:
         if name not in self._loaded:
             try:
                 values = self._home.editor.get_object(self._home.text, self._resource, self._parent, name)
-            except NotThere as error:
+            except Missing as error:
                 raise self._missing(name) from error
             self._loaded[name] = self._read(values, name)
         return self._loaded[name].own  # type: ignore[return-value]
@@ -134,7 +134,7 @@ class Named(Collection, MutableMapping[str, T]):
         return name in list(self)
 
     def add(self, **members: Any) -> T:
-        """A new object behind the others. Raises AlreadyThere, UnknownMember and BadValue."""
+        """A new object behind the others. Raises Exists, UnknownMember and BadValue."""
         name = str(members.get(self._resource.key, ""))
         values = self._values(members, self._where(name))
         self._home.flush()
@@ -169,9 +169,9 @@ class Rows(Collection, MutableSequence[T]):
 
     def __init__(self, home: Home, resource: Resource, parent: Parent) -> None:
         super().__init__(home, resource, parent)
-        self._rows: list[Loaded] | None = None
+        self._rows: list[Snapshot] | None = None
 
-    def _all(self) -> list[Loaded]:
+    def _all(self) -> list[Snapshot]:
         if self._rows is None:
             found = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
             self._rows = [self._read(values, place) for place, values in enumerate(found)]
@@ -247,14 +247,14 @@ class Single(Collection):
 
     def __init__(self, home: Home, resource: Resource) -> None:
         super().__init__(home, resource, None)
-        self._loaded: Loaded | None = None
+        self._loaded: Snapshot | None = None
 
     def get(self) -> Bound:
         """The object; without members where the file has no such section, which the first assignment makes."""
         if self._loaded is None:
             try:
                 values = self._home.editor.get_object(self._home.text, self._resource, None, "")
-            except NotThere:
+            except Missing:
                 values = {}
             self._loaded = self._read(values, "")
         return self._loaded.own

@@ -26,7 +26,7 @@ TAKES_ENABLED = (3, 0)
 
 
 def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -> list[Command]:
-    """The commands, options in the order of `values`, checks that were asked for included. Raises BadValue and Unsayable."""
+    """The commands, options in the order of `values`, checks that were asked for included. Raises BadValue and NotExpressible."""
     servers = _servers()
     live = live_of(servers.grammar.schemas, resources()["servers"].schema)
     name = plain(values["name"])

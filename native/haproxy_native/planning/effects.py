@@ -13,7 +13,7 @@ from typing import Any
 from haproxy_native.editing.bindings import DEFAULTS, shown_sources
 from haproxy_native.editing.editor import Editor, Object, Parent
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import Conflict, NativeError, NotThere
+from haproxy_native.errors import Conflict, Missing, NativeError
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.line_diff import changes
@@ -270,7 +270,7 @@ def _row_of(editor: Editor, document: Document, effect: Effect) -> int:
     place = effect.place
     try:
         rows = editor.list_objects(document, place.resource, place.parent)
-    except NotThere:
+    except Missing:
         rows = []
     same = [number for number, row in enumerate(rows) if row == effect.old]
     if place.key in same:

@@ -25,7 +25,7 @@ IP, NAME = "ip", "name"
 NOTHING = "-"
 
 
-class Unsayable(Exception):
+class NotExpressible(Exception):
     """A placeholder cannot be filled with what the file says."""
 
 
@@ -87,7 +87,7 @@ class Live:
         for templates in ways:
             try:
                 return [self._command(parent, name, member, template, old, new) for template in templates]
-            except (Unsayable, BadValue):
+            except (NotExpressible, BadValue):
                 continue
         return None
 
@@ -116,7 +116,7 @@ class Live:
             given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
             if len(given) != 1:
                 # Of several it is their order that counts.
-                raise Unsayable(column)
+                raise NotExpressible(column)
             found[column] = given[0] if isinstance(given[0], int) else ip_of(plain(given[0])) or plain(given[0])
         return found
 
@@ -138,10 +138,10 @@ def _filled(template: str, names: Mapping[str, str], old: Values, new: Values) -
         if member in names:
             return argument(unquoted(names[member]))
         if member not in new:
-            raise Unsayable(member)
+            raise NotExpressible(member)
         if kind in (IP, NAME) and member in old and (ip_of(plain(old[member])) is None) != (kind == NAME):
             # An address and a name cannot follow each other.
-            raise Unsayable(member)
+            raise NotExpressible(member)
         return argument(_checked(kind, plain(new[member])))
 
     return _PLACE.sub(fill, template)
@@ -160,10 +160,10 @@ def _checked(kind: str | None, word: str) -> str | int:
 
 
 def plain(value: Any) -> str:
-    """What HAProxy makes of a value; Unsayable where only its environment knows."""
+    """What HAProxy makes of a value; NotExpressible where only its environment knows."""
     text = str(value)
     if "$" in text:
-        raise Unsayable(text)
+        raise NotExpressible(text)
     return unquoted(text)
 
 

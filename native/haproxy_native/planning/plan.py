@@ -11,7 +11,7 @@ from haproxy_native.errors import BadValue
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning.fullconn import limited_by
-from haproxy_native.planning.live import Live, Unsayable, live_of, plain
+from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
@@ -139,7 +139,7 @@ class _Planner:
             return None
         try:
             said, left = live.commands("", plain(section.name), old, after.values, changed)
-        except (Unsayable, BadValue):
+        except (NotExpressible, BadValue):
             return None
         return None if left else said
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
-from haproxy_native.planning.live import Unsayable, live_of, plain
+from haproxy_native.planning.live import NotExpressible, live_of, plain
 from haproxy_native.planning.servers import EffectiveServer, Servers
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.capabilities import Capabilities
@@ -67,7 +67,7 @@ class ServerPlanner:
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
         try:
             said, left = self.live.commands(self.backend, new.name, before, after, changed)
-        except (BadValue, Unsayable):
+        except (BadValue, NotExpressible):
             said, left = [], changed
         if left:
             beside = {f" beside {other}" for member in left if (other := self.live.obstacle(member, before, after))}
@@ -125,7 +125,7 @@ class ServerPlanner:
             return f"nothing here knows {' '.join(server.opaque)}"
         try:
             options = self._options(server)
-        except Unsayable as word:
+        except NotExpressible as word:
             return f"only HAProxy knows the value of {word}"
         if not all(word for option in options for word in option):
             return "a runtime command cannot say an empty word"

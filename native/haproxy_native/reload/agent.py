@@ -18,7 +18,7 @@ from haproxy_native.reload.debounce import Begin, Debounce, Event, Finished, Loa
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
-from haproxy_native.reload.worker_observer import Sight
+from haproxy_native.reload.worker_observer import WorkerObserver
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
@@ -181,7 +181,7 @@ class ReloadAgent:
             self._host.ended(record)
 
     async def _carry_out(self, identity: str) -> Record:
-        sight = Sight(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
+        sight = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
         async with self._host.loading() as (document, mark, version):
             self._handle(Loading(self._clock()))
             began = time.time()

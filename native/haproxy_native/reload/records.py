@@ -17,7 +17,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 from haproxy_native.request_context import origin
 
 log = logging.getLogger(__name__)
@@ -171,10 +171,10 @@ class Records:
         return record
 
     def get(self, identity: str) -> Record:
-        """Raises NotThere for an id that was never given out, or was forgotten in time."""
+        """Raises Missing for an id that was never given out, or was forgotten in time."""
         record = self._records.get(_number(identity))
         if record is None or record.id != identity:
-            raise NotThere(f"Reload with ID {identity} does not exist")
+            raise Missing(f"Reload with ID {identity} does not exist")
         return record
 
     def refused(self, identity: str) -> bytes | None:

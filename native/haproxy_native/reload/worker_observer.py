@@ -11,7 +11,7 @@ from haproxy_native.runtime.responses import Processes
 POLL = 0.02
 
 
-class Sight:
+class WorkerObserver:
     """Of one reload. `known`: a HAProxy is known to run here, so that none is one that has been stopped."""
 
     def __init__(self, runtime: Runtime, *, known: bool = True, patience: float = 10.0) -> None:

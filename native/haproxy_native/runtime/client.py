@@ -18,7 +18,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities, server_keywords
 from haproxy_native.runtime.master import Master
-from haproxy_native.runtime.runtime_exchange import Taker
+from haproxy_native.runtime.runtime_exchange import Sink
 from haproxy_native.runtime.server_state import ServerState, server_states
 from haproxy_native.runtime.socket import READING, RequestTooLong, Socket
 
@@ -131,12 +131,12 @@ class Runtime:
             raise self._refused(said, command)
         return answer
 
-    async def read(self, command: str, head: str, taker: Taker | None = None) -> str:
-        """A dump: nothing, or a text that begins with the expression `head`; its beginning only, where a `taker` takes it as it comes.
+    async def read(self, command: str, head: str, sink: Sink | None = None) -> str:
+        """A dump: nothing, or a text that begins with the expression `head`; its beginning only, where a `sink` takes it as it comes.
 
         Raises RuntimeRefused with what HAProxy says instead.
         """
-        answer = await self._through(lambda socket: socket.send(command, None, taker), [command])
+        answer = await self._through(lambda socket: socket.send(command, None, sink), [command])
         if answer and not re.match(head, answer):
             raise self._refused(answers.first_words(answer), command)
         return answer

@@ -11,7 +11,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime import ssl_answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.ssl_answers import Entry
+from haproxy_native.runtime.ssl_answers import CrtListRow
 
 _ADDED = re.compile(r"^Success!\s*\Z", re.MULTILINE)
 _DELETED = re.compile(r"^Entry .* deleted in crtlist ", re.MULTILINE)
@@ -22,7 +22,7 @@ async def names(runtime: Runtime) -> list[str]:
     return ssl_answers.lists(await runtime.send("show ssl crt-list"))
 
 
-async def entries(runtime: Runtime, name: str) -> list[Entry]:
+async def entries(runtime: Runtime, name: str) -> list[CrtListRow]:
     """In their order. Raises RuntimeRefused."""
     return ssl_answers.entries(await runtime.read(f"show ssl crt-list -n {argument(name)}", "# "))
 

@@ -32,7 +32,7 @@ class Map(NamedTuple):
     description: str
 
 
-class Entry(NamedTuple):
+class MapEntry(NamedTuple):
     key: str
     value: str
     id: str = ""
@@ -44,18 +44,18 @@ async def loaded(runtime: Runtime) -> list[Map]:
     return [Map(row[1], row[2], row[3] or "") for row in rows if row]
 
 
-async def entries(runtime: Runtime, name: str) -> list[Entry]:
+async def entries(runtime: Runtime, name: str) -> list[MapEntry]:
     """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
     found = []
     for line in (await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
         id_, _, rest = line.partition(" ")
         key, _, value = rest.partition(" ")
         if key:
-            found.append(Entry(key, value, id_))
+            found.append(MapEntry(key, value, id_))
     return found
 
 
-async def entry(runtime: Runtime, name: str, key: str) -> Entry | None:
+async def entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
     """The first entry with exactly this key. HAProxy looks up as the map does, so that another one may answer for it."""
     command = f"get map {argument(name)} {argument(key)}"
     answer = await runtime.send(command)
@@ -66,10 +66,10 @@ async def entry(runtime: Runtime, name: str, key: str) -> Entry | None:
         if way is None:
             raise RuntimeRefused(answer.strip(), command)
         if found := exact.fullmatch(line, way.end()):
-            return Entry(key, found[1])
+            return MapEntry(key, found[1])
     if any(way and way[1] == "str" and way[0].endswith("no") for _, way in looked_up):
         return None
-    return next((Entry(each.key, each.value) for each in await entries(runtime, name) if each.key == key), None)
+    return next((MapEntry(each.key, each.value) for each in await entries(runtime, name) if each.key == key), None)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Fill:
     """All entries anew, at once. `source` gives them when they are wanted, each of at most LONGEST_ENTRY bytes and with a value."""
 
     name: str
-    source: Callable[[], Iterable[Entry]]
+    source: Callable[[], Iterable[MapEntry]]
 
     @property
     def said(self) -> Sequence[str]:
@@ -183,7 +183,7 @@ class Clear:
         raise RuntimeAbsent(f"the former entries of {self.name} are gone")
 
 
-def payloads(entries: Iterable[Entry]) -> Iterator[str]:
+def payloads(entries: Iterable[MapEntry]) -> Iterator[str]:
     """Lines of entries in pieces of about CHUNK bytes, in their order. Raises BadValue."""
     lines: list[str] = []
     size = 0
@@ -199,7 +199,7 @@ def payloads(entries: Iterable[Entry]) -> Iterator[str]:
         yield "\n".join(lines)
 
 
-def payload_line(entry: Entry) -> str:
+def payload_line(entry: MapEntry) -> str:
     """Raises BadValue for what cannot be a line: blanks in a key, a line break anywhere, no value, or more than HAProxy shows again."""
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or not entry.value.strip(" \t") or _BREAK.search(entry.value):
         text = "a key without blanks and a value without line breaks"

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 BEGINNING = 2000
 
 
-class Taker(Protocol):
+class Sink(Protocol):
     """Takes an answer piece by piece while it comes; `start` for every attempt."""
 
     def start(self) -> None: ...
@@ -15,20 +15,20 @@ class Taker(Protocol):
     def take(self, data: bytes) -> None: ...
 
 
-class Exchange(asyncio.Protocol):
+class RuntimeExchange(asyncio.Protocol):
     """Sends one request and collects what comes back; `closed` is done when nothing more can come.
 
-    Half-closed, since some masters (2.6, 3.0) else forget now and then to close after a long answer. With a taker only the beginning
+    Half-closed, since some masters (2.6, 3.0) else forget now and then to close after a long answer. With a sink only the beginning
     and the last two bytes of the answer are kept.
     """
 
-    def __init__(self, request: bytes, *, half_close: bool, taker: Taker | None = None) -> None:
-        self._request, self._half_close, self._taker = request, half_close, taker
+    def __init__(self, request: bytes, *, half_close: bool, sink: Sink | None = None) -> None:
+        self._request, self._half_close, self._taker = request, half_close, sink
         self.parts: list[bytes] = []
         self.error: Exception | None = None
         self.closed = asyncio.get_running_loop().create_future()
-        if taker:
-            taker.start()
+        if sink:
+            sink.start()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         # uvloop's transports are none of asyncio's.

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.address import Address
-from haproxy_native.runtime.runtime_exchange import Exchange, Taker
+from haproxy_native.runtime.runtime_exchange import RuntimeExchange, Sink
 
 _FORBIDDEN = re.compile(r"[\n\r\0]")
 _SEMICOLON = re.compile(r"(?<!\\)(?:\\\\)*;")
@@ -49,15 +49,15 @@ class Socket:
         self._is_masters, self._is_master = worker or master, master
         self._one_at_a_time = asyncio.Lock()
 
-    async def send(self, command: str, payload: str | None = None, taker: Taker | None = None) -> str:
-        """The answer without its last line ends, or its beginning where a `taker` took it.
+    async def send(self, command: str, payload: str | None = None, sink: Sink | None = None) -> str:
+        """The answer without its last line ends, or its beginning where a `sink` took it.
 
         A payload loses its empty lines, which would end it.
 
         Raises BadRequest for what is more than one command; unsent, RuntimeRefused for one of too many words and RequestTooLong;
         RuntimeAbsent with the reason, whose cause is a TimeoutError when there was no answer in time.
         """
-        return (await self._answer(self._request([command], payload), command, taker)).strip("\n")
+        return (await self._answer(self._request([command], payload), command, sink)).strip("\n")
 
     async def send_each(self, commands: Sequence[str], *, relayed: bool = False) -> list[str]:
         """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above.
@@ -106,11 +106,11 @@ class Socket:
             raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))
         return request
 
-    async def _answer(self, request: bytes, command: str, taker: Taker | None = None) -> str:
+    async def _answer(self, request: bytes, command: str, sink: Sink | None = None) -> str:
         async with self._one_at_a_time:
             try:
                 async with asyncio.timeout(self.timeout):
-                    answer, error = await self._exchange(request, taker)
+                    answer, error = await self._exchange(request, sink)
             except TimeoutError as late:
                 raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
             except OSError as failed:
@@ -123,16 +123,16 @@ class Socket:
         self._check_whole(text, command)
         return text
 
-    async def _exchange(self, request: bytes, taker: Taker | None) -> tuple[bytes, Exception | None]:
+    async def _exchange(self, request: bytes, sink: Sink | None) -> tuple[bytes, Exception | None]:
         """Everything until the other side closes, and the error it closed with, if any."""
-        transport, exchange = await self._connect(lambda: Exchange(request, half_close=not self._is_master, taker=taker))
+        transport, exchange = await self._connect(lambda: RuntimeExchange(request, half_close=not self._is_master, sink=sink))
         try:
             await exchange.closed
         finally:
             transport.abort()
         return b"".join(exchange.parts), exchange.error
 
-    async def _connect(self, protocol: Callable[[], Exchange]) -> tuple[asyncio.Transport, Exchange]:
+    async def _connect(self, protocol: Callable[[], RuntimeExchange]) -> tuple[asyncio.Transport, RuntimeExchange]:
         place = addresses.parse(self.address)
         if place is None:
             raise RuntimeAbsent(f"{self.address}: no address to connect to")

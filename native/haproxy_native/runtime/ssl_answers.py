@@ -32,7 +32,7 @@ _ENTRY = re.compile(r"(?P<file>\S+?):(?P<line>\d+)(?: \[(?P<options>[^\]]*)\])?(
 
 
 @dataclass(frozen=True)
-class Entry:
+class CrtListRow:
     """A row of `show ssl crt-list -n`; `line` is the number by which HAProxy deletes it, 0 in a directory."""
 
     file: str
@@ -67,11 +67,11 @@ def lists(text: str) -> list[str]:
     return _rows(text)
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[CrtListRow]:
     """`show ssl crt-list -n LIST`; HAProxy leaves a NUL behind the value of alpn."""
     matches = (_ENTRY.fullmatch(row.rstrip()) for row in _rows(text.replace("\0", "")))
     return [
-        Entry(each["file"], int(each["line"]), " ".join((each["options"] or "").split()), tuple(each["filters"].split()))
+        CrtListRow(each["file"], int(each["line"]), " ".join((each["options"] or "").split()), tuple(each["filters"].split()))
         for each in matches
         if each
     ]

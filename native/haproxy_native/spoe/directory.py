@@ -12,7 +12,7 @@ from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import counted, scheduled
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.disk.file import ConfigFile, Draft
-from haproxy_native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unreadable, Unusable
+from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unreadable, Unusable
 from haproxy_native.spoe.file import SpoeFile
 from haproxy_native.spoe.surroundings import Surroundings
 
@@ -33,7 +33,7 @@ class SpoeFiles:
         """Finishes what a crash cut off."""
         with suppress(Unusable):
             for path in self.list() if self._around.directory.path.exists() else ():
-                with suppress(Unreadable, NotThere):
+                with suppress(Unreadable, Missing):
                     self.file(path.name)
 
     def list(self) -> list[Path]:
@@ -56,20 +56,20 @@ class SpoeFiles:
         return opened
 
     def text(self, name: str) -> str:
-        """Raises NotThere, Unreadable and Unusable."""
+        """Raises Missing, Unreadable and Unusable."""
         try:
             return self.file(name).read().text
         except NotFound:
-            raise NotThere(f"spoe file {name} does not exist") from None
+            raise Missing(f"spoe file {name} does not exist") from None
 
     async def create(self, name: str, data: bytes) -> tuple[Path, Outcome]:
-        """Under the last part of a name. Raises BadValue, AlreadyThere, Refused, WriteFailed and Unusable."""
+        """Under the last part of a name. Raises BadValue, Exists, Refused, WriteFailed and Unusable."""
         name = name.rpartition("/")[2]
         if not _NAME.fullmatch(name) or len(os.fsencode(name)) > _LONGEST_NAME:
             rule = f'no dot in front, none of <>*;$#&{{}}", {_LONGEST_NAME} bytes at most'
             raise BadValue(f"'{name}' is not the name of a SPOE file: {rule}")
         path = self._around.directory.writable() / name
-        return path, await counted(self._around.site, self._create(path, data if b"# _version=" in data else FIRST_LINE + data))
+        return path, await counted(self._around.context, self._create(path, data if b"# _version=" in data else FIRST_LINE + data))
 
     async def _create(self, path: Path, data: bytes) -> Outcome:
         around = self._around
@@ -80,7 +80,7 @@ class SpoeFiles:
         file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
         while True:
             if not is_free():
-                raise AlreadyThere(f"file {path} already exists. You should delete an existing file first")
+                raise Exists(f"file {path} already exists. You should delete an existing file first")
             draft = await to_thread(file.draft, data, str(uuid.uuid4()))
             try:
                 with suppress(Overtaken):
@@ -92,20 +92,20 @@ class SpoeFiles:
         """Checked without the lock. Raises Overtaken where the configuration was changed meanwhile, and what `create` raises."""
         around = self._around
         asked = await around.refuse_wrong(path, draft.path)
-        async with around.site.stored_lock, around.site.lock:
-            if around.site.current.document is not asked or not is_free():
+        async with around.context.stored_lock, around.context.lock:
+            if around.context.current.document is not asked or not is_free():
                 raise Overtaken
             reasons = around.reasons(path)
             await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
             # What a deleted file of that name was counts no more.
             self._open.pop(path.name, None)
             outcome = Outcome(self.file(path.name).version(), live=not reasons, reasons=reasons)
-            return scheduled(around.site, outcome, force_reload=False)
+            return scheduled(around.context, outcome, force_reload=False)
 
     async def delete(self, name: str) -> None:
-        """One that is not there is deleted already. Raises InUse, NotThere for what is no name, and Unusable."""
+        """One that is not there is deleted already. Raises InUse, Missing for what is no name, and Unusable."""
         if not _NAME.fullmatch(name):
-            raise NotThere(f"spoe file {name} does not exist")
+            raise Missing(f"spoe file {name} does not exist")
         with suppress(NotFound):
             await self.file(name).remove()
         self._open.pop(name, None)

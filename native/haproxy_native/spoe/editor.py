@@ -1,6 +1,6 @@
 """CRUD on the scopes of a SPOE file and the sections in them; a document goes in, a document or plain data comes out.
 
-A scope reaches from its line in brackets to the next; one that is opened twice is one scope. Raises NotThere, AlreadyThere and BadValue.
+A scope reaches from its line in brackets to the next; one that is opened twice is one scope. Raises Missing, Exists and BadValue.
 """
 
 import re
@@ -10,7 +10,7 @@ from typing import Any
 from haproxy_native.editing.lookup_errors import absent_section, taken_section
 from haproxy_native.editing.placement import at_home, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
-from haproxy_native.errors import AlreadyThere, BadValue, NotThere
+from haproxy_native.errors import BadValue, Exists, Missing
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.values import refuse_line_breaks
@@ -50,7 +50,7 @@ class ScopeEditor:
         if not _NAME.fullmatch(name):
             raise BadValue(f"'{name}' is not the name of a scope: letters, digits, '-', '_', '.' and ':' in square brackets, [like-this]")
         if name in scopes(document):
-            raise AlreadyThere(f"scope {name} already exists")
+            raise Exists(f"scope {name} already exists")
         newline = document.sections[0].newline if document.sections else "\n"
         new = Section(SCOPE, name, name + newline)
         return _insert(document, new, [each for each in document.sections if each.kind == SCOPE], document.sections, closed=False)
@@ -116,7 +116,7 @@ def _insert(document: Document, new: Section, kin: Sequence[Section], others: Se
 
 def check_scope(document: Document, name: str) -> None:
     if name not in scopes(document):
-        raise NotThere(f"scope {name} does not exist")
+        raise Missing(f"scope {name} does not exist")
 
 
 def _of(document: Document, scope: str) -> Iterator[Section]:

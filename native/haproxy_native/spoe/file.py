@@ -13,7 +13,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, Edit, Outcome
 from haproxy_native.commit.commit import counted, forced, scheduled
 from haproxy_native.commit.current import Current, Overtaken
-from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles, Drafts
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
@@ -31,8 +31,8 @@ class SpoeFile:
 
     def __init__(self, path: Path, around: Surroundings) -> None:
         self.path, self._around = path, around
-        self._memory = MemoryFile(around.storage / f"{path.name}.json")
-        self._current = Current(ConfigFiles(path, around.storage), self._memory, header.with_version, around.outline)
+        self._state_file = StateFile(around.storage / f"{path.name}.json")
+        self._current = Current(ConfigFiles(path, around.storage), self._state_file, header.with_version, around.outline)
         self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline)
 
     @property
@@ -76,11 +76,11 @@ class SpoeFile:
             return Outcome(self.version(transaction_id))
         change = Change(edit, version)
         change.compare(self._current.version)
-        return await counted(self._around.site, self._commit(change))
+        return await counted(self._around.context, self._commit(change))
 
     async def remove(self) -> None:
         """With its transactions. Raises InUse and Unusable."""
-        await counted(self._around.site, self._remove())
+        await counted(self._around.context, self._remove())
 
     # -- transactions
 
@@ -106,7 +106,7 @@ class SpoeFile:
         edit = lambda before: self._changed_by(id_, before)  # noqa: E731
         try:
             change = Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)
-            outcome = await counted(self._around.site, self._commit(change))
+            outcome = await counted(self._around.context, self._commit(change))
         except Conflict:
             transaction.closed = False
             self._transactions.delete(id_)
@@ -126,15 +126,15 @@ class SpoeFile:
 
     async def _commit(self, change: Change) -> Outcome:
         """Checked without the lock, published under it; from the start again where the configuration was changed meanwhile."""
-        site = self._around.site
+        context = self._around.context
         while True:
             with suppress(Overtaken):
                 outcome = await self._attempt(change)
-                return await forced(site, outcome) if outcome.reasons and not outcome.reload_id else outcome
+                return await forced(context, outcome) if outcome.reasons and not outcome.reload_id else outcome
 
     async def _attempt(self, change: Change) -> Outcome:
         """Raises Overtaken."""
-        site = self._around.site
+        context = self._around.context
         self.notice()
         change.compare(self._current.version)
         before = self._current.document
@@ -144,14 +144,16 @@ class SpoeFile:
         stamped, draft = await asyncio.to_thread(self._current.prepare, new, self._current.version + 1, False, name)
         try:
             asked = await self._around.refuse_wrong(self.path, draft.path)
-            async with site.stored_lock, site.lock:
+            async with context.stored_lock, context.lock:
                 if self._current.notice() or self._current.document is not before:
                     change.compare(self._current.version)
                     raise Overtaken
-                if site.current.document is not asked:
+                if context.current.document is not asked:
                     raise Overtaken
                 return scheduled(
-                    site, await self._publish(change, stamped, draft, same=header.same_text(before, new)), force_reload=change.force_reload
+                    context,
+                    await self._publish(change, stamped, draft, same=header.same_text(before, new)),
+                    force_reload=change.force_reload,
                 )
         finally:
             draft.discard()
@@ -167,12 +169,12 @@ class SpoeFile:
         return Outcome(stamped.version, live=True, reasons=reasons)
 
     async def _remove(self) -> Outcome:
-        async with self._around.site.stored_lock, self._around.site.lock:
+        async with self._around.context.stored_lock, self._around.context.lock:
             await self._around.refuse_in_use(self.path)
-            self._around.site.note_published(self.path)
+            self._around.context.note_published(self.path)
             with self._around.directory.used():
                 self.path.unlink(missing_ok=True)
-            self._memory.path.unlink(missing_ok=True)
+            self._state_file.path.unlink(missing_ok=True)
             with suppress(Unusable):
                 for transaction in self._transactions.list():
                     self._transactions.delete(transaction.id)

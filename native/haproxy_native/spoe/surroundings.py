@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.ledger import WAITING
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import InUse, NativeError, Refused, Unreadable, WriteFailed
@@ -25,7 +25,7 @@ STORE = "spoe"
 class Surroundings:
     """`storage` is for what must survive a restart, `transactions` for what is open."""
 
-    site: Site
+    context: CommitContext
     directory: Directory
     storage: Path
     transactions: Path
@@ -37,16 +37,16 @@ class Surroundings:
 
         The configuration that was asked about: the answer holds as long as that is current.
         """
-        site = self.site
+        context = self.context
         with suppress(Unreadable):
-            await site.current.notice_aside()
-        asked = site.current.document
+            await context.current.notice_aside()
+        asked = context.current.document
         if not self.references.to(asked, file):
             return asked
         document = self.references.redirected(asked, file, draft)
-        configuration = await to_thread(site.current.file.draft, document.data, str(uuid.uuid4()))
+        configuration = await to_thread(context.current.file.draft, document.data, str(uuid.uuid4()))
         try:
-            await site.current.unless_overtaken(site.ask_haproxy(configuration.checked(document)))
+            await context.current.unless_overtaken(context.ask_haproxy(configuration.checked(document)))
             return asked
         except Refused as error:
             raise _about(error, str(draft), str(file)) from None
@@ -55,8 +55,8 @@ class Surroundings:
 
     async def install(self, file: Path, install: Callable[[], Awaitable[None]], reasons: Sequence[Reason]) -> None:
         """Makes the file what it is to be; what the worker has read is kept until it has read that, or put back with a failed reload."""
-        self.site.note_published(file)
-        stored = self.site.stored
+        self.context.note_published(file)
+        stored = self.context.ledger
         if not self.references.to(self.running, file):
             await install()
             return
@@ -75,24 +75,24 @@ class Surroundings:
     @property
     def running(self) -> Document:
         """The configuration that the worker has loaded, or the current one while nobody knows."""
-        return self.site.running.document or self.site.current.document
+        return self.context.running.document or self.context.current.document
 
     def reasons(self, file: Path) -> list[Reason]:
         """Why a changed file needs a reload: the lines that made the worker read it, or will with the reload that is pending."""
-        for document in (self.running, self.site.current.document) if self.site.pending else (self.running,):
+        for document in (self.running, self.context.current.document) if self.context.pending else (self.running,):
             if found := self.references.to(document, file):
                 return [each.reason(document, file.name) for each in found]
         return []
 
     def waits(self, file: Path) -> bool:
         """Whether a reload is to tell the worker of an earlier change."""
-        return str(file) in self.site.stored.entries
+        return str(file) in self.context.ledger.entries
 
     async def refuse_in_use(self, file: Path) -> None:
         """Raises InUse while the configuration, or what still runs, reads the file."""
         with suppress(Unreadable):
-            await self.site.current.notice_aside()
-        for document in filter(None, (self.site.current.document, self.site.running.document)):
+            await self.context.current.notice_aside()
+        for document in filter(None, (self.context.current.document, self.context.running.document)):
             for found in self.references.to(document, file):
                 line = f"line {found.line(document)}: {found.text()}"
                 raise InUse(f"rejecting attempt to delete file {file} referenced in haproxy conf at {line}")

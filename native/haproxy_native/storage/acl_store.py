@@ -7,7 +7,7 @@ import asyncio
 from os.path import normpath
 from pathlib import Path
 
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import acls
@@ -27,10 +27,10 @@ class AclStore(Store):
     description = "managed ACL file"
     created = "managed but not loaded ACL file"
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(site, path), self.references(site, path)
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(context, path), self.references(context, path)
         try:
-            found = await self.loaded(site.runtime, path)
+            found = await self.loaded(context.runtime, path)
         except RuntimeFailure as error:
             return of_map(used, wanted, None, f"it is not known whether HAProxy has loaded {path.name}: {error}")
         if found is None:

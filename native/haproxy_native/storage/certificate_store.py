@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.errors import BadRequest, InUse, NativeError, RuntimeFailure
 from haproxy_native.planning.outcome import FilePlan
@@ -18,7 +18,7 @@ from haproxy_native.storage import certificate
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_step import CertificateStep, key_beside
 from haproxy_native.storage.list_references import listed
-from haproxy_native.storage.plans import Loaded, by_reload, certificate_plan
+from haproxy_native.storage.plans import InProcess, by_reload, certificate_plan
 from haproxy_native.storage.store import Store
 
 # In bytes; a chain is read as a whole.
@@ -44,37 +44,37 @@ class CertificateStore(Store):
             raise BadRequest(f"a certificate file may have {LARGEST} bytes")
         certificate.accepted(draft.read_bytes(), key_beside(path))
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(site, path), self.references(site, path)
-        loaded = await self._loaded(site, path, used)
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(context, path), self.references(context, path)
+        loaded = await self._loaded(context, path, used)
         if loaded is None:
-            used += await asyncio.to_thread(self._listed, site, path)
+            used += await asyncio.to_thread(self._listed, context, path)
             return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
         return certificate_plan(path, loaded, used, wanted)
 
-    async def offer(self, site: Site, path: Path) -> None:
+    async def offer(self, context: CommitContext, path: Path) -> None:
         """Keeps the memory of HAProxy in line with a file that nothing refers to, so that a list may refer to it at once."""
-        loaded = await self._loaded(site, path, ())
+        loaded = await self._loaded(context, path, ())
         if loaded is None or loaded.used or loaded.directories:
             return
         with suppress(NativeError):
-            await CertificateStep(path, loaded.names).carry_out(site.runtime)
+            await CertificateStep(path, loaded.names).carry_out(context.runtime)
 
-    def named(self, site: Site, path: Path) -> list[Reference]:
+    def named(self, context: CommitContext, path: Path) -> list[Reference]:
         """The lines that name a file itself, not only the directory that it stands in."""
-        return [each for each in self.references(site, path) if path.name in each.text]
+        return [each for each in self.references(context, path) if path.name in each.text]
 
-    def _check_unused(self, site: Site, path: Path) -> None:
+    def _check_unused(self, context: CommitContext, path: Path) -> None:
         """A directory that is served loses a certificate live; a line or a list that names it would fail at the next reload."""
-        for reference in self.named(site, path)[:1]:
+        for reference in self.named(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
-        for reference in self._listed(site, path)[:1]:
+        for reference in self._listed(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")
 
-    def _listed(self, site: Site, path: Path) -> list[Reference]:
-        return listed(site.current.document, path, str(site.current.path.parent))
+    def _listed(self, context: CommitContext, path: Path) -> list[Reference]:
+        return listed(context.current.document, path, str(context.current.path.parent))
 
     def _is_certificate(self, path: Path) -> bool:
         try:
@@ -82,9 +82,9 @@ class CertificateStore(Store):
         except OSError:
             return False
 
-    async def _loaded(self, site: Site, path: Path, used: Sequence[Reference]) -> Loaded | None:
+    async def _loaded(self, context: CommitContext, path: Path, used: Sequence[Reference]) -> InProcess | None:
         """What HAProxy has of a file; None where it does not tell, or cannot be told."""
-        runtime, base = site.runtime, str(site.current.path.parent)
+        runtime, base = context.runtime, str(context.current.path.parent)
         try:
             known = ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES))
             if not runtime.capabilities.can("set ssl cert"):
@@ -103,7 +103,7 @@ class CertificateStore(Store):
             return None
         directories = [name for name in lists if means(name, path.parent, base)]
         beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
-        return Loaded(names, is_used, directories, any(means(name, path, base) for name in others), beside)
+        return InProcess(names, is_used, directories, any(means(name, path, base) for name in others), beside)
 
     def _is_alias(self, told: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
         """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, if that is told, are the file's."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from haproxy_native.check.messages import Message
 from haproxy_native.check.whole_set import WholeSet, said_of_whole_set
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import notice
 from haproxy_native.commit.preview import difference_of_texts
 from haproxy_native.errors import BadRequest
@@ -45,13 +45,13 @@ class FilePreview:
     plan: FilePlan
 
 
-async def previews(site: Site, files: Sequence[Coming]) -> list[FilePreview]:
+async def previews(context: CommitContext, files: Sequence[Coming]) -> list[FilePreview]:
     """Raises BadRequest for content that its store does not take."""
     for each in files:
         await asyncio.to_thread(_check_content, each)
-    async with site.lock:
-        await notice(site)
-        return [await _preview(site, each) for each in files]
+    async with context.lock:
+        await notice(context)
+        return [await _preview(context, each) for each in files]
 
 
 def _check_content(file: Coming) -> None:
@@ -61,15 +61,15 @@ def _check_content(file: Coming) -> None:
         raise BadRequest(f"part {file.store.name}, {file.path.name}: {error.detail}") from None
 
 
-async def _preview(site: Site, file: Coming) -> FilePreview:
-    plan = await file.store.plan(site, file.path, file.content)
-    return FilePreview(file.store.name, file.path.name, await asyncio.to_thread(_difference, site, file), plan)
+async def _preview(context: CommitContext, file: Coming) -> FilePreview:
+    plan = await file.store.plan(context, file.path, file.content)
+    return FilePreview(file.store.name, file.path.name, await asyncio.to_thread(_difference, context, file), plan)
 
 
-def _difference(site: Site, file: Coming) -> str | None:
+def _difference(context: CommitContext, file: Coming) -> str | None:
     store, path = file.store, file.path
     try:
-        if store.name == "ssl_certificates" or (path.exists() and not store.may_send(site, path)):
+        if store.name == "ssl_certificates" or (path.exists() and not store.may_send(context, path)):
             return None
         if max(file.content.stat().st_size, path.stat().st_size if path.exists() else 0) > LARGEST_DIFFERENCE:
             return None
@@ -82,15 +82,15 @@ def _difference(site: Site, file: Coming) -> str | None:
     return difference_of_texts(old, new, path.name)
 
 
-async def check(site: Site, files: Sequence[Coming], document: Document) -> list[Message]:
+async def check(context: CommitContext, files: Sequence[Coming], document: Document) -> list[Message]:
     """HAProxy's warnings about a configuration with the files as they would be. Raises Refused and CheckImpossible."""
-    given = _set(site, files, document)
-    with site.validating():
-        return await said_of_whole_set(given, site.check)
+    given = _set(context, files, document)
+    with context.validating():
+        return await said_of_whole_set(given, context.check)
 
 
-def _set(site: Site, files: Sequence[Coming], document: Document) -> WholeSet:
-    texts = {name or str(site.current.path): each.data for name, each in parts.parts(document).items()}
+def _set(context: CommitContext, files: Sequence[Coming], document: Document) -> WholeSet:
+    texts = {name or str(context.current.path): each.data for name, each in parts.parts(document).items()}
     contents: dict[str, bytes | Path] = {os.path.abspath(each.path): each.content for each in files}
     lists = [os.path.abspath(each.path) for each in files if isinstance(each.store, CrtListStore)]
     return WholeSet(texts, contents, lists, Path.cwd())

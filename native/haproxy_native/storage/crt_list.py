@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from haproxy_native.errors import BadValue, NotThere
+from haproxy_native.errors import BadValue, Missing
 from haproxy_native.storage import key_material
 
 _LINE = re.compile(r"(?P<file>[^\s\[]+)\s*(?:\[(?P<options>[^\]]*)\])?\[?(?P<filters>.*)")
@@ -17,7 +17,7 @@ _UNFIT = re.compile(r"[\s\0\[\]]")
 
 
 @dataclass(frozen=True)
-class Entry:
+class CrtListLine:
     """`line` counts from 1 and is no part of what an entry says; `options` is the text in brackets."""
 
     file: str
@@ -41,7 +41,7 @@ class Entry:
         return " ".join([self.file, *options, *self.filters])
 
 
-def entry_of(body: dict[str, Any]) -> Entry:
+def entry_of(body: dict[str, Any]) -> CrtListLine:
     """From the API's object. Raises BadValue naming the member that cannot stand in a line."""
     file, options, filters = body.get("file") or "", (body.get("ssl_bind_config") or "").strip(), body.get("sni_filter") or []
     _check("file", file, _UNFIT)
@@ -50,25 +50,25 @@ def entry_of(body: dict[str, Any]) -> Entry:
         _check("sni_filter", each, _UNFIT)
     if file.startswith("#"):
         raise BadValue("file in body cannot begin with #: HAProxy would take the line for a comment")
-    return Entry(file, options, tuple(filters))
+    return CrtListLine(file, options, tuple(filters))
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[CrtListLine]:
     """All entries with their lines, read as leniently as HAProxy does."""
     return [entry for number, line in enumerate(text.splitlines(), 1) if (entry := _entry(line, number))]
 
 
-def with_entry(text: str, entry: Entry) -> str:
+def with_entry(text: str, entry: CrtListLine) -> str:
     """One more line at the end; HAProxy wants an end at the last one."""
     return f"{ended(text)}{entry.text}\n"
 
 
-def without_entry(text: str, file: str, line: int) -> tuple[str, Entry]:
-    """The text without one line, and the entry it was: the first of that file for line 0. Raises NotThere."""
+def without_entry(text: str, file: str, line: int) -> tuple[str, CrtListLine]:
+    """The text without one line, and the entry it was: the first of that file for line 0. Raises Missing."""
     entry = next((each for each in entries(text) if each.file == file and line in (0, each.line)), None)
     if entry is None:
         place = f" at line {line}" if line else ""
-        raise NotThere(f"certificate {file} is not in the list{place}")
+        raise Missing(f"certificate {file} is not in the list{place}")
     lines = text.splitlines(keepends=True)
     return "".join(lines[: entry.line - 1] + lines[entry.line :]), entry
 
@@ -89,10 +89,10 @@ class Difference:
     """What turns one list into another without a new order: places that are removed, entries put behind the last one."""
 
     removed: Sequence[int]
-    added: Sequence[Entry]
+    added: Sequence[CrtListLine]
 
 
-def difference(old: Sequence[Entry], new: Sequence[Entry]) -> Difference | None:
+def difference(old: Sequence[CrtListLine], new: Sequence[CrtListLine]) -> Difference | None:
     """None where entries would have to be put before others: HAProxy only appends."""
     wanted = [each.said for each in new]
     kept, removed = 0, []
@@ -110,11 +110,11 @@ def obstacle(former: str, new: str) -> str:
     return "" if difference(entries(former), entries(new)) else "entries of the list have to stand before others, and HAProxy only appends"
 
 
-def _entry(line: str, number: int) -> Entry | None:
+def _entry(line: str, number: int) -> CrtListLine | None:
     match = None if line.startswith("#") else _LINE.fullmatch(line.strip())
     if match is None:
         return None
-    return Entry(match["file"], (match["options"] or "").strip(), tuple(match["filters"].split()), number)
+    return CrtListLine(match["file"], (match["options"] or "").strip(), tuple(match["filters"].split()), number)
 
 
 def _check(member: str, text: str, unfit: re.Pattern[str]) -> None:

@@ -11,7 +11,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.certificate_step import NOT_NOW, served_text
-from haproxy_native.storage.crt_list import Entry
+from haproxy_native.storage.crt_list import CrtListLine
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class CrtListStep:
         except OSError as error:
             raise NotLive(f"{self.path} cannot be read: {error.strerror}") from error
 
-    async def _add(self, runtime: Runtime, entries: Sequence[Entry]) -> None:
+    async def _add(self, runtime: Runtime, entries: Sequence[CrtListLine]) -> None:
         """All or none of them."""
         before = len(await crt_lists.entries(runtime, self.name))
         try:
@@ -75,7 +75,7 @@ class CrtListStep:
             raise RuntimeRefused(f"unable to stat SSL certificate from file '{file}'", f"add ssl crt-list {self.name} {file}")
         await ssl_files.create(runtime, CERTIFICATES, file, pem)
 
-    async def _delete(self, runtime: Runtime, gone: Sequence[ssl_answers.Entry]) -> None:
+    async def _delete(self, runtime: Runtime, gone: Sequence[ssl_answers.CrtListRow]) -> None:
         try:
             for row in gone:
                 await crt_lists.delete(runtime, self.name, row.file, row.line)
@@ -83,7 +83,7 @@ class CrtListStep:
             # The default certificate among others; what was added is there after the reload, too.
             raise NotLive(str(error)) from error
 
-    async def _prove(self, runtime: Runtime, wanted: Sequence[Entry]) -> None:
+    async def _prove(self, runtime: Runtime, wanted: Sequence[CrtListLine]) -> None:
         shown = await crt_lists.entries(runtime, self.name)
         if [(each.file, each.filters) for each in shown] != [(each.file, each.filters) for each in wanted]:
             raise NotLive(f"HAProxy shows other entries for {self.path.name} than it was given")

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from haproxy_native.commit.change import Outcome
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import Reference
-from haproxy_native.errors import Conflict, NotThere, RuntimeFailure, WriteFailed
+from haproxy_native.errors import Conflict, Missing, RuntimeFailure, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.certificate_store import means
-from haproxy_native.storage.crt_list import Entry
+from haproxy_native.storage.crt_list import CrtListLine
 from haproxy_native.storage.crt_list_step import CrtListStep
 from haproxy_native.storage.plans import by_reload, crt_list_plan, loaded_anew
 from haproxy_native.storage.store import Store
@@ -45,17 +45,17 @@ class CrtListStore(Store):
             raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
         raise self.not_there(path)
 
-    def may_send(self, site: Site, path: Path) -> bool:
+    def may_send(self, context: CommitContext, path: Path) -> bool:
         """One that is listed or that the configuration loads as a list, and that nothing else in the configuration reads."""
-        named = [each for each in self.references(site, path) if path.name in each.text]
+        named = [each for each in self.references(context, path) if path.name in each.text]
         if named:
-            return all(_is_loaded(each, path, str(site.current.path.parent)) for each in named)
+            return all(_is_loaded(each, path, str(context.current.path.parent)) for each in named)
         return path.name.endswith(LISTED)
 
-    def readable(self, site: Site, name: str) -> Path:
-        """A list of which clients may learn what it holds. Raises NotThere."""
+    def readable(self, context: CommitContext, name: str) -> Path:
+        """A list of which clients may learn what it holds. Raises Missing."""
         path = self.find(name)
-        if not self.may_send(site, path):
+        if not self.may_send(context, path):
             raise self.not_there(path)
         return path
 
@@ -68,18 +68,18 @@ class CrtListStore(Store):
         except OSError as error:
             raise WriteFailed(f"cannot read {path}: {error.strerror}") from error
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(site, path), self.references(site, path)
-        if str(path) in site.stored.entries:
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(context, path), self.references(context, path)
+        if str(path) in context.ledger.entries:
             return loaded_anew(used, wanted, f"HAProxy has not read {path.name} since it was changed")
-        base = str(site.current.path.parent)
+        base = str(context.current.path.parent)
         try:
-            names = [name for name in await crt_lists.names(site.runtime) if means(name, path, base)]
+            names = [name for name in await crt_lists.names(context.runtime) if means(name, path, base)]
             former = self.text(path) if names else ""
             new = self.text(content) if names and content else former
         except (RuntimeFailure, WriteFailed) as error:
             return by_reload(used, wanted, str(error))
-        if not site.runtime.capabilities.can("add ssl crt-list"):
+        if not context.runtime.capabilities.can("add ssl crt-list"):
             return by_reload(used, wanted, "HAProxy cannot be told of a certificate list live")
         return crt_list_plan([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
 
@@ -88,23 +88,23 @@ class CrtListStore(Store):
         upload.ends_lines = True
         return upload
 
-    async def add_entry(self, site: Site, name: str, entry: Entry, *, force_reload: bool = False) -> Outcome:
+    async def add_entry(self, context: CommitContext, name: str, entry: CrtListLine, *, force_reload: bool = False) -> Outcome:
         """At the end of a list, which is made where there is none."""
         async with self._one_at_a_time:
             try:
                 upload, former = self.other(name), self.text(self.find(name))
-            except NotThere:
+            except Missing:
                 upload, former = self.new(name), ""
-            return await self._commit(site, upload, crt_list.with_entry(former, entry), former, force_reload)
+            return await self._commit(context, upload, crt_list.with_entry(former, entry), former, force_reload)
 
-    async def delete_entry(self, site: Site, name: str, file: str, line: int, *, force_reload: bool = False) -> Outcome:
-        """The entry of a certificate at a line, the first for 0. Raises NotThere."""
+    async def delete_entry(self, context: CommitContext, name: str, file: str, line: int, *, force_reload: bool = False) -> Outcome:
+        """The entry of a certificate at a line, the first for 0. Raises Missing."""
         async with self._one_at_a_time:
-            former = self.text(self.readable(site, name))
+            former = self.text(self.readable(context, name))
             text, _ = crt_list.without_entry(former, file, line)
-            return await self._commit(site, self.other(name), text, former, force_reload)
+            return await self._commit(context, self.other(name), text, former, force_reload)
 
-    async def _commit(self, site: Site, upload: Upload, text: str, former: str, force_reload: bool) -> Outcome:
+    async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, force_reload: bool) -> Outcome:
         """Unless somebody else changed the list in between: then Conflict."""
         check = upload.check
 
@@ -116,7 +116,7 @@ class CrtListStore(Store):
         upload.check = unchanged
         try:
             await upload.append(text.encode("utf-8", "surrogateescape"))
-            return await upload.commit(site, force_reload=force_reload)
+            return await upload.commit(context, force_reload=force_reload)
         finally:
             upload.discard()
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage.plans import by_reload
 from haproxy_native.storage.store import Store
@@ -11,5 +11,5 @@ from haproxy_native.storage.store import Store
 class GeneralStore(Store):
     description = created = "managed general use file"
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
-        return by_reload(self.used(site, path), self.references(site, path), f"HAProxy reads {path.name} at its start only")
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
+        return by_reload(self.used(context, path), self.references(context, path), f"HAProxy reads {path.name} at its start only")

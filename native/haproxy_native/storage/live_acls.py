@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from haproxy_native.commit.context import Site
-from haproxy_native.errors import AlreadyThere, BadRequest, RuntimeRefused
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.acls import Acl, Add, Delete, Replace
 from haproxy_native.runtime.client import Runtime
@@ -22,7 +22,7 @@ class AclFile(LiveFile[str]):
     acl: str
 
     async def entries(self) -> list[str]:
-        return [pattern for _, pattern in await acls.entries(self.site.runtime, self.acl)]
+        return [pattern for _, pattern in await acls.entries(self.context.runtime, self.acl)]
 
     def read(self, text: str) -> list[str]:
         return pattern_file.read(text)
@@ -37,31 +37,31 @@ class LiveAcl:
     ours, NotTaken, BadValue and WriteFailed.
     """
 
-    site: Site
+    context: CommitContext
     stores: Mapping[str, Store]
     name: str
 
     async def add(self, pattern: str, *, sync: bool = False) -> None:
-        """Raises AlreadyThere."""
+        """Raises Exists."""
 
         async def check() -> None:
             # That there is no such ACL is told by the command that wants to change it.
             try:
-                there = [each for _, each in await acls.entries(self.site.runtime, self.name)]
+                there = [each for _, each in await acls.entries(self.context.runtime, self.name)]
             except RuntimeRefused:
                 return
             if pattern in there:
-                raise AlreadyThere(pattern)
+                raise Exists(pattern)
 
         step = Add(self.name, pattern)
         if sync:
             await (await self._file()).change(step, lambda before: [*before, pattern], check=check)
             return
         await check()
-        await step.carry_out(self.site.runtime)
+        await step.carry_out(self.context.runtime)
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
-        gone = dict(await acls.entries(self.site.runtime, self.name)).get(reference) if sync else None
+        gone = dict(await acls.entries(self.context.runtime, self.name)).get(reference) if sync else None
 
         def edit(before: Sequence[str]) -> list[str]:
             left = list(before)
@@ -78,21 +78,21 @@ class LiveAcl:
         if sync:
             await (await self._file()).change(step, edit, whole=whole, check=unchecked)
         else:
-            await step.carry_out(self.site.runtime)
+            await step.carry_out(self.context.runtime)
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""
-        found = next((each for each in await acls.loaded(self.site.runtime) if self.name in (f"#{each.id}", each.file)), None)
+        found = next((each for each in await acls.loaded(self.context.runtime) if self.name in (f"#{each.id}", each.file)), None)
         if found is None:
             # HAProxy has words of its own for an ACL that is not there.
-            await acls.entries(self.site.runtime, self.name)
+            await acls.entries(self.context.runtime, self.name)
         if found is None or not found.file:
             raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
         path = path_of(found)
         for store in self.stores.values():
             if path.parent == store.directory:
                 store.check_there(path)
-                return AclFile(self.site, store, path, self.name)
+                return AclFile(self.context, store, path, self.name)
         known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
         what = f"the file of ACL {self.name}, {found.file}, is in none of the directories for stored files and stays as it is"
         raise BadRequest(f"{what}; they are: {known}")

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import NotFound, RuntimeAbsent, WriteFailed
@@ -32,7 +32,7 @@ async def unchecked() -> None:
 class LiveFile(ABC, Generic[Item]):
     """What changes it raises RuntimeFailure, NotTaken, NotFound, BadValue and WriteFailed."""
 
-    site: Site
+    context: CommitContext
     store: Store
     path: Path
 
@@ -59,11 +59,11 @@ class LiveFile(ABC, Generic[Item]):
             await check()
             return await self.composed([step], edit, whole=whole)
 
-        check_live(await commit(self.site, FileChange(self.store, self.path, compose=composed, may_reload=False)))
+        check_live(await commit(self.context, FileChange(self.store, self.path, compose=composed, may_reload=False)))
 
     async def composed(self, steps: Sequence[Step], edit: Edit[Item], *, whole: bool) -> FileChange:
         """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""
-        unread = self.name in self.site.stored.entries and not whole
+        unread = self.name in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
         draft = await asyncio.to_thread(self._edited, before, edit)
         return FileChange(self.store, self.path, draft, steps=steps, may_reload=False, partial=not whole)

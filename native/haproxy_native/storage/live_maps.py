@@ -6,43 +6,43 @@ from dataclasses import dataclass
 
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.file_change import FileChange
-from haproxy_native.errors import AlreadyThere, BadValue
+from haproxy_native.errors import BadValue, Exists
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
-from haproxy_native.runtime.maps import Add, Clear, Delete, Entry, Fill, Set
+from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
 from haproxy_native.storage.live_file import Edit, LiveFile, check_live
 
 
 @dataclass(frozen=True)
-class LiveMap(LiveFile[Entry]):
+class LiveMap(LiveFile[MapEntry]):
     """One map by its file; without `sync` only the process changes, until its next reload."""
 
-    async def entries(self) -> list[Entry]:
-        return await maps.entries(self.site.runtime, self.name)
+    async def entries(self) -> list[MapEntry]:
+        return await maps.entries(self.context.runtime, self.name)
 
-    def read(self, text: str) -> list[Entry]:
+    def read(self, text: str) -> list[MapEntry]:
         return map_file.read(text)
 
-    def written(self, text: str, entries: Sequence[Entry]) -> str:
+    def written(self, text: str, entries: Sequence[MapEntry]) -> str:
         return map_file.with_entries(text, entries)
 
-    async def entry(self, key: str) -> Entry | None:
-        return await maps.entry(self.site.runtime, self.name, key)
+    async def entry(self, key: str) -> MapEntry | None:
+        return await maps.entry(self.context.runtime, self.name, key)
 
     async def add(self, key: str, value: str, *, sync: bool = False) -> None:
-        """Raises AlreadyThere for a key that is there."""
+        """Raises Exists for a key that is there."""
         _check_key(key)
-        await self._change(Add(self.name, key, value), lambda before: [*before, Entry(key, value)], sync, new=key)
+        await self._change(Add(self.name, key, value), lambda before: [*before, MapEntry(key, value)], sync, new=key)
 
     async def set(self, key: str, value: str, *, sync: bool = False) -> None:
         step = Set(self.name, key, value)
-        await self._change(step, lambda before: [Entry(key, value) if each.key == key else each for each in before], sync)
+        await self._change(step, lambda before: [MapEntry(key, value) if each.key == key else each for each in before], sync)
 
     async def delete(self, key: str, *, sync: bool = False) -> None:
         await self._change(Delete(self.name, key), lambda before: [each for each in before if each.key != key], sync)
 
-    async def fill(self, entries: Sequence[Entry], *, sync: bool = False) -> None:
+    async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> None:
         """Exactly these, in this order."""
         for each in entries:
             maps.payload_line(each)
@@ -52,40 +52,42 @@ class LiveMap(LiveFile[Entry]):
         await self._change(Clear(self.name), lambda before: [], sync, whole=True)
 
     async def remove(self) -> None:
-        """Empties the map and deletes its file, whoever refers to it. Raises NotThere."""
+        """Empties the map and deletes its file, whoever refers to it. Raises Missing."""
         self.store.check_there(self.path)
         change = FileChange(
             self.store, self.path, check=lambda: self.store.check_there(self.path), steps=[Clear(self.name)], may_reload=False
         )
-        check_live(await commit(self.site, change))
+        check_live(await commit(self.context, change))
 
     async def follow(self) -> bool:
         """The file gets what the process has, unless it waits to be read itself; whether it was changed."""
-        if self.name in self.site.stored.entries:
+        if self.name in self.context.ledger.entries:
             return False
         entries = await self.entries()
         if await asyncio.to_thread(self._says, entries):
             return False
-        await commit(self.site, FileChange(self.store, self.path, compose=lambda: self.composed((), list, whole=False), may_reload=False))
+        await commit(
+            self.context, FileChange(self.store, self.path, compose=lambda: self.composed((), list, whole=False), may_reload=False)
+        )
         return True
 
-    def _says(self, entries: Sequence[Entry]) -> bool:
+    def _says(self, entries: Sequence[MapEntry]) -> bool:
         """Whether the file has just these."""
         text = self.text()
         return self.written(text, entries) == text
 
-    async def _change(self, step: Step, edit: Edit[Entry], sync: bool, *, whole: bool = False, new: str = "") -> None:
+    async def _change(self, step: Step, edit: Edit[MapEntry], sync: bool, *, whole: bool = False, new: str = "") -> None:
         """`new`: a key that must not be there yet."""
         if sync:
             await self.change(step, edit, whole=whole, check=lambda: self._refuse_taken(new))
             return
-        async with self.site.lock:
+        async with self.context.lock:
             await self._refuse_taken(new)
-            await step.carry_out(self.site.runtime)
+            await step.carry_out(self.context.runtime)
 
     async def _refuse_taken(self, key: str) -> None:
         if key and await self.entry(key):
-            raise AlreadyThere(f"{self.path.name} has the key {key}")
+            raise Exists(f"{self.path.name} has the key {key}")
 
 
 def _check_key(key: str) -> None:

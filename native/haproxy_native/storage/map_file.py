@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from haproxy_native.errors import BadValue
-from haproxy_native.runtime.maps import LONGEST_ENTRY, Entry
+from haproxy_native.runtime.maps import LONGEST_ENTRY, MapEntry
 
 _LINE = re.compile(r"([ \t]*)([^ \t]+)([ \t]*)(.*?)([ \t]*)$", re.DOTALL)
 _AT_BLANK = re.compile(r"[ \t]")
@@ -21,16 +21,16 @@ class _Block:
     """A line with an entry, and the comments and blank lines above it."""
 
     line: str
-    entry: Entry
+    entry: MapEntry
     above: list[str] = field(default_factory=list)
 
 
-def read(text: str) -> list[Entry]:
+def read(text: str) -> list[MapEntry]:
     """The entries in their order; one without a value has an empty one."""
     return [entry for line in text.split("\n") if (entry := entry_of(line))]
 
 
-def entry_of(line: str) -> Entry | None:
+def entry_of(line: str) -> MapEntry | None:
     """That of one line, without its line end or with it; None for comments and blank lines."""
     bare = line.strip(_BLANKS)
     if not bare or line[0] == "#":
@@ -38,7 +38,7 @@ def entry_of(line: str) -> Entry | None:
     key, _, value = bare.partition(" ")
     if "\t" in bare:
         key, value = _AT_BLANK.split(bare, maxsplit=1) if _AT_BLANK.search(bare) else (bare, "")
-    return Entry(key, value.lstrip(" \t"))
+    return MapEntry(key, value.lstrip(" \t"))
 
 
 def trouble(lines: Iterable[bytes]) -> str:
@@ -52,9 +52,9 @@ def trouble(lines: Iterable[bytes]) -> str:
     return ""
 
 
-def with_entries(text: str, entries: Sequence[Entry]) -> str:
+def with_entries(text: str, entries: Sequence[MapEntry]) -> str:
     """The text for exactly these entries in this order. Raises BadValue for one that no line can hold."""
-    wanted = [Entry(each.key, each.value.strip(" \t")) for each in entries]
+    wanted = [MapEntry(each.key, each.value.strip(" \t")) for each in entries]
     end = "\r\n" if "\r\n" in text else "\n"
     there = read(text)
     if wanted[: len(there)] == there and (wanted == there or entry_of(text.rstrip("\n").rpartition("\n")[2])):
@@ -92,9 +92,9 @@ def _lines(text: str) -> list[str]:
     return [line + "\n" for line in lines] + ([last] if last else [])
 
 
-def _matched(blocks: Sequence[_Block], wanted: Sequence[Entry]) -> list[_Block | None]:
+def _matched(blocks: Sequence[_Block], wanted: Sequence[MapEntry]) -> list[_Block | None]:
     """For each entry the line that holds it, or else one of its key."""
-    same: dict[Entry, deque[_Block]] = defaultdict(deque)
+    same: dict[MapEntry, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         same[block.entry].append(block)
     found = [same[entry].popleft() if same[entry] else None for entry in wanted]
@@ -118,7 +118,7 @@ def _pass_on(blocks: Sequence[_Block], gone: set[int], tail: list[str]) -> None:
     tail[:0] = above
 
 
-def _changed(block: _Block, entry: Entry) -> str:
+def _changed(block: _Block, entry: MapEntry) -> str:
     if block.entry == entry:
         return block.line
     bare = block.line.rstrip("\r\n")
@@ -127,18 +127,18 @@ def _changed(block: _Block, entry: Entry) -> str:
     return f"{found[1]}{found[2]}{found[3] or ' '}{_value(entry)}{found[5]}{block.line[len(bare) :]}"
 
 
-def _new(entry: Entry) -> str:
+def _new(entry: MapEntry) -> str:
     if not entry.key or re.search(r"[ \t\n\r\0]", entry.key) or entry.key.startswith("#"):
         raise BadValue(f"a line of a map file cannot hold the key {entry.key!r}: no blanks, and no # at its beginning")
     return f"{entry.key} {_value(entry)}".rstrip(" ")
 
 
-def _value(entry: Entry) -> str:
+def _value(entry: MapEntry) -> str:
     if re.search(r"[\n\r\0]", entry.value):
         raise BadValue(f"a line of a map file cannot hold the value {entry.value!r}: no line breaks")
     return entry.value
 
 
-def from_lines(lines: Iterable[bytes]) -> Iterator[Entry]:
+def from_lines(lines: Iterable[bytes]) -> Iterator[MapEntry]:
     """The entries of a file that is read line by line."""
     return (entry for line in lines if (entry := entry_of(line.decode("utf-8", "surrogateescape"))))

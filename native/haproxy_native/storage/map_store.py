@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path
 
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import NotFound, RuntimeFailure
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.maps import Entry, Fill, Map
+from haproxy_native.runtime.maps import Fill, Map, MapEntry
 from haproxy_native.storage import map_file, names
 from haproxy_native.storage.plans import of_map
 from haproxy_native.storage.store import Store
@@ -30,10 +30,10 @@ class MapStore(Store):
         name = names.uploaded(upload)
         return name if not name or name.endswith(".map") else f"{name}.map"
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(site, path), self.references(site, path)
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(context, path), self.references(context, path)
         try:
-            found = await self.loaded(site.runtime, path)
+            found = await self.loaded(context.runtime, path)
         except RuntimeFailure as error:
             return of_map(used, wanted, None, f"it is not known whether HAProxy has loaded {path.name}: {error}")
         if found is None:
@@ -52,7 +52,7 @@ class MapStore(Store):
             raise NotFound("no map name")
         return self.directory / name
 
-    def entries(self, path: Path) -> Iterator[Entry]:
+    def entries(self, path: Path) -> Iterator[MapEntry]:
         """What a map file holds, read while it is asked for. Raises OSError."""
         with self.opened(path, buffering=-1) as file:
             yield from map_file.from_lines(file)

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from pathlib import Path
 
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import NativeError, RuntimeFailure
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Worker
@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 class MapSync:
     """`run` until it is cancelled; `once` is one round."""
 
-    def __init__(self, site: Site, store: MapStore, seconds: float) -> None:
-        self._site, self._store, self._seconds = site, store, seconds
+    def __init__(self, context: CommitContext, store: MapStore, seconds: float) -> None:
+        self._context, self._store, self._seconds = context, store, seconds
         self._complained: dict[str, str] = {}
 
     async def run(self) -> None:
@@ -36,18 +36,18 @@ class MapSync:
 
     async def once(self) -> list[str]:
         """The files that were changed. Raises RuntimeFailure."""
-        worker = await self._site.runtime.worker()
-        managed = [Path(each.name) for each in await maps.loaded(self._site.runtime) if self._store.manages(each)]
+        worker = await self._context.runtime.worker()
+        managed = [Path(each.name) for each in await maps.loaded(self._context.runtime) if self._store.manages(each)]
         return [str(path) for path in managed if await self._follow(path, worker)]
 
     async def _follow(self, path: Path, worker: Worker) -> bool:
-        if str(path) in self._site.stored.entries:
+        if str(path) in self._context.ledger.entries:
             return False
         try:
-            if not self._site.stored.is_known(path, worker):
+            if not self._context.ledger.is_known(path, worker):
                 self._complain(str(path), f"{path} is newer than what HAProxy has loaded of it, and stays as it is")
                 return False
-            changed = await LiveMap(self._site, self._store, path).follow()
+            changed = await LiveMap(self._context, self._store, path).follow()
         except RuntimeFailure:
             raise
         except NativeError as error:

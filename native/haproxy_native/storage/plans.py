@@ -30,7 +30,7 @@ def loaded_anew(used: Sequence[Reference], wanted: Sequence[Reference], why: str
 
 
 @dataclass(frozen=True)
-class Loaded:
+class InProcess:
     """What HAProxy has of a certificate file: the `names` it knows it by, whether one is `used`, the `directories` with it that are
     lists, whether it is also the file of an `authority` or of revoked certificates, and a file `beside` it that is read along.
     """
@@ -46,7 +46,7 @@ class Loaded:
         return bool(self.names and self.used) or bool(self.directories)
 
 
-def certificate_plan(path: Path, loaded: Loaded, used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
+def certificate_plan(path: Path, loaded: InProcess, used: Sequence[Reference], wanted: Sequence[Reference]) -> FilePlan:
     """Live wherever HAProxy serves it; nothing where it has it in memory only."""
     if loaded.authority:
         return loaded_anew(used, wanted, f"HAProxy verifies others with {path.name} too")

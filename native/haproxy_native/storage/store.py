@@ -17,14 +17,14 @@ from typing import BinaryIO
 
 from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk import beneath
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft, remove_unlocked
 from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, references
-from haproxy_native.errors import AlreadyThere, BadRequest, InUse, NotThere
+from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.upload import Upload
@@ -78,12 +78,12 @@ class Store:
         return sorted(self.directory / name for name in os.listdir(self._kept.readable()) if self._is_ours(name))
 
     def find(self, name: str) -> Path:
-        """The file that a client means, by the name it is listed or was uploaded under. Raises NotThere."""
+        """The file that a client means, by the name it is listed or was uploaded under. Raises Missing."""
         self._kept.readable()
         for candidate in dict.fromkeys((name, names.sanitised(name), self.name_of(name))):
             if names.is_element(candidate) and self._is_ours(candidate):
                 return self.directory / candidate
-        raise NotThere(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
+        raise Missing(f"file {names.sanitised(name)} doesn't exist in dir: {self.directory}")
 
     def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
         """A file of the directory, for reading. Raises OSError, also for a link that leads out of the directory."""
@@ -94,17 +94,17 @@ class Store:
         with self.opened(path) as file:
             return file.read()
 
-    def sent(self, site: Site, name: str) -> BinaryIO:
-        """The file that a client asks for, opened. Blocks. Raises OSError, and NotThere also for a file that no client may read."""
+    def sent(self, context: CommitContext, name: str) -> BinaryIO:
+        """The file that a client asks for, opened. Blocks. Raises OSError, and Missing also for a file that no client may read."""
         path = self.find(name)
-        if not self.may_send(site, path):
+        if not self.may_send(context, path):
             raise self.not_there(path)
         try:
             return self.opened(path)
         except FileNotFoundError:
             raise self.not_there(path) from None
 
-    def may_send(self, site: Site, path: Path) -> bool:
+    def may_send(self, context: CommitContext, path: Path) -> bool:
         """Whether clients may read a file. Raises OSError."""
         return not self._beside_keys() or not key_material.is_secret(self.content(path))
 
@@ -114,25 +114,25 @@ class Store:
         mine, theirs = self.directory.resolve(), self.keys.resolve()
         return mine.is_relative_to(theirs) or theirs.is_relative_to(mine)
 
-    def not_there(self, path: Path) -> NotThere:
-        return NotThere(f"file {path.name} doesn't exist in dir: {self.directory}")
+    def not_there(self, path: Path) -> Missing:
+        return Missing(f"file {path.name} doesn't exist in dir: {self.directory}")
 
     def name_of(self, upload: str) -> str:
         """The name under which an upload is stored; empty where it has none."""
         return names.uploaded(upload)
 
-    def references(self, site: Site, path: Path) -> list[Reference]:
+    def references(self, context: CommitContext, path: Path) -> list[Reference]:
         """The lines of the current configuration that refer to a file."""
-        return references(site.current.document, str(path), str(site.current.path.parent))
+        return references(context.current.document, str(path), str(context.current.path.parent))
 
-    def used(self, site: Site, path: Path) -> list[Reference]:
+    def used(self, context: CommitContext, path: Path) -> list[Reference]:
         """Those of the configuration that the worker has loaded, or of the current one while nobody knows."""
-        running = site.running.document
-        return self.references(site, path) if running is None else references(running, str(path), str(site.current.path.parent))
+        running = context.running.document
+        return self.references(context, path) if running is None else references(running, str(path), str(context.current.path.parent))
 
     # -- changing
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone. Never raises."""
         raise NotImplementedError
 
@@ -140,14 +140,14 @@ class Store:
         """Raises BadRequest for a draft that this store does not take as the file at `path`. In a thread of its own."""
 
     def place(self, name: str) -> Path:
-        """Where a file of that name is, or would be stored. Raises AlreadyThere, BadRequest, Unusable."""
+        """Where a file of that name is, or would be stored. Raises Exists, BadRequest, Unusable."""
         try:
             return self.find(name)
-        except NotThere:
+        except Missing:
             return self._free(name)
 
     def new(self, upload: str) -> Upload:
-        """A file under a new name. Raises AlreadyThere, BadRequest, Unusable."""
+        """A file under a new name. Raises Exists, BadRequest, Unusable."""
         path = self._free(upload)
         return self._upload(path, lambda: self._check_free(path))
 
@@ -162,20 +162,22 @@ class Store:
         return path
 
     def other(self, name: str) -> Upload:
-        """Other content for a file that there is. Raises NotThere, Unusable."""
+        """Other content for a file that there is. Raises Missing, Unusable."""
         path = self.find(name)
         return self._upload(path, lambda: self.check_there(path))
 
-    async def delete(self, site: Site, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True) -> Outcome:
-        """Without `may_reload` no reload is scheduled, without `live` the worker is not told. Raises NotThere, InUse, WriteFailed."""
+    async def delete(
+        self, context: CommitContext, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True
+    ) -> Outcome:
+        """Without `may_reload` no reload is scheduled, without `live` the worker is not told. Raises Missing, InUse, WriteFailed."""
         path = self.find(name)
 
         def check() -> None:
             self.check_there(path)
-            self._check_unused(site, path)
+            self._check_unused(context, path)
 
         change = FileChange(self, path, None, check, force_reload=force_reload, may_reload=may_reload, live=live)
-        return await commit(site, change)
+        return await commit(context, change)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
         return Upload(self, path, self.draft(path), check, self.check_content)
@@ -192,14 +194,14 @@ class Store:
 
     def _check_free(self, path: Path) -> None:
         if os.path.lexists(path):
-            raise AlreadyThere(f"file {path} already exists")
+            raise Exists(f"file {path} already exists")
 
     def check_there(self, path: Path) -> None:
         if not self._is_ours(path.name):
             raise self.not_there(path)
 
-    def _check_unused(self, site: Site, path: Path) -> None:
-        for reference in self.references(site, path)[:1]:
+    def _check_unused(self, context: CommitContext, path: Path) -> None:
+        for reference in self.references(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
 

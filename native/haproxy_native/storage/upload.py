@@ -6,7 +6,7 @@ from pathlib import Path
 
 from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange, Store, notice
 from haproxy_native.disk.file import Draft
 from haproxy_native.planning.outcome import FilePlan
@@ -39,7 +39,13 @@ class Upload:
             await self._flush()
 
     async def commit(
-        self, site: Site, *, force_reload: bool = False, may_reload: bool = True, live: bool = True, steps: Sequence[Step] | None = None
+        self,
+        context: CommitContext,
+        *,
+        force_reload: bool = False,
+        may_reload: bool = True,
+        live: bool = True,
+        steps: Sequence[Step] | None = None,
     ) -> Outcome:
         """Makes it the file; the parameters are those of a FileChange. Raises what `commit` raises, with the former file in place."""
         if self.ends_lines and self._last != b"\n":
@@ -49,15 +55,15 @@ class Upload:
         change = FileChange(self._store, self.path, self._draft, self.check, steps, force_reload, may_reload, live)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True
-        return await commit(site, change)
+        return await commit(context, change)
 
-    async def plan(self, site: Site) -> FilePlan:
+    async def plan(self, context: CommitContext) -> FilePlan:
         """What a commit would make the worker do, without one. Raises what the content is refused for."""
         await self._flush()
         await asyncio.to_thread(self._check_content, self.path, self._draft.path)
-        async with site.lock:
-            await notice(site)
-            return await self._store.plan(site, self.path, self._draft.path)
+        async with context.lock:
+            await notice(context)
+            return await self._store.plan(context, self.path, self._draft.path)
 
     def discard(self) -> None:
         if not self._committed:

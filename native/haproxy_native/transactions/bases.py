@@ -24,7 +24,7 @@ class Bases:
         key = md5(document.data, usedforsecurity=False).hexdigest()
         if not self._path(key).exists():
             self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
-            write_copy(self._path(key), document.data, self._file, lasting=False)
+            write_copy(self._path(key), document.data, self._file, durable=False)
         self._documents[key] = document
         return key
 

@@ -211,7 +211,7 @@ class Transactions:
         failed = Transaction(id_, FAILED)
         with suppress(OSError):
             self._path(failed).parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            write_copy(self._path(failed), data, self._file, lasting=False)
+            write_copy(self._path(failed), data, self._file, durable=False)
             self._all[id_] = failed
         if known and self._all[id_] is failed:
             self._remove(known)
@@ -255,7 +255,7 @@ class Transactions:
         with self._place.used():
             base = self._bases.store(transaction.document)
             head = {"base": base, "version": transaction.version, "banner": transaction.banner}
-            write_copy(self._path(transaction), _line(head), self._file, lasting=False)
+            write_copy(self._path(transaction), _line(head), self._file, durable=False)
         transaction.base = base
 
     def _append(self, transaction: Transaction, patch: patches.Patch) -> None:

@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 from tests.app.client import CONFIG, Client
 
 WRONG = [{"loc": ("body", "name"), "msg": "too long"}, {"loc": ("query", "version"), "msg": "missing"}]
@@ -20,7 +20,7 @@ WRONG = [{"loc": ("body", "name"), "msg": "too long"}, {"loc": ("query", "versio
     ("raised", "status", "message"),
     [
         (ApiError(415, "send JSON"), 415, "send JSON"),
-        (NotThere("backend b does not exist"), 404, "missing object: backend b does not exist"),
+        (Missing("backend b does not exist"), 404, "missing object: backend b does not exist"),
         (HTTPException(418, "a teapot"), 418, "a teapot"),
         (RequestValidationError(WRONG), 422, "name in body: too long\nversion in query: missing"),
         (ZeroDivisionError(), 500, "unexpected failure: ZeroDivisionError; the log has its trace"),

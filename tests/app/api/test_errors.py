@@ -32,9 +32,9 @@ def test_the_table_names_nothing_else() -> None:
 @pytest.mark.parametrize(
     ("error", "status", "message"),
     [
-        (native.NotThere("backend b does not exist"), 404, "missing object: backend b does not exist"),
+        (native.Missing("backend b does not exist"), 404, "missing object: backend b does not exist"),
         (native.NoTransaction("x"), 400, "transaction does not exist: x"),
-        (native.AlreadyThere("backend b already exists"), 409, "object already exists: backend b already exists"),
+        (native.Exists("backend b already exists"), 409, "object already exists: backend b already exists"),
         (
             native.IndexOutOfRange("Object with id 9 in backend b out of range"),
             400,

@@ -8,7 +8,7 @@ import pytest
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import status_of
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking, read_long, worded
-from haproxy_native.errors import RuntimeAbsent, RuntimeMisused, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from haproxy_native.errors import RuntimeAbsent, RuntimeMissing, RuntimeMisused, RuntimeRefused, RuntimeTaken
 from haproxy_native.runtime.statistics import Counters
 from tests.app.client import Client, settings
 from tests.haproxy.listening import serving
@@ -22,7 +22,7 @@ REFUSED = RuntimeRefused("No such backend.", "add server a/b  1.2.3.4")
         ((), True, 500, " general error"),
         ((), False, 500, ""),
         (ALL_NOT_THERE, True, 404, " not found"),
-        ([("No such", RuntimeNotThere), ("", RuntimeTaken)], False, 404, ""),
+        ([("No such", RuntimeMissing), ("", RuntimeTaken)], False, 404, ""),
         ([("Already", RuntimeTaken), ("", RuntimeMisused)], True, 400, " general error"),
         ([("No", RuntimeTaken)], True, 409, " already exists"),
     ],

@@ -43,7 +43,7 @@ def test_a_renewed_certificate_reaches_the_disk(
                 async with running_engine(tmp_path, haproxy, directories=directories) as engine:
                     store, runtime = engine.stores["ssl_certificates"], engine.runtime
                     assert isinstance(store, CertificateStore)
-                    keeper = Keeper(engine.site, store, lambda name: tmp_path)
+                    keeper = Keeper(engine.context, store, lambda name: tmp_path)
                     solver = Solver(runtime, Patience(interval=0.05), Zones(resolver, name_server.port))
                     async with Acme(runtime, keeper, solver, longest_pause=0.2, silence=0.5):
                         # The next worker is another one to hear.

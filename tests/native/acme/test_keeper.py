@@ -73,7 +73,7 @@ async def keeper(haproxy: HAProxy) -> AsyncIterator[tuple[Keeper, Engine]]:
     async with running_engine(directory, haproxy, directories=directories) as engine:
         store = engine.stores["ssl_certificates"]
         assert isinstance(store, CertificateStore)
-        yield Keeper(engine.site, store, lambda name: directory / "elsewhere" if name.startswith("@") else None), engine
+        yield Keeper(engine.context, store, lambda name: directory / "elsewhere" if name.startswith("@") else None), engine
 
 
 def keep(haproxy: HAProxy, name: str, renewed: datetime | None = None) -> None:
@@ -82,7 +82,7 @@ def keep(haproxy: HAProxy, name: str, renewed: datetime | None = None) -> None:
     async def work() -> None:
         async with keeper(haproxy) as (each, engine):
             await each.keep(NAMES[name].format(haproxy.directory), renewed or datetime.now(UTC) + timedelta(seconds=60))
-            assert engine.site.stored.entries == {}
+            assert engine.context.ledger.entries == {}
             assert engine.reloads.pending is None
 
     asyncio.run(work())

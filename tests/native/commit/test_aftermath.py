@@ -14,8 +14,8 @@ def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
             await engine.write(adding("b"), version=1)
             await engine.write(adding("c"), version=2)
             async with engine.loading() as loaded:
-                assert await aftermath.failed(engine.site, loaded) == 4
-            assert header.same_text(engine.document, engine.site.running.good())
+                assert await aftermath.failed(engine.context, loaded) == 4
+            assert header.same_text(engine.document, engine.context.running.good())
             assert engine.raw().endswith(b"# mine\nglobal\n")
             assert engine.version() == 4
             assert b"backend c" in engine.raw(version=3), "the refused text can still be read"
@@ -28,7 +28,7 @@ def test_nothing_to_go_back_to(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             async with engine.loading() as loaded:
-                assert await aftermath.failed(engine.site, loaded) is None
+                assert await aftermath.failed(engine.context, loaded) is None
             assert engine.raw() == b"global\n"
 
     run(work())
@@ -41,7 +41,7 @@ def test_an_outsider_s_mending_is_not_undone(tmp_path: Path) -> None:
             await engine.write(adding("b"), version=1)
             async with engine.loading() as loaded:
                 (tmp_path / "haproxy.cfg").write_text("global\n# mended\n")
-                assert await aftermath.failed(engine.site, loaded) is None
+                assert await aftermath.failed(engine.context, loaded) is None
             assert engine.raw() == b"global\n# mended\n"
             assert engine.version() == 3
 
@@ -55,7 +55,7 @@ def test_a_success_makes_it_the_running_document(tmp_path: Path) -> None:
             await engine.write(adding("b"), version=1)
             assert engine.running is None
             async with engine.loading() as loaded:
-                await aftermath.succeeded(engine.site, loaded)
+                await aftermath.succeeded(engine.context, loaded)
             assert engine.running is engine.document
             assert (tmp_path / "haproxy.cfg.lkg").read_bytes() == engine.raw()
 

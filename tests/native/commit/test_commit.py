@@ -28,7 +28,7 @@ async def started(directory: Path) -> None:
 
 async def committed(directory: Path, system: FailingSystem) -> None:
     async with running_engine(directory, backups_number=2) as engine:
-        engine.site.current.file.system = system
+        engine.context.current.file.system = system
         await engine.commit_transaction(engine.transactions("in_progress")[0].id)
 
 

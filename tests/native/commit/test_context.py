@@ -11,7 +11,7 @@ def test_commits_wait_for_a_reload_at_work(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             await engine.write(adding("b"), version=1)
-            assert engine.site.pending == engine.reloads.pending
+            assert engine.context.pending == engine.reloads.pending
             async with engine.loading() as loaded:
                 writing = asyncio.create_task(engine.write(adding("c"), version=2))
                 await asyncio.sleep(0.05)

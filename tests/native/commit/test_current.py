@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header
 from haproxy_native.errors import Unreadable, WriteFailed
@@ -23,7 +23,7 @@ TEXT = "# _version=4\nglobal\n\nbackend a\n"
 @pytest.fixture
 def current(tmp_path: Path) -> Current:
     (tmp_path / "haproxy.cfg").write_text(TEXT)
-    current = Current(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path), MemoryFile(tmp_path / "engine.json"))
+    current = Current(ConfigFiles(tmp_path / "haproxy.cfg", tmp_path), StateFile(tmp_path / "engine.json"))
     current.open()
     return current
 
@@ -77,7 +77,7 @@ def test_the_loop_goes_on_while_an_edit_is_read_and_what_a_commit_overtakes_is_r
     path = tmp_path / "haproxy.cfg"
     path.write_text(TEXT)
     files = Slow(path)
-    current = Current(files, MemoryFile(tmp_path / "engine.json"))
+    current = Current(files, StateFile(tmp_path / "engine.json"))
     current.open()
 
     async def work() -> None:
@@ -148,7 +148,7 @@ class Bound(FailingSystem):
 def failed_write(path: Path, failures: int) -> Current:
     """Of another text, after so many failures; the file then is torn."""
     path.write_text(TEXT)
-    current = Current(ConfigFiles(path, path.parent, system=Bound(path, failures)), MemoryFile(path.parent / "engine.json"))
+    current = Current(ConfigFiles(path, path.parent, system=Bound(path, failures)), StateFile(path.parent / "engine.json"))
     current.open()
 
     async def install() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from haproxy_native.commit import file_change
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import Site
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange, resume
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.engine import Engine
@@ -56,7 +56,7 @@ class OneFile:
     process: Process
     name: str = "one"
 
-    async def plan(self, site: Site, path: Path, content: Path | None) -> FilePlan:
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         return FilePlan([self.process], used=True)
 
 
@@ -98,9 +98,9 @@ def change(path: Path, process: Process, content: bytes | None, **more) -> FileC
 @pytest.mark.parametrize("content", [b"new", None])
 def test_file_and_process(tmp_path: Path, content: bytes | None) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
-        assert (await commit(engine.site, change(path, process, content))).live
+        assert (await commit(engine.context, change(path, process, content))).live
         assert process.has == content == content_of(path)
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     changing(tmp_path, work)
 
@@ -110,9 +110,9 @@ def test_or_neither(tmp_path: Path, content: bytes | None) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.refuses = content
         with pytest.raises(NotTaken, match="refused by HAProxy: no such thing"):
-            await commit(engine.site, change(path, process, content))
+            await commit(engine.context, change(path, process, content))
         assert process.has == b"old" == content_of(path)
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
         assert engine.reloads.pending is None
 
     changing(tmp_path, work)
@@ -121,20 +121,20 @@ def test_or_neither(tmp_path: Path, content: bytes | None) -> None:
 def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.gone = True
-        outcome = await commit(engine.site, change(path, process, b"new", may_reload=False))
+        outcome = await commit(engine.context, change(path, process, b"new", may_reload=False))
         assert outcome.reload_id
         assert "it is not known whether HAProxy took one.txt: nobody there" in outcome.reasons[0].why
-        assert (content_of(path), engine.site.stored.waits) == (b"new", True)
+        assert (content_of(path), engine.context.ledger.waits) == (b"new", True)
 
     changing(tmp_path, work)
 
 
 def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
-        outcome = await commit(engine.site, change(path, process, b"new", may_reload=False, live=False))
+        outcome = await commit(engine.context, change(path, process, b"new", may_reload=False, live=False))
         assert (outcome.live, process.told, content_of(path)) == (True, [], b"new")
-        await commit(engine.site, change(path, process, b"newer"))
-        assert (process.has, engine.site.stored.entries) == (b"newer", {})
+        await commit(engine.context, change(path, process, b"newer"))
+        assert (process.has, engine.context.ledger.entries) == (b"newer", {})
 
     changing(tmp_path, work)
 
@@ -147,13 +147,13 @@ def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
 def test_what_a_crash_cut_off(tmp_path: Path, reached: bool, refuses: bytes, left: bytes) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.refuses = refuses
-        engine.site.stored.begin(path, "one")
+        engine.context.ledger.begin(path, "one")
         if reached:
             write(path, b"new")
-        engine.site.stored.open()
-        await resume(engine.site, {"one": OneFile(process)})
+        engine.context.ledger.open()
+        await resume(engine.context, {"one": OneFile(process)})
         assert process.has == content_of(path) == left
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     changing(tmp_path, work)
 
@@ -167,15 +167,15 @@ def test_files_that_are_read_together_are_changed_together(tmp_path: Path, reach
         key.write_bytes(b"old")
         drafts = {each: ConfigFile(each, tmp_path).draft(b"new", UNKNOWN) for each in (key, path)}
         begun = FileChange(OneFile(process), path, drafts[path], along={key: drafts[key]})
-        file_change._begin(engine.site, begun)
+        file_change._begin(engine.context, begun)
         for draft in list(begun.drafts)[:reached]:
             draft.install()
         for draft in begun.drafts:
             draft.discard()
-        engine.site.stored.open()
-        await resume(engine.site, {"one": OneFile(process)})
+        engine.context.ledger.open()
+        await resume(engine.context, {"one": OneFile(process)})
         assert (content_of(key), content_of(path), process.has) == (left, left, left)
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     changing(tmp_path, work)
 
@@ -186,10 +186,10 @@ def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
         key.write_bytes(b"old")
         drafts = [ConfigFile(each, tmp_path, system).draft(b"new", UNKNOWN) for each, system in ((key, os), (path, Full()))]
         with pytest.raises(WriteFailed, match="make room"):
-            await commit(engine.site, FileChange(OneFile(process), path, drafts[1], along={key: drafts[0]}))
+            await commit(engine.context, FileChange(OneFile(process), path, drafts[1], along={key: drafts[0]}))
         assert (content_of(key), content_of(path), process.told) == (b"old", b"old", [])
         assert not [name for name in os.listdir(tmp_path) if name.startswith(".one")]
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     changing(tmp_path, work)
 
@@ -197,9 +197,9 @@ def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
 def test_after_a_crash_without_a_worker_a_reload_is_owed(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.gone = True
-        engine.site.stored.begin(path, "one")
+        engine.context.ledger.begin(path, "one")
         write(path, b"new")
-        await resume(engine.site, {"one": OneFile(process)})
-        assert engine.site.stored.waits
+        await resume(engine.context, {"one": OneFile(process)})
+        assert engine.context.ledger.waits
 
     changing(tmp_path, work)

@@ -23,7 +23,7 @@ def beside(directory: Path, work: Callable[[Engine, HAProxy, ProcessWatch], obje
         with HAProxy(directory, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
             async with running_engine(directory, haproxy) as engine:
                 await engine._watching.stop()
-                await work(engine, haproxy, ProcessWatch(engine.site))
+                await work(engine, haproxy, ProcessWatch(engine.context))
 
     run(within())
 
@@ -63,7 +63,7 @@ def test_a_worker_that_has_read_the_file_is_taken_over(tmp_path: Path) -> None:
         renew(haproxy)
         await watch.look()
         assert engine.running is engine.document
-        assert engine.site.memory.value.pid == haproxy.worker_pid()
+        assert engine.context.state_file.value.pid == haproxy.worker_pid()
         assert engine.reloads.pending is None
 
     beside(tmp_path, work)

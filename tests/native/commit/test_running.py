@@ -8,7 +8,7 @@ import pytest
 
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.running import Running, started_after
-from haproxy_native.commit.state_file import MemoryFile
+from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.runtime.client import Runtime, Worker
@@ -58,10 +58,10 @@ class Case:
         os.utime(self.file, (at, at))
 
     def recalled(self) -> Running:
-        memory = MemoryFile(self.directory / "engine.json")
-        self.current = Current(DatedFile(self.file, self.directory), memory)
+        state_file = StateFile(self.directory / "engine.json")
+        self.current = Current(DatedFile(self.file, self.directory), state_file)
         self.current.open()
-        running = Running(self.current, self.process, memory, self.copy)
+        running = Running(self.current, self.process, state_file, self.copy)
         asyncio.run(running.recall())
         return running
 

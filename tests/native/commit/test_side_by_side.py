@@ -67,7 +67,7 @@ def test_a_text_is_checked_again_when_a_file_that_it_names_has_changed(tmp_path:
                 await checks(tmp_path, number + 1)
                 with await asyncio.to_thread((tmp_path / "gate").open, "w") as opened:
                     # The one that the text refers to changes during the first check.
-                    engine.site.note_published(tmp_path / ("other.map" if number else "hosts.map"))
+                    engine.context.note_published(tmp_path / ("other.map" if number else "hosts.map"))
                     opened.write("go\n")
             assert (await slow).version == 2
             assert len((tmp_path / "checks").read_text()) == 2

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from haproxy_native.discovery.backends import Wish, with_service, without_service
+from haproxy_native.discovery.backends import DesiredBackend, with_service, without_service
 from haproxy_native.discovery.services import Endpoint
 from haproxy_native.discovery.slots import Growth
 from haproxy_native.editing.editor import Editor
@@ -42,7 +42,7 @@ def test_nothing_new_is_the_same_document() -> None:
 
 def test_wishes() -> None:
     document = Document.parse(TEXT)
-    wish = Wish("mine", (Endpoint("10.0.0.1", 80),), GROWTH)
+    wish = DesiredBackend("mine", (Endpoint("10.0.0.1", 80),), GROWTH)
     assert wish.on(EDITOR, document) is document
     gone = replace(wish, endpoints=None)
     assert gone.on(EDITOR, document).text == without_service(EDITOR, document, "mine", GROWTH).text

@@ -125,7 +125,7 @@ def test_what_others_write_meanwhile_stays(tmp_path: Path, haproxy_binary: str) 
 def test_what_haproxy_refuses_is_not_asked_again_at_once(tmp_path: Path, haproxy_binary: str) -> None:
     async def work(world: World) -> None:
         checks: list[Validated] = []
-        world.engine.site.events.listen(lambda event: checks.append(event) if isinstance(event, Validated) else None)
+        world.engine.context.events.listen(lambda event: checks.append(event) if isinstance(event, Validated) else None)
         lost = Endpoint("nobody.invalid", 80)
         first = await world.find({"lost": [lost]})
         assert len(checks) == 1

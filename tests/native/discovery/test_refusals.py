@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from haproxy_native.discovery.backends import Wish
+from haproxy_native.discovery.backends import DesiredBackend
 from haproxy_native.discovery.refusals import Refusals
 from haproxy_native.discovery.services import Endpoint
 from haproxy_native.discovery.slots import Growth
 
 ONE, TWO = Endpoint("one", 1), Endpoint("two", 2)
-WISH = Wish("b", (ONE, TWO), Growth(10, None))
+WISH = DesiredBackend("b", (ONE, TWO), Growth(10, None))
 
 
 def test_it_is_held_longer_and_longer_while_the_same_is_wished() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.disk.backups import Backups
-from haproxy_native.errors import NotThere, Unreadable
+from haproxy_native.errors import Missing, Unreadable
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def test_the_newest_are_kept(file: Path, tmp_path: Path) -> None:
     assert backups.read(5) == b"v5"
     assert backups.directory.stat().st_mode & 0o777 == 0o750
     assert (backups.directory / "haproxy.cfg.5").stat().st_mode & 0o777 == 0o640
-    with pytest.raises(NotThere, match=r"^missing object: backup file for version 2 does not exist$"):
+    with pytest.raises(Missing, match=r"^missing object: backup file for version 2 does not exist$"):
         backups.read(2)
 
 

@@ -24,7 +24,7 @@ def test_a_copy_has_the_mode_of_the_original(tmp_path: Path, original: int, copy
 
 def test_without_an_original_it_is_private(tmp_path: Path) -> None:
     write_copy(tmp_path / "b", b"x", tmp_path / "none")
-    write_copy(tmp_path / "c", b"x", lasting=False)
+    write_copy(tmp_path / "c", b"x", durable=False)
     assert mode(tmp_path / "b") == mode(tmp_path / "c") == 0o600
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.disk.manifest import Entry
+from haproxy_native.disk.manifest import ManifestEntry
 from haproxy_native.errors import Conflict, NativeError, NotFound, Unreadable, WriteFailed
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -214,7 +214,7 @@ def test_a_kill_at_any_step_leaves_all_old_or_all_new(directory: Path, way) -> N
 def test_recovery_leaves_alone_what_somebody_else_wrote_since(directory: Path) -> None:
     here = files(directory)
     entries = [(str(directory / name), OLD[name], NEW[name]) for name in OLD]
-    here.manifest.begin([Entry(*each) for each in entries])
+    here.manifest.begin([ManifestEntry(*each) for each in entries])
     (directory / "00-global.cfg").write_bytes(NEW["00-global.cfg"])
     (directory / "10-web.cfg").write_bytes(b"by hand\n")
     assert here.recover()

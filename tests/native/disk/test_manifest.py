@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.disk.manifest import Entry, Manifest
+from haproxy_native.disk.manifest import Manifest, ManifestEntry
 
 
 @pytest.fixture
-def entries(tmp_path: Path) -> list[Entry]:
-    made = [Entry(str(tmp_path / name), b"old " + name.encode(), b"new " + name.encode()) for name in "abc"]
+def entries(tmp_path: Path) -> list[ManifestEntry]:
+    made = [ManifestEntry(str(tmp_path / name), b"old " + name.encode(), b"new " + name.encode()) for name in "abc"]
     for entry in made:
         Path(entry.path).write_bytes(entry.old)
     return made
@@ -19,7 +19,7 @@ def entries(tmp_path: Path) -> list[Entry]:
 @pytest.mark.parametrize(
     ("states", "left"), [("ooo", ""), ("noo", "bc"), ("nno", "c"), ("nnn", ""), ("nxo", "c"), ("xoo", ""), ("n-o", "c"), ("ono", "ac")]
 )
-def test_what_is_left(tmp_path: Path, entries: list[Entry], states: str, left: str) -> None:
+def test_what_is_left(tmp_path: Path, entries: list[ManifestEntry], states: str, left: str) -> None:
     manifest = Manifest(tmp_path / "manifest", os)
     manifest.begin(entries)
     for state, entry in zip(states, entries, strict=True):

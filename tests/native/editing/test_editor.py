@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import AlreadyThere, BadValue, IndexOutOfRange, NativeError, NoParent, NotThere, OtherName, Place
+from haproxy_native.errors import BadValue, Exists, IndexOutOfRange, Missing, NativeError, NoParent, OtherName, Place
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -128,23 +128,23 @@ def test_a_whole_section_is_what_the_body_says() -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Document], object], type[NativeError], str]] = {
-    "get": (lambda it: EDITOR.get_object(it, BACKENDS, None, "nobody"), NotThere, "missing object: Backend nobody does not exist"),
+    "get": (lambda it: EDITOR.get_object(it, BACKENDS, None, "nobody"), Missing, "missing object: Backend nobody does not exist"),
     "get a child": (
         lambda it: EDITOR.get_object(it, SERVERS, APP, "s9"),
-        NotThere,
+        Missing,
         "missing object: server s9 does not exist in app backend",
     ),
     "get an index": (lambda it: EDITOR.get_object(it, ACLS, APP, 5), NativeError, "5"),
-    "put": (lambda it: EDITOR.replace(it, BACKENDS, None, "nobody", {}), NotThere, "missing object: backend nobody does not exist"),
-    "delete": (lambda it: EDITOR.delete(it, BACKENDS, None, "nobody"), NotThere, "missing object: backend nobody does not exist"),
+    "put": (lambda it: EDITOR.replace(it, BACKENDS, None, "nobody", {}), Missing, "missing object: backend nobody does not exist"),
+    "delete": (lambda it: EDITOR.delete(it, BACKENDS, None, "nobody"), Missing, "missing object: backend nobody does not exist"),
     "post": (
         lambda it: EDITOR.create(it, BACKENDS, None, {"name": "app"}),
-        AlreadyThere,
+        Exists,
         "object already exists: backend app already exists",
     ),
     "post a child": (
         lambda it: EDITOR.create(it, SERVERS, APP, {**SERVER, "name": "s2"}),
-        AlreadyThere,
+        Exists,
         "object already exists: server s2 already exists in app backend",
     ),
     "rename": (lambda it: EDITOR.replace(it, SERVERS, APP, "s1", {**SERVER, "name": "s2"}), OtherName, "'s2', and the path names 's1'"),
@@ -174,7 +174,7 @@ REFUSED: dict[str, tuple[Callable[[Document], object], type[NativeError], str]] 
         BadValue,
         "inherit from itself",
     ),
-    "check": (lambda it: EDITOR.check_there(it, SERVERS, APP, "s9", "absent_delete"), NotThere, "s9 does not exist"),
+    "check": (lambda it: EDITOR.check_there(it, SERVERS, APP, "s9", "absent_delete"), Missing, "s9 does not exist"),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import AlreadyThere, BadRequest, IndexOutOfRange, NativeError, NoParent, NotFound, NotThere
+from haproxy_native.errors import BadRequest, Exists, IndexOutOfRange, Missing, NativeError, NoParent, NotFound
 from haproxy_native.text.document import Document
 
 EDITOR = Editor()
@@ -73,41 +73,41 @@ def deleted(resource: str, parent: tuple[str, str] | None) -> Any:
         ),
         (
             lambda: replaced("http_errors_sections", None, {"name": "none"}),
-            AlreadyThere,
+            Exists,
             "object already exists: http-errors none does not exists",
         ),
         (
             lambda: replaced("fcgi_apps", None, {"name": "none", "docroot": "/"}),
-            AlreadyThere,
+            Exists,
             "object already exists: fcgi-app none does not exists",
         ),
         (lambda: created("captures", "frontends", {"type": "request", "length": 1}), NotFound, "not found"),
         (lambda: created("users", "userlists", {"username": "u"}), BadRequest, "userlist not found"),
-        (lambda: deleted("users", ("userlists", "none")), NotThere, "missing object: userlist none does not exist"),
-        (lambda: created("groups", "userlists", {"name": "g"}), NotThere, "missing object: userlist none does not exist"),
+        (lambda: deleted("users", ("userlists", "none")), Missing, "missing object: userlist none does not exist"),
+        (lambda: created("groups", "userlists", {"name": "g"}), Missing, "missing object: userlist none does not exist"),
         (lambda: created("servers", "backends", {"name": "s"}), NoParent, "missing parent: backend none does not exist"),
         (lambda: replaced("groups", ("userlists", "people"), {"name": "g"}), NotFound, "not found"),
         (
             lambda: replaced("mailer_entries", ("mailers_section", "alerts"), {"name": "m"}),
-            NotThere,
+            Missing,
             "missing object: MailerEntry none does not exist in peer section alerts",
         ),
-        (lambda: in_list("get_object"), NotThere, "missing object: SSLFrontUse 5 does not exist in web frontend"),
-        (lambda: in_list("delete"), NotThere, "missing object: SSLFrontUse 5 does not exist in web frontend"),
+        (lambda: in_list("get_object"), Missing, "missing object: SSLFrontUse 5 does not exist in web frontend"),
+        (lambda: in_list("delete"), Missing, "missing object: SSLFrontUse 5 does not exist in web frontend"),
         (lambda: in_list("replace"), IndexOutOfRange, "index out of range: Object with id 5 in frontend web out of range"),
-        (lambda: replaced("frontends", None, {}), NotThere, "missing object: Frontend none does not exist"),
-        (lambda: replaced("backends", None, {}), NotThere, "missing object: backend none does not exist"),
-        (lambda: whole("rings", "get_object"), NotThere, "missing object: Ring none does not exist"),
-        (lambda: whole("defaults", "get_object"), NotThere, "missing object: Defaults none does not exist"),
-        (lambda: whole("backends", "get_object"), NotThere, "missing object: Backend none does not exist"),
-        (lambda: whole("frontends", "replace"), NotThere, "missing object: Frontend none does not exist"),
-        (lambda: whole("healthchecks", "replace"), NotThere, "missing object: healthcheck none does not exist"),
-        (lambda: replaced("healthchecks", None, {}), NotThere, "missing object: healthcheck none does not exists"),
-        (lambda: created_whole("healthchecks", "hc"), AlreadyThere, "object already exists: healthcheck hc already exist"),
-        (lambda: created_whole("backends", "app"), AlreadyThere, "object already exists: backend app already exists"),
-        (lambda: deleted("backends", None), NotThere, "missing object: backend none does not exist"),
-        (lambda: deleted("groups", ("userlists", "people")), NotThere, "missing object: group none does not exist"),
-        (lambda: deleted("servers", ("backends", "app")), NotThere, "missing object: server none does not exist in app backend"),
+        (lambda: replaced("frontends", None, {}), Missing, "missing object: Frontend none does not exist"),
+        (lambda: replaced("backends", None, {}), Missing, "missing object: backend none does not exist"),
+        (lambda: whole("rings", "get_object"), Missing, "missing object: Ring none does not exist"),
+        (lambda: whole("defaults", "get_object"), Missing, "missing object: Defaults none does not exist"),
+        (lambda: whole("backends", "get_object"), Missing, "missing object: Backend none does not exist"),
+        (lambda: whole("frontends", "replace"), Missing, "missing object: Frontend none does not exist"),
+        (lambda: whole("healthchecks", "replace"), Missing, "missing object: healthcheck none does not exist"),
+        (lambda: replaced("healthchecks", None, {}), Missing, "missing object: healthcheck none does not exists"),
+        (lambda: created_whole("healthchecks", "hc"), Exists, "object already exists: healthcheck hc already exist"),
+        (lambda: created_whole("backends", "app"), Exists, "object already exists: backend app already exists"),
+        (lambda: deleted("backends", None), Missing, "missing object: backend none does not exist"),
+        (lambda: deleted("groups", ("userlists", "people")), Missing, "missing object: group none does not exist"),
+        (lambda: deleted("servers", ("backends", "app")), Missing, "missing object: server none does not exist in app backend"),
     ],
 )
 def test_what_is_said(action: Callable[[], Any], kind: type[NativeError], text: str) -> None:

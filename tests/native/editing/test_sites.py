@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.sites import Sites
-from haproxy_native.errors import AlreadyThere, BadValue, NotThere, OtherName
+from haproxy_native.errors import BadValue, Exists, Missing, OtherName
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -76,7 +76,7 @@ def test_what_is_shown(sites: Sites) -> None:
     resource = sites.editor.resources["sites"]
     assert sites.get_object(DOCUMENT, resource, None, "shop") == SHOP
     assert [site["name"] for site in sites.list_objects(DOCUMENT, resource)] == ["shop", "other"]
-    with pytest.raises(NotThere, match="missing object: Site none does not exist"):
+    with pytest.raises(Missing, match="missing object: Site none does not exist"):
         sites.get_object(DOCUMENT, resource, None, "none")
 
 
@@ -129,8 +129,8 @@ def test_new_farms_in_their_order(sites: Sites) -> None:
 @pytest.mark.parametrize(
     ("body", "error", "told"),
     [
-        ({"name": "shop"}, AlreadyThere, "frontend shop already exists"),
-        ({"name": "n", "farms": [{"name": "img", "use_as": "default"}]}, AlreadyThere, "backend img already exists"),
+        ({"name": "shop"}, Exists, "frontend shop already exists"),
+        ({"name": "n", "farms": [{"name": "img", "use_as": "default"}]}, Exists, "backend img already exists"),
         ({"name": "n", "farms": [{"name": x, "use_as": "default"} for x in "ab"]}, BadValue, "Multiple default backends found in site: n"),
         (
             {"name": "n", "farms": [{"name": "a", "use_as": "default"}, {"name": "a", "use_as": "conditional", "mode": "tcp"}]},

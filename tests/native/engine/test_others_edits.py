@@ -95,7 +95,7 @@ class TestOthersEdits:
 
         async def work() -> None:
             async with running_engine(tmp_path) as engine:
-                async with engine.site.lock:
+                async with engine.context.lock:
                     reread = asyncio.create_task(engine.reread())
                     await asyncio.sleep(0)
                     assert not reread.done()

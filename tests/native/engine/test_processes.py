@@ -69,17 +69,17 @@ class TestRestarts:
                 assert (await engine.write(substituting("weight 20", "weight 30"), version=2)).live
                 assert weight(haproxy) == "30"
                 await engine.write(adding("b"), version=3)
-                promised = engine.site.pending
+                promised = engine.context.pending
                 assert promised
             async with running_engine(haproxy.directory, haproxy) as engine:
-                assert engine.site.pending == promised, "a reload that was promised is still owed"
+                assert engine.context.pending == promised, "a reload that was promised is still owed"
                 assert engine.running is not engine.document
                 assert (await engine.write(substituting("weight 30", "weight 40"), version=4)).live
-                assert engine.site.pending and weight(haproxy) == "40"
+                assert engine.context.pending and weight(haproxy) == "40"
                 assert (await reload(engine)).status == "succeeded"
                 assert (weight(haproxy), backends(haproxy)) == ("40", ["app", "b"])
             async with running_engine(haproxy.directory, haproxy) as engine:
-                assert engine.site.pending is None
+                assert engine.context.pending is None
 
         run(work())
 

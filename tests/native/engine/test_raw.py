@@ -7,8 +7,8 @@ import pytest
 from haproxy_native.errors import (
     BadRequest,
     Conflict,
+    Missing,
     NoTransaction,
-    NotThere,
     Refused,
     RuntimeFailure,
     Unreadable,
@@ -100,7 +100,7 @@ class TestRaw:
         async def work() -> None:
             (tmp_path / "haproxy.cfg").write_text("global\n")
             async with running_engine(tmp_path, backups_number=1) as engine:
-                with pytest.raises(NotThere, match="backup file for version 1 does not exist"):
+                with pytest.raises(Missing, match="backup file for version 1 does not exist"):
                     engine.raw(version=1)
                 with pytest.raises(BadRequest):
                     engine.raw(version=1, transaction_id=UNKNOWN)

@@ -36,7 +36,7 @@ def test_an_edit_by_hand_while_haproxy_reads(haproxy: HAProxy) -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
             async with engine.loading() as loaded:
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
-                await aftermath.succeeded(engine.site, loaded)
+                await aftermath.succeeded(engine.context, loaded)
             outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
             assert outcome.reload_id
             assert "while HAProxy read it" in outcome.reasons[0].why
@@ -49,7 +49,7 @@ def test_an_edit_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         file = tmp_path / "haproxy.cfg"
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            monkeypatch.setattr(engine.site.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
+            monkeypatch.setattr(engine.context.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
             with pytest.raises(Conflict, match="has just been edited by somebody else"):
                 await engine.write(adding("b"), version=1)
             monkeypatch.undo()
@@ -68,8 +68,8 @@ def test_an_edit_within_one_tick_of_the_clock(tmp_path: Path, monkeypatch: pytes
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
             await engine.write(adding("ours"), version=1)
-            looks = engine.site.current.file.seen()
-            monkeypatch.setattr(engine.site.current.file, "seen", lambda: looks)
+            looks = engine.context.current.file.seen()
+            monkeypatch.setattr(engine.context.current.file, "seen", lambda: looks)
             file.write_text(file.read_text().replace("ours", "hand"))
             assert await engine.notice()
             assert engine.document.find("backend", "hand")
@@ -85,7 +85,7 @@ def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
             moved = text.replace("backend free\n", "defaults other\nbackend free\n").encode()
             await engine.push_raw(moved, version=1)
             async with engine.loading() as loaded:
-                assert await aftermath.failed(engine.site, loaded) == 3
+                assert await aftermath.failed(engine.context, loaded) == 3
             assert body(tmp_path / "haproxy.cfg") == text
 
     run(work())
@@ -94,7 +94,7 @@ def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
 def test_a_planner_that_fails_leads_to_a_reload(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
-            monkeypatch.setattr(engine.site, "plan", lambda *_: 1 // 0)
+            monkeypatch.setattr(engine.context, "plan", lambda *_: 1 // 0)
             outcome = await engine.write(substituting("weight 10", "weight 20"), version=1)
             assert outcome.reload_id
             assert (await reload(engine)).status == "succeeded"
@@ -136,7 +136,7 @@ def test_a_transaction_is_not_deleted_while_it_is_committed(tmp_path: Path) -> N
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path, check=CheckSettings(command="sleep 0.3")) as engine:
             id_ = engine.start_transaction(1).id
-            await engine.site.transactions.change(id_, adding("b"))
+            await engine.context.transactions.change(id_, adding("b"))
             committing = asyncio.create_task(engine.commit_transaction(id_))
             await asyncio.sleep(0)
             with pytest.raises(NoTransaction, match="is being committed"):
@@ -159,7 +159,7 @@ def test_a_promise_outlives_a_later_write_that_failed(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             promised = (await engine.write(adding("b"), version=1)).reload_id
-            engine.site.current.file.system = failing_rename()
+            engine.context.current.file.system = failing_rename()
             with pytest.raises(WriteFailed):
                 await engine.write(adding("c"), version=2)
         async with running_engine(tmp_path) as engine:

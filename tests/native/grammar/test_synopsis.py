@@ -9,8 +9,8 @@ from haproxy_native.grammar.synopsis import (
     Chain,
     Glued,
     Group,
-    Missing,
     Node,
+    NoValue,
     Options,
     Part,
     Placeholder,
@@ -82,7 +82,7 @@ def test_writes(node: Node, values: dict[str, Any], words: list[str]) -> None:
 
 @pytest.mark.parametrize("node", [NAME, SWITCH, GLUED, REST, LIST])
 def test_says_what_is_missing(node: Node) -> None:
-    with pytest.raises(Missing) as missing:
+    with pytest.raises(NoValue) as missing:
         node.write({})
     assert missing.value.member in node.members
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.errors import AlreadyThere, BadValue, NotThere
+from haproxy_native.errors import BadValue, Exists, Missing
 from haproxy_native.models import model
 from haproxy_native.objects.bound import ReadOnly
 from haproxy_native.objects.collections import NoSuchObject
@@ -63,12 +63,12 @@ def test_a_name_that_is_not_there_is_a_key_error_with_the_nearest() -> None:
     with pytest.raises(KeyError) as missing:
         servers["web"]
     assert str(missing.value) == "server web of backend www does not exist, did you mean web2?"
-    with pytest.raises(NotThere):
+    with pytest.raises(Missing):
         del servers["x"]
     assert servers.get("x") is None
     with pytest.raises(NoSuchObject):
         configuration().backends["ww"]
-    with pytest.raises(AlreadyThere):
+    with pytest.raises(Exists):
         servers.add(name="web1", address="a")
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.added_server import added
-from haproxy_native.planning.live import Unsayable
+from haproxy_native.planning.live import NotExpressible
 from haproxy_native.runtime.capabilities import Capabilities
 
 NEW, OLD = Capabilities(version=(3, 2)), Capabilities(version=(2, 8))
@@ -46,7 +46,7 @@ def test_checks_that_were_asked_for_are_enabled() -> None:
     assert made[0].undo == "del server b/d"
 
 
-@pytest.mark.parametrize(("values", "error"), [({"name": "a\nb"}, BadValue), ({"sni": "${X}"}, Unsayable)])
+@pytest.mark.parametrize(("values", "error"), [({"name": "a\nb"}, BadValue), ({"sni": "${X}"}, NotExpressible)])
 def test_what_cannot_be_said(values: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
         added("b", {**PLACE, **values}, NEW)

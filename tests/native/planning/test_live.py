@@ -7,7 +7,7 @@ import pytest
 
 from haproxy_native.editing.resources import resources
 from haproxy_native.grammar.load import grammar
-from haproxy_native.planning.live import Live, Unsayable, ip_of, plain
+from haproxy_native.planning.live import Live, NotExpressible, ip_of, plain
 from haproxy_native.runtime.verification import Limit, Shows
 
 SCHEMAS = grammar().schemas
@@ -69,7 +69,7 @@ def test_words_as_haproxy_takes_them(word: object, said: str) -> None:
 
 
 def test_a_variable_cannot_be_said() -> None:
-    with pytest.raises(Unsayable):
+    with pytest.raises(NotExpressible):
         plain('"${HOME}"')
 
 

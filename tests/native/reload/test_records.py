@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 from haproxy_native.reload.records import FAILED, MOST_REASONS, SUCCEEDED, Records
 
 
@@ -61,14 +61,14 @@ def test_no_id_is_used_twice_even_when_its_file_is_broken(records: Records, cloc
     (records.directory / "2026-11-21-9x.json").write_text("{}")
     again = Records(records.directory, now=clock)
     assert again.issue().id == "2026-11-21-1"
-    with pytest.raises(NotThere):
+    with pytest.raises(Missing):
         again.get("2026-11-21-0")
 
 
 @pytest.mark.parametrize("identity", ["2026-11-21-1", "2001-01-01-0", "2099-01-01-5", "nonsense", "", "../2026-11-21-0"])
 def test_an_id_never_given_out_is_not_there(records: Records, identity: str) -> None:
     records.issue()
-    with pytest.raises(NotThere, match=f"Reload with ID {identity} does not exist"):
+    with pytest.raises(Missing, match=f"Reload with ID {identity} does not exist"):
         records.get(identity)
 
 
@@ -157,7 +157,7 @@ def test_forgetting(records: Records, clock: Clock) -> None:
     clock.now += timedelta(days=2)
     newest = done(records, FAILED)
     assert [shown["id"] for shown in records.api_list()] == [success, newest]
-    with pytest.raises(NotThere):
+    with pytest.raises(Missing):
         records.get(failure)
     assert sorted(path.name for path in records.directory.iterdir()) == [f"{success}.json", f"{newest}.json"]
 

@@ -10,18 +10,18 @@ import pytest
 
 from haproxy_native.reload.strategies import Outcome
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict
-from haproxy_native.reload.worker_observer import Sight
+from haproxy_native.reload.worker_observer import WorkerObserver
 from haproxy_native.runtime.client import Runtime, Worker
 from tests.haproxy.process import HAProxy, free_port
 
 
 def look(
     haproxy: HAProxy, through: str, event: Callable[[], object], *, patience: float = 20.0, ok: bool = True, known: bool = True
-) -> tuple[Verdict, Sight]:
-    async def run() -> tuple[Verdict, Sight]:
+) -> tuple[Verdict, WorkerObserver]:
+    async def run() -> tuple[Verdict, WorkerObserver]:
         runtime = Runtime(timeout=10)
         await runtime.connect(str(haproxy.master) if through == "master" else None, [str(haproxy.stats)], 0, 0.02)
-        sight, began = Sight(runtime, known=known, patience=patience), time.time()
+        sight, began = WorkerObserver(runtime, known=known, patience=patience), time.time()
         await sight.before()
         event()
         return await sight.after(began, Outcome(ok)), sight
@@ -70,7 +70,7 @@ def test_neither_before_nor_after(haproxy: HAProxy, known: bool, ending: Ending,
 
 def test_no_socket_at_all() -> None:
     async def run() -> Verdict:
-        sight = Sight(Runtime())
+        sight = WorkerObserver(Runtime())
         await sight.before()
         return await sight.after(time.time(), Outcome(True))
 
@@ -90,7 +90,7 @@ def test_a_claimed_failure_while_haproxy_is_away(haproxy: HAProxy) -> None:
     async def run() -> tuple[Ending, Worker | None]:
         runtime = Runtime(timeout=10)
         runtime.use(None, [str(haproxy.stats)])
-        sight, began = Sight(runtime), time.time()
+        sight, began = WorkerObserver(runtime), time.time()
         await sight.before()
         await asyncio.to_thread(haproxy.start)
         return (await sight.after(began, Outcome(False))).ending, sight.worker
@@ -105,7 +105,7 @@ def test_haproxy_says_why_it_does_not_start(haproxy: HAProxy) -> None:
     async def run() -> str:
         runtime = Runtime(timeout=10)
         await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 0, 0.02)
-        sight, began = Sight(runtime, patience=600), time.time()
+        sight, began = WorkerObserver(runtime, patience=600), time.time()
         await sight.before()
         os.kill(haproxy.pid, signal.SIGUSR2)
         assert (await sight.after(began, Outcome(True))).why == MASTER_FAILED

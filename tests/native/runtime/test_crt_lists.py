@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.errors import RuntimeRefused
 from haproxy_native.runtime import crt_lists, ssl_files
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.ssl_answers import Entry
+from haproxy_native.runtime.ssl_answers import CrtListRow
 from haproxy_native.runtime.ssl_files import CERTIFICATES
 from tests.haproxy import binaries
 from tests.tls.pems import made
@@ -34,10 +34,10 @@ def test_names_and_entries(site: TlsSite) -> None:
         assert {site.path("list.txt"), site.path("many")} <= set(names)
         assert ("@used" in names) == ("USE" in site.ports)
         assert await crt_lists.entries(runtime, site.path("list.txt")) == [
-            Entry(site.path("a.pem"), 2),
-            Entry(site.path("b.pem"), 4, "alpn h2,http/1.1", ("b.example.com", "!x.b.example.com")),
+            CrtListRow(site.path("a.pem"), 2),
+            CrtListRow(site.path("b.pem"), 4, "alpn h2,http/1.1", ("b.example.com", "!x.b.example.com")),
         ]
-        assert await crt_lists.entries(runtime, site.path("many")) == [Entry(site.path("many/one.pem"), 0)]
+        assert await crt_lists.entries(runtime, site.path("many")) == [CrtListRow(site.path("many/one.pem"), 0)]
         with pytest.raises(RuntimeRefused):
             await crt_lists.entries(runtime, "none")
 

@@ -10,19 +10,19 @@ from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import carry_out
-from haproxy_native.runtime.maps import CHUNK, Add, Clear, Delete, Entry, Fill, Set, payloads
+from haproxy_native.runtime.maps import CHUNK, Add, Clear, Delete, Fill, MapEntry, Set, payloads
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
 ODD = [
-    Entry("plain", "two words"),
-    Entry("semi;colon", "a;b"),
-    Entry("back\\slash", "c:\\x\\"),
-    Entry('quo"te', "'single' \"double\""),
-    Entry("#hash", "# no comment"),
-    Entry("ümlaut", "日本"),
-    Entry("<<", "<< %EOF%"),
-    Entry("comma,equal=", 'key="x", value="y", type="str"'),
+    MapEntry("plain", "two words"),
+    MapEntry("semi;colon", "a;b"),
+    MapEntry("back\\slash", "c:\\x\\"),
+    MapEntry('quo"te', "'single' \"double\""),
+    MapEntry("#hash", "# no comment"),
+    MapEntry("ümlaut", "日本"),
+    MapEntry("<<", "<< %EOF%"),
+    MapEntry("comma,equal=", 'key="x", value="y", type="str"'),
 ]
 
 
@@ -69,7 +69,7 @@ def test_every_sign_comes_through(loaded: HAProxy) -> None:
 
 def test_a_key_goes_with_all_its_entries(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await Fill(name, lambda: [Entry("a", "1"), Entry("b", "2"), Entry("a", "3"), Entry("a", "4")]).carry_out(runtime)
+        await Fill(name, lambda: [MapEntry("a", "1"), MapEntry("b", "2"), MapEntry("a", "3"), MapEntry("a", "4")]).carry_out(runtime)
         await Delete(name, "a").carry_out(runtime)
         assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [("b", "2")]
 
@@ -78,7 +78,7 @@ def test_a_key_goes_with_all_its_entries(loaded: HAProxy) -> None:
 
 def test_many_entries_arrive_in_their_order(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        many = [Entry(f"key{number:05}", "v" * (number % 40 + 1)) for number in range(3000)]
+        many = [MapEntry(f"key{number:05}", "v" * (number % 40 + 1)) for number in range(3000)]
         await Fill(name, lambda: many).carry_out(runtime)
         assert [(each.key, each.value) for each in await maps.entries(runtime, name)] == [(each.key, each.value) for each in many]
 
@@ -88,8 +88,8 @@ def test_many_entries_arrive_in_their_order(loaded: HAProxy) -> None:
 def test_what_is_refused_changes_nothing(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, _: str, name: str, regex: str) -> None:
         before = await maps.entries(runtime, name)
-        many = [Entry(f"10.0.{number // 250}.{number % 250}", "x") for number in range(1000)]
-        for step in (Fill(name, lambda: [*many, Entry("nonsense", "x")]), Add(name, "nonsense", "x"), Set(name, "9.9.9.9", "x")):
+        many = [MapEntry(f"10.0.{number // 250}.{number % 250}", "x") for number in range(1000)]
+        for step in (Fill(name, lambda: [*many, MapEntry("nonsense", "x")]), Add(name, "nonsense", "x"), Set(name, "9.9.9.9", "x")):
             with pytest.raises(RuntimeRefused):
                 await step.carry_out(runtime)
             assert await maps.entries(runtime, name) == before
@@ -100,7 +100,7 @@ def test_what_is_refused_changes_nothing(loaded: HAProxy) -> None:
                 await step.carry_out(runtime)
         with pytest.raises(RuntimeRefused, match="Unknown map identifier"):
             await maps.entries(runtime, "none.map")
-        assert await maps.entry(runtime, regex, "^/x$") == Entry("^/x$", "y")
+        assert await maps.entry(runtime, regex, "^/x$") == MapEntry("^/x$", "y")
         assert await maps.entry(runtime, name, "10.1.2.3") is None
 
     doing(loaded, work)
@@ -117,7 +117,7 @@ def test_which_there_are(loaded: HAProxy) -> None:
 
 def test_steps_that_were_carried_out_are_taken_back(loaded: HAProxy) -> None:
     async def work(runtime: Runtime, name: str, *_: str) -> None:
-        await Fill(name, lambda: [Entry("a", "x")]).carry_out(runtime)
+        await Fill(name, lambda: [MapEntry("a", "x")]).carry_out(runtime)
         refused = Delete(name, "none")
         with pytest.raises(RuntimeRefused):
             await carry_out(runtime, [Add(name, "b", "y"), Set(name, "a", "z", "x"), refused])
@@ -129,7 +129,7 @@ def test_steps_that_were_carried_out_are_taken_back(loaded: HAProxy) -> None:
 
 
 def test_payloads_hold_every_entry_once() -> None:
-    many = [Entry(str(number), "v" * size) for number, size in enumerate((1, CHUNK, 1, CHUNK - 4, CHUNK // 2, CHUNK // 2, 2))]
+    many = [MapEntry(str(number), "v" * size) for number, size in enumerate((1, CHUNK, 1, CHUNK - 4, CHUNK // 2, CHUNK // 2, 2))]
     pieces = list(payloads(many))
     assert "\n".join(pieces).split("\n") == [f"{each.key} {each.value}" for each in many]
     assert all(len(piece) <= CHUNK or "\n" not in piece for piece in pieces)
@@ -139,7 +139,7 @@ def test_payloads_hold_every_entry_once() -> None:
 @pytest.mark.parametrize(("key", "value"), [("a b", "x"), ("", "x"), ("a", ""), ("a", " "), ("a", "x\ny"), ("a\n", "x")])
 def test_what_cannot_be_a_line_of_a_payload(key: str, value: str) -> None:
     with pytest.raises(BadValue):
-        list(payloads([Entry(key, value)]))
+        list(payloads([MapEntry(key, value)]))
 
 
 def test_what_is_said(tmp_path: Path) -> None:

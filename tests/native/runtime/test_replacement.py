@@ -9,7 +9,7 @@ import pytest
 from haproxy_native.errors import BadValue, RuntimeRefused
 from haproxy_native.runtime import acls, maps
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.maps import Entry, Fill
+from haproxy_native.runtime.maps import Fill, MapEntry
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -82,7 +82,7 @@ def test_a_list_that_is_refused_in_the_middle_is_left_as_it_was(loaded: HAProxy)
             await acls.Replace(nets, [*good, "10.0.0.1\n"]).carry_out(runtime)
         assert await patterns(runtime, nets) == ["192.0.2.0/24"]
         with pytest.raises(BadValue):
-            await Fill(table, lambda: [*(Entry(each, "x") for each in good), Entry("a", "b\nc")]).carry_out(runtime)
+            await Fill(table, lambda: [*(MapEntry(each, "x") for each in good), MapEntry("a", "b\nc")]).carry_out(runtime)
         assert [(each.key, each.value) for each in await maps.entries(runtime, table)] == [("former", "x")]
         # Nothing of what was refused is left over for the next one.
         await acls.Replace(nets, ["192.0.2.1"]).carry_out(runtime)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.runtime.runtime_exchange import BEGINNING, Exchange
+from haproxy_native.runtime.runtime_exchange import BEGINNING, RuntimeExchange
 
 
 @pytest.mark.parametrize("half_close", [True, False])
@@ -20,11 +20,11 @@ def test_whole_requests_and_answers(tmp_path: Path, half_close: bool) -> None:
         await writer.drain()
         writer.close()
 
-    async def talk() -> Exchange:
+    async def talk() -> RuntimeExchange:
         path = str(tmp_path / "s.sock")
         async with await asyncio.start_unix_server(serve, path):
             loop = asyncio.get_running_loop()
-            _, exchange = await loop.create_unix_connection(lambda: Exchange(request, half_close=half_close), path)
+            _, exchange = await loop.create_unix_connection(lambda: RuntimeExchange(request, half_close=half_close), path)
             await exchange.closed
             return exchange
 
@@ -33,10 +33,10 @@ def test_whole_requests_and_answers(tmp_path: Path, half_close: bool) -> None:
 
 
 def test_a_reset_is_told_and_does_not_hide_what_came_before() -> None:
-    async def talk() -> Exchange:
+    async def talk() -> RuntimeExchange:
         loop = asyncio.get_running_loop()
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            _, exchange = await loop.create_connection(lambda: Exchange(b"request", half_close=False), *listener.getsockname())
+            _, exchange = await loop.create_connection(lambda: RuntimeExchange(b"request", half_close=False), *listener.getsockname())
             other, _ = listener.accept()
             other.sendall(b"some words")
             while not exchange.parts:
@@ -64,7 +64,7 @@ class Pieces:
         self.taken += data
 
 
-async def taken(tmp_path: Path, answer: bytes, taker: Pieces) -> bytes:
+async def taken(tmp_path: Path, answer: bytes, sink: Pieces) -> bytes:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.write(answer)
@@ -73,15 +73,15 @@ async def taken(tmp_path: Path, answer: bytes, taker: Pieces) -> bytes:
     path = str(tmp_path / "s.sock")
     async with await asyncio.start_unix_server(serve, path):
         loop = asyncio.get_running_loop()
-        _, exchange = await loop.create_unix_connection(lambda: Exchange(b"request", half_close=True, taker=taker), path)
+        _, exchange = await loop.create_unix_connection(lambda: RuntimeExchange(b"request", half_close=True, sink=sink), path)
         await exchange.closed
         return b"".join(exchange.parts)
 
 
 def test_a_taker_gets_all_and_the_ends_are_kept(tmp_path: Path) -> None:
-    taker, answer = Pieces(), b"# head" + b"x" * 500_000 + b"\n\n"
-    kept = asyncio.run(taken(tmp_path, answer, taker))
-    assert taker.taken == answer
+    sink, answer = Pieces(), b"# head" + b"x" * 500_000 + b"\n\n"
+    kept = asyncio.run(taken(tmp_path, answer, sink))
+    assert sink.taken == answer
     assert (kept[:6], kept[-2:], len(kept) <= BEGINNING + 2) == (b"# head", b"\n\n", True)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.runtime import ssl_answers
-from haproxy_native.runtime.ssl_answers import Entry
+from haproxy_native.runtime.ssl_answers import CrtListRow
 
 CERTIFICATE = """\
 Filename: /ssl/a.pem
@@ -116,17 +116,17 @@ def test_entries() -> None:
         "# /l.txt\n/a.pem:1 [alpn h2,http/1.1\0 ssl-min-ver TLSv1.2] a !b\n/a.pem:2 \n/b.pem:0\n/c.pem:7 [] r\n/d.pem:9 [alpn h2\0 ] *.x\n"
     )
     assert ssl_answers.entries(text) == [
-        Entry("/a.pem", 1, "alpn h2,http/1.1 ssl-min-ver TLSv1.2", ("a", "!b")),
-        Entry("/a.pem", 2),
-        Entry("/b.pem", 0),
-        Entry("/c.pem", 7, "", ("r",)),
-        Entry("/d.pem", 9, "alpn h2", ("*.x",)),
+        CrtListRow("/a.pem", 1, "alpn h2,http/1.1 ssl-min-ver TLSv1.2", ("a", "!b")),
+        CrtListRow("/a.pem", 2),
+        CrtListRow("/b.pem", 0),
+        CrtListRow("/c.pem", 7, "", ("r",)),
+        CrtListRow("/d.pem", 9, "alpn h2", ("*.x",)),
     ]
 
 
 def test_an_entry_as_an_object() -> None:
-    assert Entry("/a.pem", 2).as_object() == {"file": "/a.pem", "line_number": 2}
-    assert Entry("/a.pem", 0, "alpn h2", ("x",)).as_object() == {"file": "/a.pem", "ssl_bind_config": "alpn h2", "sni_filter": ["x"]}
+    assert CrtListRow("/a.pem", 2).as_object() == {"file": "/a.pem", "line_number": 2}
+    assert CrtListRow("/a.pem", 0, "alpn h2", ("x",)).as_object() == {"file": "/a.pem", "ssl_bind_config": "alpn h2", "sni_filter": ["x"]}
 
 
 CRL = """\

@@ -51,7 +51,7 @@ def furnish(directory: Path) -> Path:
 
 def around(engine: Engine, directory: Path) -> Surroundings:
     return Surroundings(
-        engine.site,
+        engine.context,
         Directory(directory / "spoe", "spoe_dir"),
         directory / "storage" / "spoe",
         directory / "spoe-transactions",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.errors import AlreadyThere, BadValue, NotFound, NotThere, Unusable
+from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unusable
 from tests.native.engines import run
 from tests.native.spoe.site import READ, TEXT, adding, furnish, spoe_files
 
@@ -20,7 +20,7 @@ def test_creating_and_deleting(tmp_path: Path) -> None:
             assert path.stat().st_mode & 0o777 == 0o640
             assert (await files.create("old.cfg", TEXT.encode()))[1].version == 3
             assert files.list() == [home / "new.cfg", home / "old.cfg"]
-            with pytest.raises(AlreadyThere):
+            with pytest.raises(Exists):
                 await files.create("new.cfg", b"[y]")
             assert files.text("new.cfg") == "# _version=1\n[x]"
             id_ = files.file("new.cfg").start_transaction(1).id
@@ -54,7 +54,7 @@ def test_files_of_others(tmp_path: Path) -> None:
             for name in ("out.cfg", "sub", ".hidden", "none.cfg", "", ".", "..", "../secret.cfg", "/etc/passwd", "a\0b", "x" * 5000):
                 with pytest.raises(NotFound, match="client .* not configured"):
                     files.file(name)
-                with pytest.raises(NotThere, match="missing object: spoe file .* does not exist"):
+                with pytest.raises(Missing, match="missing object: spoe file .* does not exist"):
                     files.text(name)
             (home / "late.cfg").write_bytes(b"\xff[l]\n[x]\n")
             assert files.file("late.cfg").version() == 1

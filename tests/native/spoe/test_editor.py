@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from haproxy_native.editing.resources import resources
-from haproxy_native.errors import AlreadyThere, BadValue, NotThere
+from haproxy_native.errors import BadValue, Exists, Missing
 from haproxy_native.spoe.editor import ScopeEditor, check_scope, outline, scopes
 from haproxy_native.text.document import Document
 
@@ -157,23 +157,23 @@ def test_line_ends_are_the_file_s(ending: str) -> None:
 @pytest.mark.parametrize(
     ("edit", "kind", "said"),
     [
-        (lambda it: check_scope(it, "[x]"), NotThere, "missing object: scope [x] does not exist"),
-        (lambda it: EDITOR.delete_scope(it, "[x]"), NotThere, "missing object: scope [x] does not exist"),
-        (lambda it: EDITOR.list_objects(it, "[x]", AGENTS), NotThere, "missing object: scope [x] does not exist"),
-        (lambda it: EDITOR.create(it, "[x]", AGENTS, {"name": "a"}), NotThere, "missing object: scope [x] does not exist"),
-        (lambda it: EDITOR.create_scope(it, "[one]"), AlreadyThere, "object already exists: scope [one] already exists"),
+        (lambda it: check_scope(it, "[x]"), Missing, "missing object: scope [x] does not exist"),
+        (lambda it: EDITOR.delete_scope(it, "[x]"), Missing, "missing object: scope [x] does not exist"),
+        (lambda it: EDITOR.list_objects(it, "[x]", AGENTS), Missing, "missing object: scope [x] does not exist"),
+        (lambda it: EDITOR.create(it, "[x]", AGENTS, {"name": "a"}), Missing, "missing object: scope [x] does not exist"),
+        (lambda it: EDITOR.create_scope(it, "[one]"), Exists, "object already exists: scope [one] already exists"),
         (lambda it: EDITOR.create_scope(it, "one"), BadValue, "validation error: 'one' is not the name of a scope"),
         (lambda it: EDITOR.create_scope(it, "[a b]"), BadValue, "validation error: '[a b]' is not the name of a scope"),
         (lambda it: EDITOR.create_scope(it, "[]"), BadValue, "validation error: '[]' is not the name of a scope"),
         (
             lambda it: EDITOR.create(it, "[one]", AGENTS, {"name": "a1"}),
-            AlreadyThere,
+            Exists,
             "object already exists: spoe-agent a1 already exists",
         ),
         (lambda it: EDITOR.create(it, "[one]", AGENTS, {"name": "a", "groups": "a\nb"}), BadValue, "validation error: "),
-        (lambda it: EDITOR.get_object(it, "[two]", AGENTS, "a1"), NotThere, "missing object: agent a1 does not exist"),
-        (lambda it: EDITOR.replace(it, "[two]", AGENTS, "a1", {"name": "a1"}), NotThere, "missing object: spoe-agent a1 does not exist"),
-        (lambda it: EDITOR.delete(it, "[two]", GROUPS, "g1"), NotThere, "missing object: spoe-group g1 does not exist"),
+        (lambda it: EDITOR.get_object(it, "[two]", AGENTS, "a1"), Missing, "missing object: agent a1 does not exist"),
+        (lambda it: EDITOR.replace(it, "[two]", AGENTS, "a1", {"name": "a1"}), Missing, "missing object: spoe-agent a1 does not exist"),
+        (lambda it: EDITOR.delete(it, "[two]", GROUPS, "g1"), Missing, "missing object: spoe-group g1 does not exist"),
     ],
 )
 def test_what_is_refused(edit: Callable[[Document], object], kind: type[Exception], said: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, InUse, NoTransaction, NotThere, Refused
+from haproxy_native.errors import Conflict, InUse, Missing, NoTransaction, Refused
 from haproxy_native.events import Committed, Event
 from haproxy_native.spoe.directory import SpoeFiles
 from tests.haproxy.process import HAProxy
@@ -88,14 +88,14 @@ def test_every_commit_is_told_as_an_event(home: Path, tmp_path: Path) -> None:
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, engine):
             told: list[Event] = []
-            engine.site.events.listen(told.append)
+            engine.context.events.listen(told.append)
             await files.create("new.cfg", b"[one]\n")
             file = files.file("new.cfg")
             await file.write(adding("m2"), transaction_id=(id_ := file.start_transaction(1).id))
             await file.commit_transaction(id_)
             with pytest.raises(Conflict):
                 await files.file(FREE).write(lambda _: file.read(), version=2)
-            with pytest.raises(NotThere):
+            with pytest.raises(Missing):
                 await file.write(lambda document: EDITOR.delete_scope(document, "[two]"))
             await files.delete("new.cfg")
             assert [each.outcome for each in told if isinstance(each, Committed)] == ["live", "scheduled", "failed", "live"]
@@ -191,7 +191,7 @@ def test_a_change_that_was_cut_off_leaves_what_the_worker_has(home: Path, tmp_pa
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, engine):
             assert files.file(READ).version() == 3
-            engine.site.stored.begin(home / READ, "spoe")
+            engine.context.ledger.begin(home / READ, "spoe")
             (home / READ).write_text("half of a change")
         async with spoe_files(tmp_path) as (files, _):
             assert files.text(READ) == TEXT

@@ -62,14 +62,14 @@ class Beside:
             assert isinstance(store, MapStore)
             if fresh:
                 await put(engine, OWN)
-            await work(engine, LiveMap(engine.site, store, self.file))
+            await work(engine, LiveMap(engine.context, store, self.file))
 
 
 async def put(engine: Engine, text: str, **how):
     upload = engine.stores["maps"].other("hosts.map")
     try:
         await upload.append(text.encode())
-        return await upload.commit(engine.site, **how)
+        return await upload.commit(engine.context, **how)
     finally:
         upload.discard()
 

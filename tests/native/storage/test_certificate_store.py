@@ -48,7 +48,7 @@ async def put(engine: Engine, store: CertificateStore, name: str, text: str, **h
     upload = store.other(name) if (store.directory / name).exists() else store.new(name)
     try:
         await upload.append(text.encode())
-        return await upload.commit(engine.site, **how)
+        return await upload.commit(engine.context, **how)
     finally:
         upload.discard()
 
@@ -64,7 +64,7 @@ def test_wherever_it_is_served_the_next_handshake_shows_the_new_one(site: TlsSit
                 assert site.serial(listener, f"{name}.example.com") == serial
                 assert (store.directory / f"{name}.pem").read_text() == new.pem
         assert engine.reloads.pending is None
-        assert engine.site.stored.entries == {}
+        assert engine.context.ledger.entries == {}
         assert site.haproxy.worker_pid() == worker
 
     working(site, work)
@@ -78,7 +78,7 @@ def test_a_directory_gets_and_loses_certificates(site: TlsSite) -> None:
         assert site.serial("DIRECTORY", "new.example.com") == 1200
         assert (await put(engine, store, "new.pem", made("new.example.com", 1300).pem)).live
         assert site.serial("DIRECTORY", "new.example.com") == 1300
-        assert (await store.delete(engine.site, "new.pem", may_reload=True)).live
+        assert (await store.delete(engine.context, "new.pem", may_reload=True)).live
         assert site.serial("DIRECTORY", "new.example.com") == 1100
         assert "new.pem" not in site.haproxy.ask("show ssl cert")
         assert engine.reloads.pending is None
@@ -91,7 +91,7 @@ def test_the_only_one_of_a_directory_goes_with_a_reload(newest: TlsSite) -> None
     """HAProxy refuses to start without one, so the file comes back."""
 
     async def work(engine: Engine, store: CertificateStore) -> None:
-        outcome = await store.delete(engine.site, "one.pem", may_reload=True)
+        outcome = await store.delete(engine.context, "one.pem", may_reload=True)
         assert (outcome.live, bool(outcome.reasons)) == (False, True)
         assert engine.reloads.pending
         assert newest.serial("DIRECTORY") == 100
@@ -140,12 +140,12 @@ def test_what_nothing_refers_to_is_offered(newest: TlsSite) -> None:
         path = store.directory / "new.pem"
         for serial in (1, 2):
             assert (await put(engine, store, "new.pem", made("new.example.com", serial).pem)).live
-            await store.offer(engine.site, path)
+            await store.offer(engine.context, path)
             assert f"Serial: 0{serial}" in newest.haproxy.ask(f"show ssl cert {path}")
-        assert (await store.delete(engine.site, "new.pem", may_reload=True)).live
-        await store.offer(engine.site, path)
+        assert (await store.delete(engine.context, "new.pem", may_reload=True)).live
+        await store.offer(engine.context, path)
         assert "new.pem" not in newest.haproxy.ask("show ssl cert")
-        assert engine.site.stored.entries == {}
+        assert engine.context.ledger.entries == {}
 
     working(newest, work)
 
@@ -167,11 +167,11 @@ def test_what_was_given_to_haproxy_before_it_is_stored_is_in_step(newest: TlsSit
     new = made("plain.example.com", 23)
 
     async def work(engine: Engine, store: CertificateStore) -> None:
-        await ssl_files.replace(engine.site.runtime, CERTIFICATES, newest.path("plain.pem"), new.pem)
+        await ssl_files.replace(engine.context.runtime, CERTIFICATES, newest.path("plain.pem"), new.pem)
         await put(engine, store, "plain.pem", new.pem, may_reload=False, live=False)
-        assert engine.site.stored.entries == {}
+        assert engine.context.ledger.entries == {}
         await put(engine, store, "plain.pem", made("plain.example.com", 24).pem, may_reload=False, live=False)
-        assert list(engine.site.stored.entries) == [newest.path("plain.pem")]
+        assert list(engine.context.ledger.entries) == [newest.path("plain.pem")]
 
     working(newest, work)
 
@@ -191,7 +191,7 @@ def test_a_directory_by_another_name(newest: TlsSite) -> None:
 def test_one_that_was_in_memory_before_joins_its_directory(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CertificateStore) -> None:
         new = made("new.example.com", 26)
-        await ssl_files.create(engine.site.runtime, CERTIFICATES, str(store.directory / "new.pem"), new.pem)
+        await ssl_files.create(engine.context.runtime, CERTIFICATES, str(store.directory / "new.pem"), new.pem)
         assert (await put(engine, store, "new.pem", new.pem)).live
         assert newest.serial("DIRECTORY", "new.example.com") == 26
 
@@ -235,7 +235,7 @@ def test_other_names_for_a_file(tmp_path: Path, version: str) -> None:
             assert "Serial: 64\n" in haproxy.ask("show ssl cert @more/other")
             for name in ("one.pem", "client.pem"):
                 with pytest.raises(InUse):
-                    await store.delete(engine.site, name, may_reload=True)
+                    await store.delete(engine.context, name, may_reload=True)
 
         working(site, work)
 
@@ -252,7 +252,7 @@ def test_what_the_configuration_names_stays(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CertificateStore) -> None:
         for name, where in [("plain.pem", "in haproxy conf at line 9: bind"), ("b.pem", f"in {newest.path('list.txt')} at line 4: ")]:
             with pytest.raises(InUse, match=where):
-                await store.delete(engine.site, name, may_reload=True)
+                await store.delete(engine.context, name, may_reload=True)
             assert (store.directory / name).exists()
 
     working(newest, work)

@@ -23,7 +23,7 @@ def of(client: Client, store: str, name: str, content: bytes, directory: Path) -
     place = directory / "content"
     place.write_bytes(content)
     stores = client.engine.stores
-    (preview,) = client.runner.run(previews(client.engine.site, [Coming(stores[store], stores[store].place(name), place)]))
+    (preview,) = client.runner.run(previews(client.engine.context, [Coming(stores[store], stores[store].place(name), place)]))
     return preview
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from haproxy_native.errors import BadValue, NotThere
+from haproxy_native.errors import BadValue, Missing
 from haproxy_native.storage import crt_list
-from haproxy_native.storage.crt_list import Entry
+from haproxy_native.storage.crt_list import CrtListLine
 
 TEXT = """\
 # the first is the default
@@ -19,25 +19,25 @@ TEXT = """\
 
 def test_entries() -> None:
     assert crt_list.entries(TEXT) == [
-        Entry("/ssl/a.pem", "alpn h2,http/1.1 ssl-min-ver TLSv1.2", ("a.example.com", "!www.a.example.com"), 2),
-        Entry("/ssl/b.pem", "", (), 4),
-        Entry("/ssl/b.pem", "", ("*.b.example.com",), 5),
+        CrtListLine("/ssl/a.pem", "alpn h2,http/1.1 ssl-min-ver TLSv1.2", ("a.example.com", "!www.a.example.com"), 2),
+        CrtListLine("/ssl/b.pem", "", (), 4),
+        CrtListLine("/ssl/b.pem", "", ("*.b.example.com",), 5),
     ]
 
 
 # As HAProxy 2.6 and 3.2 show them.
 ODD = [
-    ("a.pem[alpn h2]z", Entry("a.pem", "alpn h2", ("z",), 1)),
-    ("a.pem  [ alpn h2 ]  q", Entry("a.pem", "alpn h2", ("q",), 1)),
-    ("a.pem [] r", Entry("a.pem", "", ("r",), 1)),
-    ("a.pem [alpn h2", Entry("a.pem", "", ("alpn", "h2"), 1)),
-    ("a.pem # com ment", Entry("a.pem", "", ("#", "com", "ment"), 1)),
-    ('a.pem "x y"', Entry("a.pem", "", ('"x', 'y"'), 1)),
+    ("a.pem[alpn h2]z", CrtListLine("a.pem", "alpn h2", ("z",), 1)),
+    ("a.pem  [ alpn h2 ]  q", CrtListLine("a.pem", "alpn h2", ("q",), 1)),
+    ("a.pem [] r", CrtListLine("a.pem", "", ("r",), 1)),
+    ("a.pem [alpn h2", CrtListLine("a.pem", "", ("alpn", "h2"), 1)),
+    ("a.pem # com ment", CrtListLine("a.pem", "", ("#", "com", "ment"), 1)),
+    ('a.pem "x y"', CrtListLine("a.pem", "", ('"x', 'y"'), 1)),
 ]
 
 
 @pytest.mark.parametrize(("line", "entry"), ODD)
-def test_odd_lines(line: str, entry: Entry) -> None:
+def test_odd_lines(line: str, entry: CrtListLine) -> None:
     assert crt_list.entries(line) == [entry]
 
 
@@ -67,7 +67,7 @@ def test_what_would_be_another_line(body: dict[str, Any], member: str) -> None:
 
 @pytest.mark.parametrize("text", ["", TEXT, TEXT.rstrip("\n")])
 def test_adding(text: str) -> None:
-    longer = crt_list.with_entry(text, Entry("/ssl/c.pem", "", ("c",)))
+    longer = crt_list.with_entry(text, CrtListLine("/ssl/c.pem", "", ("c",)))
     assert longer.startswith(text)
     assert longer.endswith("/ssl/c.pem c\n")
     assert crt_list.entries(longer)[:-1] == crt_list.entries(text)
@@ -87,7 +87,7 @@ def test_deleting_at_a_line() -> None:
 
 @pytest.mark.parametrize(("file", "line"), [("/ssl/c.pem", 0), ("/ssl/a.pem", 4), ("/ssl/b", 0)])
 def test_nothing_to_delete(file: str, line: int) -> None:
-    with pytest.raises(NotThere):
+    with pytest.raises(Missing):
         crt_list.without_entry(TEXT, file, line)
 
 
@@ -107,7 +107,7 @@ DIFFERENCES = [
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), DIFFERENCES)
-def test_differences(old: list[Entry], new: list[Entry], wanted: tuple[list[int], list[Entry]] | None) -> None:
+def test_differences(old: list[CrtListLine], new: list[CrtListLine], wanted: tuple[list[int], list[CrtListLine]] | None) -> None:
     found = crt_list.difference(old, new)
     assert (found and (list(found.removed), list(found.added))) == wanted
 

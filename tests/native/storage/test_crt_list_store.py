@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.engine import Engine
-from haproxy_native.errors import InUse, NotTaken, NotThere
-from haproxy_native.storage.crt_list import Entry
+from haproxy_native.errors import InUse, Missing, NotTaken
+from haproxy_native.storage.crt_list import CrtListLine
 from haproxy_native.storage.crt_list_store import CrtListStore
 from tests.haproxy import binaries
 from tests.tls.pems import made
@@ -48,7 +48,7 @@ def replaced(site: TlsSite, text: str):
         upload = store.other("list.txt")
         try:
             await upload.append(text.encode())
-            found.append(await upload.commit(engine.site))
+            found.append(await upload.commit(engine.context))
         finally:
             upload.discard()
         assert bool(engine.reloads.pending) == bool(found[0].reasons)
@@ -67,15 +67,15 @@ def rows(site: TlsSite) -> list[str]:
 def test_an_entry_is_served_at_once_and_no_more_when_it_is_deleted(site: TlsSite) -> None:
     async def work(engine: Engine, store: CrtListStore) -> None:
         worker, before = site.haproxy.worker_pid(), (store.directory / "list.txt").read_text()
-        entry = Entry(site.path("c.pem"), "ssl-min-ver TLSv1.2", ("c.example.com", "*.c.example.com"))
-        assert (await store.add_entry(engine.site, "list.txt", entry)).live
+        entry = CrtListLine(site.path("c.pem"), "ssl-min-ver TLSv1.2", ("c.example.com", "*.c.example.com"))
+        assert (await store.add_entry(engine.context, "list.txt", entry)).live
         assert (store.directory / "list.txt").read_text() == f"{before}{entry.text}\n"
         assert site.serial("LIST", "x.c.example.com") == 300
-        assert (await store.delete_entry(engine.site, "list.txt", entry.file, 0)).live
+        assert (await store.delete_entry(engine.context, "list.txt", entry.file, 0)).live
         assert (store.directory / "list.txt").read_text() == before
         assert site.serial("LIST", "x.c.example.com") == 100
         assert engine.reloads.pending is None
-        assert engine.site.stored.entries == {}
+        assert engine.context.ledger.entries == {}
         assert site.haproxy.worker_pid() == worker
 
     working(site, work)
@@ -98,11 +98,11 @@ def test_what_haproxy_refuses_reaches_neither(site: TlsSite) -> None:
 
     async def work(engine: Engine, store: CrtListStore) -> None:
         for entry, said in [
-            (Entry(site.path("c.pem"), "nonsense 1"), "unknown ssl keyword nonsense"),
-            (Entry(site.path("none.pem")), "unable to stat SSL certificate"),
+            (CrtListLine(site.path("c.pem"), "nonsense 1"), "unknown ssl keyword nonsense"),
+            (CrtListLine(site.path("none.pem")), "unable to stat SSL certificate"),
         ]:
             with pytest.raises(NotTaken, match=said):
-                await store.add_entry(engine.site, "list.txt", entry)
+                await store.add_entry(engine.context, "list.txt", entry)
             assert (store.directory / "list.txt").read_text() == before
             assert rows(site) == ["a.pem", "b.pem"]
 
@@ -135,7 +135,7 @@ def test_the_last_entry_goes_live_where_nothing_falls_back_on_it(tmp_path: Path,
 
         async def work(engine: Engine, store: CrtListStore) -> None:
             for name in ("b.pem", "a.pem"):
-                assert (await store.delete_entry(engine.site, "list.txt", strict.path(name), 0)).live
+                assert (await store.delete_entry(engine.context, "list.txt", strict.path(name), 0)).live
             assert rows(strict) == []
 
         working(strict, work)
@@ -148,8 +148,8 @@ def test_what_haproxy_has_not_read_yet_takes_a_reload(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CrtListStore) -> None:
         upload = store.other("list.txt")
         await upload.append(f"{c}\n".encode())
-        assert (await upload.commit(engine.site, may_reload=False, live=False)).reload_id is None
-        outcome = await store.add_entry(engine.site, "list.txt", Entry(c, "", ("c.example.com",)))
+        assert (await upload.commit(engine.context, may_reload=False, live=False)).reload_id is None
+        outcome = await store.add_entry(engine.context, "list.txt", CrtListLine(c, "", ("c.example.com",)))
         assert [each.why for each in outcome.reasons] == ["HAProxy has not read list.txt since it was changed"]
 
     working(newest, work)
@@ -163,14 +163,14 @@ def test_entries_that_somebody_else_added_take_a_reload(newest: TlsSite) -> None
 
 def test_lists_that_haproxy_does_not_use(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CrtListStore) -> None:
-        assert (await store.add_entry(engine.site, "made.txt", Entry("/x.pem", "", ("x",)))).live
+        assert (await store.add_entry(engine.context, "made.txt", CrtListLine("/x.pem", "", ("x",)))).live
         assert (store.directory / "made.txt").read_text() == "/x.pem x\n"
-        with pytest.raises(NotThere, match="certificate /y.pem is not in the list"):
-            await store.delete_entry(engine.site, "made.txt", "/y.pem", 0)
+        with pytest.raises(Missing, match="certificate /y.pem is not in the list"):
+            await store.delete_entry(engine.context, "made.txt", "/y.pem", 0)
         assert [path.name for path in store.files()] == ["list.txt", "made.txt"]
-        assert (await store.delete(engine.site, "made.txt")).live
+        assert (await store.delete(engine.context, "made.txt")).live
         with pytest.raises(InUse):
-            await store.delete(engine.site, "list.txt")
+            await store.delete(engine.context, "list.txt")
 
     working(newest, work)
 
@@ -178,7 +178,9 @@ def test_lists_that_haproxy_does_not_use(newest: TlsSite) -> None:
 def test_many_at_once_lose_nothing(newest: TlsSite) -> None:
     async def work(engine: Engine, store: CrtListStore) -> None:
         c = newest.path("c.pem")
-        done = await asyncio.gather(*(store.add_entry(engine.site, "list.txt", Entry(c, "", (f"{n}.example.com",))) for n in range(8)))
+        done = await asyncio.gather(
+            *(store.add_entry(engine.context, "list.txt", CrtListLine(c, "", (f"{n}.example.com",))) for n in range(8))
+        )
         assert all(outcome.live for outcome in done)
         assert len(rows(newest)) == 10
 

@@ -52,9 +52,9 @@ def test_a_reload_makes_it_so(running: HAProxy) -> None:
         assert not outcome.live
         assert outcome.reload_id
         assert "reads 503.http at its start only" in outcome.reasons[0].why
-        assert engine.site.stored.waits
+        assert engine.context.ledger.waits
         assert (await reload(engine)).status == "succeeded"
-        assert (content_of(path), engine.site.stored.entries) == (BETTER, {})
+        assert (content_of(path), engine.context.ledger.entries) == (BETTER, {})
         assert list((running.directory / "storage" / "former").iterdir()) == []
 
     beside(running, work)
@@ -65,7 +65,7 @@ def test_a_failed_reload_puts_the_file_back(running: HAProxy) -> None:
         await put(engine, BETTER)
         await put(engine, b"x" * 100_000)
         assert (await reload(engine)).status == "failed"
-        assert (content_of(path), engine.site.stored.entries) == (GOOD, {})
+        assert (content_of(path), engine.context.ledger.entries) == (GOOD, {})
         assert (await reload(engine)).status == "succeeded"
 
     beside(running, work)
@@ -75,9 +75,9 @@ def test_who_skips_the_reload_gets_none_and_the_next_one_reads_it(running: HAPro
     async def work(engine: Engine, path: Path) -> None:
         outcome = await put(engine, BETTER, may_reload=False, live=False)
         assert (outcome.reload_id, engine.reloads.pending) == (None, None)
-        assert engine.site.stored.entries[str(path)].state == "skipped"
+        assert engine.context.ledger.entries[str(path)].state == "skipped"
         assert (await reload(engine)).status == "succeeded"
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     beside(running, work)
 
@@ -87,7 +87,7 @@ def test_a_forced_reload_is_over_when_the_answer_comes(running: HAProxy) -> None
         before = running.worker_pid()
         assert (await put(engine, BETTER, force_reload=True)).live
         assert running.worker_pid() != before
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     beside(running, work)
 
@@ -111,9 +111,9 @@ def test_a_promise_is_kept_across_a_restart(running: HAProxy) -> None:
         directories = {"general": Directory(running.directory / "files", "dir")}
         async with running_engine(running.directory, running, directories=directories) as engine:
             assert engine.reloads.pending
-            assert engine.site.stored.waits
+            assert engine.context.ledger.waits
             assert (await reload(engine)).status == "succeeded"
-            assert not engine.site.stored.entries
+            assert not engine.context.ledger.entries
 
     beside(running, promise)
     run(keep())

@@ -97,7 +97,7 @@ def test_file_and_process(beside: Beside) -> None:
     by_file = f"{ACLS}/{quote(str(beside.file), safe='')}/entries?force_sync=true"
     assert beside.client.put(by_file, [{"value": "/four"}, {"value": "/one"}]).status == 201
     assert (beside.file.read_text(), sorted(beside.shown())) == ("# by hand\n/one\n\n# the second\n/four\n", ["/four", "/one"])
-    assert beside.client.engine.site.stored.entries == {}
+    assert beside.client.engine.context.ledger.entries == {}
     assert beside.client.runner.run(reload(beside.client.engine)).status == "succeeded"
     assert (sorted(beside.shown()), beside.listed("/four"), beside.listed("/two")) == (["/four", "/one"], True, False)
 

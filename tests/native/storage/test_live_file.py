@@ -37,7 +37,7 @@ def composed(directory: Path, waiting: bool, *, whole: bool) -> str:
     """The file's next text when the process has `a b`, the file `a x`, and `c` is added."""
     path = directory / "words"
     path.write_text("a x")
-    site: Any = SimpleNamespace(stored=SimpleNamespace(entries={str(path): None} if waiting else {}))
+    site: Any = SimpleNamespace(ledger=SimpleNamespace(entries={str(path): None} if waiting else {}))
     words = Words(site, GeneralStore("general", Directory(directory, "general_storage_dir"), directory / "state"), path, ["a", "b"])
     change = asyncio.run(words.composed([], lambda before: [*before, "c"], whole=whole))
     assert change.draft is not None
@@ -74,7 +74,7 @@ def test_a_link_that_leads_out_of_the_directory(tmp_path: Path) -> None:
     (tmp_path / "words").mkdir()
     path = tmp_path / "words" / "words"
     path.symlink_to("../secret")
-    site: Any = SimpleNamespace(stored=SimpleNamespace(entries={}))
+    site: Any = SimpleNamespace(ledger=SimpleNamespace(entries={}))
     store = GeneralStore("general", Directory(path.parent, "general_storage_dir"), tmp_path / "state")
     with pytest.raises(NotFound, match="file words doesn't exist"):
         Words(site, store, path).text()

@@ -3,9 +3,9 @@
 import pytest
 
 from haproxy_native.engine import Engine
-from haproxy_native.errors import AlreadyThere, BadValue, NotTaken, NotThere, RuntimeAbsent, RuntimeRefused
+from haproxy_native.errors import BadValue, Exists, Missing, NotTaken, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.maps import Add, Entry
+from haproxy_native.runtime.maps import Add, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
 from tests.native.engines import reload
 from tests.native.storage.live import OWN, Beside, put
@@ -18,7 +18,7 @@ def test_the_process_alone(maps: Beside) -> None:
         await live.delete("two")
         assert maps.shown() == ["one eins", "/three 3 x"]
         assert maps.get("/three") == "3 x"
-        await live.fill([Entry("a", "b")])
+        await live.fill([MapEntry("a", "b")])
         assert maps.shown() == ["a b"]
         await live.clear()
         assert maps.shown() == []
@@ -36,11 +36,11 @@ def test_and_its_file(maps: Beside) -> None:
         await live.delete("two", sync=True)
         assert maps.file.read_text() == "# by hand\none  eins zwei\n\n# the second\n/three 3 x\n"
         assert maps.shown() == ["one eins zwei", "/three 3 x"]
-        await live.fill([Entry("/three", "x"), Entry("new", "y")], sync=True)
+        await live.fill([MapEntry("/three", "x"), MapEntry("new", "y")], sync=True)
         assert maps.file.read_text() == "# by hand\n\n# the second\n/three x\nnew y\n"
         await live.clear(sync=True)
         assert (maps.file.read_text(), maps.shown()) == ("# by hand\n\n# the second\n", [])
-        assert (engine.site.stored.entries, engine.reloads.pending) == ({}, None)
+        assert (engine.context.ledger.entries, engine.reloads.pending) == ({}, None)
 
     maps.with_engine(work)
 
@@ -50,11 +50,11 @@ def test_or_neither(maps: Beside) -> None:
         with pytest.raises(NotTaken, match="Key not found"):
             await live.delete("none", sync=True)
         for sync in (False, True):
-            with pytest.raises(AlreadyThere):
+            with pytest.raises(Exists):
                 await live.add("one", "x", sync=sync)
             with pytest.raises(BadValue):
                 await live.add("two words", "x", sync=sync)
-        for change in (live.add("#hash", "x", sync=True), live.add("x", "line\nbreak", sync=True), live.fill([Entry("a", "")])):
+        for change in (live.add("#hash", "x", sync=True), live.add("x", "line\nbreak", sync=True), live.fill([MapEntry("a", "")])):
             with pytest.raises(BadValue):
                 await change
         with pytest.raises(RuntimeRefused, match="expects three parameters"):
@@ -88,8 +88,8 @@ class CutOff(Add):
 def test_what_nobody_knows_is_not_called_done(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
         with pytest.raises(RuntimeAbsent, match="cut off; the file has the change, and reload .* will make HAProxy read it"):
-            await live._change(CutOff(live.name, "/three", "3"), lambda before: [*before, Entry("/three", "3")], True)
-        assert (maps.file.read_text(), engine.site.stored.waits) == (OWN + "/three 3\n", True)
+            await live._change(CutOff(live.name, "/three", "3"), lambda before: [*before, MapEntry("/three", "3")], True)
+        assert (maps.file.read_text(), engine.context.ledger.waits) == (OWN + "/three 3\n", True)
         assert (await reload(engine)).status == "succeeded"
         assert maps.shown() == ["one 1", "two two words", "/three 3"]
 
@@ -111,11 +111,11 @@ def test_a_removed_file(maps: Beside) -> None:
     async def work(engine: Engine, live: LiveMap) -> None:
         await live.remove()
         assert (maps.file.exists(), maps.shown()) == (False, [])
-        with pytest.raises(NotThere):
+        with pytest.raises(Missing):
             await live.remove()
         upload = live.store.new("hosts.map")
         await upload.append(b"new 1\n")
-        assert (await upload.commit(engine.site, may_reload=False)).live
+        assert (await upload.commit(engine.context, may_reload=False)).live
         assert maps.shown() == ["new 1"]
 
     maps.with_engine(work)

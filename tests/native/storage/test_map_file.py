@@ -8,7 +8,7 @@ import pytest
 from haproxy_native.errors import BadValue
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.maps import LONGEST_ENTRY, Entry
+from haproxy_native.runtime.maps import LONGEST_ENTRY, MapEntry
 from haproxy_native.storage import map_file
 from tests.haproxy.process import SMALL, HAProxy
 
@@ -56,14 +56,16 @@ OWN = "# head\n\none 1\n# of two\n two   2 \n\n# tail\n"
     ],
 )
 def test_it_gets_exactly_these_entries(before: str, entries: list[tuple[str, str]], after: str) -> None:
-    wanted = [Entry(*each) for each in entries]
+    wanted = [MapEntry(*each) for each in entries]
     assert map_file.with_entries(before, wanted) == after
     assert map_file.read(after) == wanted
     assert map_file.with_entries(after, wanted) == after
 
 
-@pytest.mark.parametrize("entry", [Entry("a b", "x"), Entry("#a", "x"), Entry("", "x"), Entry("a", "x\ny"), Entry("a\r", "x\r")])
-def test_what_no_line_can_hold(entry: Entry) -> None:
+@pytest.mark.parametrize(
+    "entry", [MapEntry("a b", "x"), MapEntry("#a", "x"), MapEntry("", "x"), MapEntry("a", "x\ny"), MapEntry("a\r", "x\r")]
+)
+def test_what_no_line_can_hold(entry: MapEntry) -> None:
     with pytest.raises(BadValue):
         map_file.with_entries("", [entry])
 

@@ -28,7 +28,7 @@ def test_a_replaced_file_is_live(maps: Beside) -> None:
         outcome = await put(engine, "# new\n/one eins\n/two zwei drei\n")
         assert (outcome.live, outcome.reload_id) == (True, None)
         assert [maps.get(key) for key in ("/one", "/two", "/three")] == ["eins", "zwei drei", "none"]
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     maps.with_engine(work)
 
@@ -54,20 +54,20 @@ def test_what_haproxy_refuses_is_not_stored(maps: Beside) -> None:
         upload = live.store.other("ip.map")
         await upload.append(b"192.0.2.9 y\nnonsense z\n")
         with pytest.raises(NotTaken, match="'nonsense' is not a valid IPv4 or IPv6 address"):
-            await upload.commit(engine.site)
+            await upload.commit(engine.context)
         assert (maps.maps / "ip.map").read_text() == "192.0.2.1 x\n"
-        assert engine.site.stored.entries == {}
+        assert engine.context.ledger.entries == {}
 
     maps.with_engine(work)
 
 
 def test_a_crash_in_between_is_made_up_for(maps: Beside) -> None:
     async def crash(engine: Engine, live: LiveMap) -> None:
-        engine.site.stored.begin(maps.file, "maps")
+        engine.context.ledger.begin(maps.file, "maps")
         write(maps, "half way\n")
 
     async def after(engine: Engine, live: LiveMap) -> None:
-        assert (maps.shown(), engine.site.stored.entries) == (["half way"], {})
+        assert (maps.shown(), engine.context.ledger.entries) == (["half way"], {})
 
     maps.with_engine(crash)
     maps.again(after)

@@ -10,7 +10,7 @@ from tests.native.storage.live import OWN, Beside, put
 
 
 def sync(engine: Engine, live: LiveMap, seconds: float = 0.01) -> MapSync:
-    return MapSync(engine.site, live.store, seconds)
+    return MapSync(engine.context, live.store, seconds)
 
 
 def test_only_what_has_changed_is_written(maps: Beside) -> None:

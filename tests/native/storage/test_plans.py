@@ -7,7 +7,7 @@ import pytest
 from haproxy_native.editing.file_references import Reference
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage.crt_list_step import CrtListStep
-from haproxy_native.storage.plans import Loaded, by_reload, certificate_plan, crt_list_plan
+from haproxy_native.storage.plans import InProcess, by_reload, certificate_plan, crt_list_plan
 
 LINE = Reference("frontend f", 3, "errorfile", "errorfile 503 x")
 
@@ -25,20 +25,20 @@ def test_nothing_where_nobody_does() -> None:
 
 PATH = Path("/ssl/a.pem")
 CERTIFICATES = [
-    (Loaded(), [], [], ([], [], False, False)),
-    (Loaded(["/ssl/a.pem"]), [], [], ([], [], False, False)),
-    (Loaded(["/ssl/a.pem"], used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
-    (Loaded(["/ssl/a.pem"], used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
-    (Loaded(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
-    (Loaded(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
-    (Loaded(), [], [LINE], ([], [], False, True)),
-    (Loaded(["/ssl/a.pem"], True, [], False, "a.pem.ocsp"), [], [], ([], ["HAProxy reads a.pem.ocsp at its start only"], True, False)),
-    (Loaded(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy verifies others with a.pem too"], True, True)),
+    (InProcess(), [], [], ([], [], False, False)),
+    (InProcess(["/ssl/a.pem"]), [], [], ([], [], False, False)),
+    (InProcess(["/ssl/a.pem"], used=True), [LINE], [LINE], ([(["/ssl/a.pem"], [])], [], True, True)),
+    (InProcess(["/ssl/a.pem"], used=True), [], [], ([(["/ssl/a.pem"], [])], [], True, False)),
+    (InProcess(directories=["/ssl"]), [LINE], [LINE], ([([], ["/ssl"])], [], True, True)),
+    (InProcess(), [LINE], [LINE], ([], ["HAProxy has not loaded a.pem, though its configuration refers to it"], True, True)),
+    (InProcess(), [], [LINE], ([], [], False, True)),
+    (InProcess(["/ssl/a.pem"], True, [], False, "a.pem.ocsp"), [], [], ([], ["HAProxy reads a.pem.ocsp at its start only"], True, False)),
+    (InProcess(["/ssl/a.pem"], True, [], True), [LINE], [LINE], ([], ["HAProxy verifies others with a.pem too"], True, True)),
 ]
 
 
 @pytest.mark.parametrize(("loaded", "used", "wanted", "expected"), CERTIFICATES)
-def test_certificates(loaded: Loaded, used: list[Reference], wanted: list[Reference], expected: tuple[object, ...]) -> None:
+def test_certificates(loaded: InProcess, used: list[Reference], wanted: list[Reference], expected: tuple[object, ...]) -> None:
     plan = certificate_plan(PATH, loaded, used, wanted)
     steps = [(list(step.names), list(step.directories)) for step in plan.steps]
     assert (steps, [each.why for each in plan.reasons], plan.used, plan.awaited) == expected

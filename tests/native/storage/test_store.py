@@ -9,7 +9,7 @@ import pytest
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.journal import Journal
 from haproxy_native.engine import Engine
-from haproxy_native.errors import AlreadyThere, BadRequest, InUse, NotThere, Unusable, WriteFailed
+from haproxy_native.errors import BadRequest, Exists, InUse, Missing, Unusable, WriteFailed
 from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.store import Store
 from tests.native.engines import run, running_engine
@@ -43,13 +43,13 @@ def test_a_file_is_found_by_its_name_or_that_of_its_upload(store: Store) -> None
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_no_name_leaves_the_directory(store: Store, name: str) -> None:
-    with pytest.raises(NotThere, match="doesn't exist in dir: "):
+    with pytest.raises(Missing, match="doesn't exist in dir: "):
         store.find(name)
-    with pytest.raises(NotThere):
+    with pytest.raises(Missing):
         store.other(name)
 
 
-@pytest.mark.parametrize(("name", "error"), [("a.txt", AlreadyThere), ("link", AlreadyThere), ("", BadRequest), ("x" * 300, BadRequest)])
+@pytest.mark.parametrize(("name", "error"), [("a.txt", Exists), ("link", Exists), ("", BadRequest), ("x" * 300, BadRequest)])
 def test_names_that_cannot_be_new(store: Store, name: str, error: type[Exception]) -> None:
     with pytest.raises(error):
         store.new(name)
@@ -108,7 +108,7 @@ async def store_file(engine: Engine, store: Store, name: str, content: bytes, **
     upload = store.other(name) if (store.directory / name).exists() else store.new(name)
     try:
         await upload.append(content)
-        return await upload.commit(engine.site, **how)
+        return await upload.commit(engine.context, **how)
     finally:
         upload.discard()
 
@@ -121,7 +121,7 @@ def test_create_replace_delete(tmp_path: Path) -> None:
         assert (await store_file(engine, store, "n.txt", b"2")).live
         found = store.find("n.txt")
         assert (found.read_bytes(), found.stat().st_mode & 0o777) == (b"2", 0o640)
-        assert (await store.delete(engine.site, "n.txt")).live
+        assert (await store.delete(engine.context, "n.txt")).live
         assert [path.name for path in store.files()] == ["used.txt"]
         assert engine.version() == version
         assert engine.reloads.pending is None
@@ -132,7 +132,7 @@ def test_create_replace_delete(tmp_path: Path) -> None:
 def test_a_file_in_use_stays(tmp_path: Path) -> None:
     async def work(engine: Engine, store: Store) -> None:
         with pytest.raises(InUse, match="referenced in haproxy conf at line 3: errorfile 503"):
-            await store.delete(engine.site, "used.txt")
+            await store.delete(engine.context, "used.txt")
         assert store.find("used.txt").exists()
 
     changing(tmp_path, work)
@@ -143,8 +143,8 @@ def test_of_two_that_create_one_succeeds(tmp_path: Path) -> None:
         uploads = [store.new("n.txt"), store.new("n.txt")]
         for number, upload in enumerate(uploads):
             await upload.append(b"%d" % number)
-        done = await asyncio.gather(*(upload.commit(engine.site) for upload in uploads), return_exceptions=True)
-        assert sorted(type(each).__name__ for each in done) == ["AlreadyThere", "Outcome"]
+        done = await asyncio.gather(*(upload.commit(engine.context) for upload in uploads), return_exceptions=True)
+        assert sorted(type(each).__name__ for each in done) == ["Exists", "Outcome"]
         assert store.find("n.txt").read_bytes() == b"0"
         assert len(list(store.directory.iterdir())) == 2, "the drafts are gone"
 
@@ -161,7 +161,7 @@ def test_a_disk_that_takes_nothing_changes_nothing(tmp_path: Path, monkeypatch: 
             await store_file(engine, store, "used.txt", b"new")
         monkeypatch.undo()
         assert store.find("used.txt").read_bytes() == b"old"
-        assert not engine.site.stored.entries
+        assert not engine.context.ledger.entries
 
     changing(tmp_path, work)
 

@@ -17,7 +17,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.response_body import as_it_stands, with_defaults, without_aliases
 from haproxy_native.editing.sites import Sites
-from haproxy_native.errors import NoParent, NotThere, OtherName
+from haproxy_native.errors import Missing, NoParent, OtherName
 
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
@@ -134,7 +134,7 @@ def _sent_back(shaped: Any, sent: Any, now: Callable[[], Any]) -> Any:
     """The body with what stands as 0 and is sent back so."""
     try:
         return sent_back(shaped, sent, now()) if has_zero(sent) else shaped
-    except (NotThere, NoParent):
+    except (Missing, NoParent):
         return shaped
 
 

@@ -8,7 +8,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking
-from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
+from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeMisused, RuntimeRefused, RuntimeUnseen
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage.live_acls import LiveAcl, found
@@ -60,7 +60,7 @@ async def create_entry(call: JsonCall) -> Response:
     async with _changing(call, where) as acl:
         try:
             await acl.add(value, sync=_sync(call))
-        except AlreadyThere:
+        except Exists:
             raise ApiError(409, f"{where} already exists") from None
     return json_response(201, {"value": value})
 
@@ -87,7 +87,7 @@ async def _changing(call: Call, where: str, kinds: Kinds = (), *, seconds: float
     async with asking(call, where, kinds=kinds, seconds=None if _sync(call) else seconds) as runtime:
         try:
             name = await _name(call, runtime)
-            yield LiveAcl(call.services.engine.site, call.services.engine.stores, name)
+            yield LiveAcl(call.services.engine.context, call.services.engine.stores, name)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None

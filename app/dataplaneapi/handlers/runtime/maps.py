@@ -9,16 +9,16 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import MEMBERS, Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, SECONDS, Kinds, asking, read_long
 from haproxy_native.beside import beside_if
-from haproxy_native.errors import AlreadyThere, NotFound, NotTaken, RuntimeMisused, RuntimeNotThere, RuntimeRefused
+from haproxy_native.errors import Exists, NotFound, NotTaken, RuntimeMissing, RuntimeMisused, RuntimeRefused
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.map_dump import MapDump
-from haproxy_native.runtime.maps import Entry, Map
+from haproxy_native.runtime.maps import Map, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
 
 ALL_MISUSED: Kinds = (("", RuntimeMisused),)
-OF_AN_ENTRY: Kinds = (("not found", RuntimeNotThere), ("Unknown map", RuntimeNotThere), *ALL_MISUSED)
+OF_AN_ENTRY: Kinds = (("not found", RuntimeMissing), ("Unknown map", RuntimeMissing), *ALL_MISUSED)
 
 
 async def read_list(call: ReadCall) -> Response:
@@ -43,7 +43,7 @@ async def read(call: ReadCall) -> Response:
 async def fill(call: JsonCall) -> Response:
     """The list that is sent is the map."""
     large = len(call.body) > MEMBERS
-    entries = await beside_if(large, lambda: [Entry(each.get("key", ""), each.get("value", "")) for each in call.body])
+    entries = await beside_if(large, lambda: [MapEntry(each.get("key", ""), each.get("value", "")) for each in call.body])
     async with _changing(call, "name", ALL_MISUSED, seconds=None) as live:
         await live.fill(entries, sync=_sync(call))
     return await beside_if(large, json_response, 201, call.body)
@@ -94,16 +94,16 @@ async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | No
     path = store.path_of(call.get(named))
     async with asking(call, kinds=kinds, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
         try:
-            yield LiveMap(call.services.engine.site, store, path)
+            yield LiveMap(call.services.engine.context, store, path)
         except NotTaken as error:
             if isinstance(error.__cause__, RuntimeRefused):
                 raise error.__cause__ from None
             raise
-        except AlreadyThere:
+        except Exists:
             raise ApiError(409, f"{runtime.address} already exists") from None
 
 
-async def _existing(call: Call, live: LiveMap) -> Entry:
+async def _existing(call: Call, live: LiveMap) -> MapEntry:
     found = await live.entry(call.get("id"))
     if found is None:
         raise NotFound(f"{call.services.engine.runtime.address} {call.get('id')} not found")
@@ -124,5 +124,5 @@ def _described(loaded: Map) -> dict[str, Any]:
     return {"description": loaded.description, "file": loaded.name, "id": loaded.id}
 
 
-def _entry(entry: Entry) -> dict[str, Any]:
+def _entry(entry: MapEntry) -> dict[str, Any]:
     return {"key": entry.key, "value": entry.value}

@@ -9,16 +9,16 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeNotThere, RuntimeRefused, RuntimeTaken
+from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.planning.added_server import added
-from haproxy_native.planning.live import Unsayable
+from haproxy_native.planning.live import NotExpressible
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.runtime.verification import Shows, holds
 
-REFUSALS = (("No such backend", RuntimeNotThere), ("Already exists", RuntimeTaken))
+REFUSALS = (("No such backend", RuntimeMissing), ("Already exists", RuntimeTaken))
 # How long a server that is to be deleted may take to finish what it has begun; seconds.
 PATIENCE = 1.0
 UP = "up"
@@ -41,7 +41,7 @@ async def create(call: JsonCall) -> Response:
     async with asking(call, kinds=REFUSALS, classed=False) as runtime:
         try:
             made = added(backend, call.body, runtime.capabilities)
-        except Unsayable as word:
+        except NotExpressible as word:
             raise BadRequest(f"only HAProxy knows the value of {word}") from None
         await commands.apply(runtime, made)
         _drifts(call, backend, name, None, await _server(runtime, backend, name))
@@ -101,7 +101,7 @@ def _undone_by(command: Command, undo: Command) -> Command:
 
 def _drifts(call: Call, backend: str, name: str, before: ServerState | None, after: ServerState | None) -> None:
     """So that no later commit claims that the process does what its text says."""
-    call.services.engine.site.running.drifts(f"server {backend}/{name}", _told(before), _told(after))
+    call.services.engine.context.running.drifts(f"server {backend}/{name}", _told(before), _told(after))
 
 
 def _told(server: ServerState | None) -> str:

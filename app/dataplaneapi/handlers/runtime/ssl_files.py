@@ -5,7 +5,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, Kinds, asking
 from dataplaneapi.api.upload import UploadCall
-from haproxy_native.errors import RuntimeMisused, RuntimeNotThere, RuntimeTaken
+from haproxy_native.errors import RuntimeMissing, RuntimeMisused, RuntimeTaken
 from haproxy_native.runtime import ssl_answers, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
 
@@ -15,8 +15,8 @@ MOST_BYTES = 1 << 20
 CHANGES: Kinds = (
     ("already exists!", RuntimeTaken),
     ("in use, can't be deleted", RuntimeTaken),
-    ("doesn't exist!", RuntimeNotThere),
-    ("not referenced by the configuration", RuntimeNotThere),
+    ("doesn't exist!", RuntimeMissing),
+    ("not referenced by the configuration", RuntimeMissing),
     ("Can't load the payload", RuntimeMisused),
     ("Invalid payload", RuntimeMisused),
 )

@@ -9,7 +9,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from haproxy_native.errors import BadRequest, BadValue, NotFound, NotThere, RuntimeMisused, RuntimeNotThere
+from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound, RuntimeMissing, RuntimeMisused
 from haproxy_native.grammar.values import Duration, Unknowable
 from haproxy_native.runtime import stick_tables
 from haproxy_native.runtime.argument import argument
@@ -17,7 +17,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.stick_tables import HEAD, Table
 
 BACKENDS, STORED_IN = "backends", ("stick_table", "store")
-NO_TABLE = ("No such table", RuntimeNotThere)
+NO_TABLE = ("No such table", RuntimeMissing)
 _STORED = re.compile(r"(?P<field>[a-z_0-9]+)(?:\((?P<inside>[^)]*)\))?")
 # Members of an entry that are not data.
 _ABOUT = frozenset(["id", "key", "use"])
@@ -127,7 +127,7 @@ def _store(call: Call, name: str) -> str:
     editor, document = call.services.editor, call.services.engine.document
     try:
         backend = editor.get_object(document, editor.resources[BACKENDS], None, name)
-    except NotThere:
+    except Missing:
         return ""
     table, member = STORED_IN
     return str((backend.get(table) or {}).get(member) or "")

@@ -6,7 +6,7 @@ from dataplaneapi.api.call import JsonCall
 from dataplaneapi.api.responses import Response
 from dataplaneapi.handlers.configuration.objects import Document, change
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 
 TRACES, ENTRIES = "traces", "entries"
 
@@ -29,7 +29,7 @@ async def delete(call: JsonCall) -> Response:
         entries = _entries(editor, document)
         place = next((place for place, entry in enumerate(entries) if entry[text] == wanted), None)
         if place is None:
-            raise NotThere(f"trace entry does not exists: '{wanted}'")
+            raise Missing(f"trace entry does not exists: '{wanted}'")
         return _with_entries(editor, document, entries[:place] + entries[place + 1 :])
 
     return await change(call, edit, 204)
@@ -46,5 +46,5 @@ def _with_entries(editor: Editor, document: Document, entries: list[dict[str, An
 def _section(editor: Editor, document: Document) -> dict[str, Any]:
     try:
         return editor.get_object(document, editor.resources[TRACES], None, "")
-    except NotThere:
+    except Missing:
         return {}

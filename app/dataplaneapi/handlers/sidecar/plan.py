@@ -10,7 +10,7 @@ from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
@@ -51,12 +51,12 @@ async def plan_file(call: UploadCall) -> Response:
         raise ApiError(404, f"there is no store {call.get('store')}, but {', '.join(stores)}")
     try:
         upload = store.other(name)
-    except NotThere:
+    except Missing:
         upload = store.new(name)
     try:
         async for piece in call.body.pieces():
             await upload.append(piece)
-        plan = await upload.plan(call.services.engine.site)
+        plan = await upload.plan(call.services.engine.context)
     finally:
         upload.discard()
     return json_response(200, _file_plan(plan))

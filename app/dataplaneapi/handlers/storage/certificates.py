@@ -9,7 +9,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Header, Response, json_response
 from dataplaneapi.api.upload import UploadCall
 from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
-from haproxy_native.errors import NotThere
+from haproxy_native.errors import Missing
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_store import CertificateStore
 from haproxy_native.storage.upload import Upload
@@ -39,7 +39,7 @@ async def replace(call: UploadCall) -> Response:
 
 async def delete(call: JsonCall) -> Response:
     """Of a certificate or of a list."""
-    store, site = store_of(call), call.services.engine.site
+    store, site = store_of(call), call.services.engine.context
     path = store.find(call.get("name"))
     outcome = await store.delete(site, call.get("name"), **reloading(call))
     if isinstance(store, CertificateStore) and outcome.live and not call.get("skip_reload"):
@@ -51,7 +51,7 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
     store = certificates_of(call)
     outcome = await received(call, upload, **reloading(call))
     if outcome.live and not call.get("skip_reload"):
-        await store.offer(call.services.engine.site, upload.path)
+        await store.offer(call.services.engine.context, upload.path)
     content, path, size = await _content(store, upload.path)
     headers: list[Header] = []
     if content.warning:
@@ -62,11 +62,11 @@ async def _stored(call: Call, upload: Upload, done: int) -> Response:
 
 
 async def _content(store: CertificateStore, path: Path) -> tuple[CertificateFile, Path, int]:
-    """What a file says, the file and its size. Raises NotThere, also where the file went away meanwhile."""
+    """What a file says, the file and its size. Raises Missing, also where the file went away meanwhile."""
     try:
         content, size = await asyncio.to_thread(store.read, path)
     except OSError:
-        raise NotThere(f"file {path.name} doesn't exist in dir: {path.parent}") from None
+        raise Missing(f"file {path.name} doesn't exist in dir: {path.parent}") from None
     return content, path, size
 
 

@@ -26,7 +26,7 @@ async def replace(call: UploadCall) -> Response:
 
 async def entries(call: ReadCall) -> Response:
     store = lists_of(call)
-    path = store.readable(call.services.engine.site, call.get("name"))
+    path = store.readable(call.services.engine.context, call.get("name"))
     found = crt_list.entries(store.text(path))
     if not found:
         raise ApiError(404, f"missing object: file {path.name} has no entries")
@@ -38,14 +38,14 @@ async def add_entry(call: JsonCall) -> Response:
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
     outcome = await lists_of(call).add_entry(
-        call.services.engine.site, call.get("name"), entry, force_reload=bool(call.get("force_reload"))
+        call.services.engine.context, call.get("name"), entry, force_reload=bool(call.get("force_reload"))
     )
     return answered(outcome, json_response(201, entry.as_object()), empty(202))
 
 
 async def delete_entry(call: JsonCall) -> Response:
     outcome = await lists_of(call).delete_entry(
-        call.services.engine.site,
+        call.services.engine.context,
         call.get("name"),
         call.get("certificate"),
         call.get("line_number"),

@@ -32,7 +32,7 @@ async def read(call: ReadCall) -> Response:
     """The file itself."""
     store = store_of(call)
     try:
-        return FileResponse(await asyncio.to_thread(store.sent, call.services.engine.site, call.get("name")))
+        return FileResponse(await asyncio.to_thread(store.sent, call.services.engine.context, call.get("name")))
     except OSError as error:
         raise ApiError(500, f"cannot read {call.get('name')}: {error.strerror}") from None
 
@@ -51,7 +51,7 @@ async def replace(call: UploadCall) -> Response:
 
 
 async def delete(call: JsonCall) -> Response:
-    return told(await store_of(call).delete(call.services.engine.site, call.get("name")), 204)
+    return told(await store_of(call).delete(call.services.engine.context, call.get("name")), 204)
 
 
 async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
@@ -60,7 +60,7 @@ async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
     try:
         async for piece in body.pieces():
             await upload.append(piece)
-        return await upload.commit(call.services.engine.site, **how)
+        return await upload.commit(call.services.engine.context, **how)
     finally:
         upload.discard()
 
