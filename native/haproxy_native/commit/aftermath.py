@@ -1,15 +1,16 @@
-"""What follows a reload: the running document is what was loaded, or the file goes back to what still runs.
+"""After a reload: the loaded text becomes the running document, or the file is put back to what still runs.
 
-Called while `CommitContext.loading` is entered, so that file, memory and version change together.
+The caller holds the lock (`CommitContext.loading`).
 """
 
 import asyncio
 import logging
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 
 from haproxy_native.commit.change import Change
-from haproxy_native.commit.commit import prepare, publish
+from haproxy_native.commit.commit import attempt
 from haproxy_native.commit.context import CommitContext, LoadedText
+from haproxy_native.commit.current import Overtaken
 from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 
@@ -17,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 async def succeeded(context: CommitContext, loaded: LoadedText) -> None:
-    """A new worker may be reached elsewhere and be able to do other things."""
+    """The new worker runs the loaded text. Its sockets and capabilities are asked for again."""
     with suppress(RuntimeFailure):
         await context.runtime.refresh()
     await context.running.verify(loaded.document, loaded.fingerprint)
@@ -28,10 +29,10 @@ async def succeeded(context: CommitContext, loaded: LoadedText) -> None:
 
 
 async def failed(context: CommitContext, loaded: LoadedText) -> int | None:
-    """The version under which the file is again what runs; None where it was not changed. Stored files go back as well."""
+    """Puts the file and stored files back to what runs; returns the file's new version, None where it stays as it is."""
     context.state_file.set(pending="")
     await _put_back(context)
-    # A worker that somebody else started since has read the file as it is.
+    # A worker that was started from outside meanwhile has read the file as it is.
     await context.running.observe()
     good = context.running.good()
     if good is None or header.same_text(good, loaded.document):
@@ -41,8 +42,8 @@ async def failed(context: CommitContext, loaded: LoadedText) -> int | None:
         return None
     back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False)
     try:
-        outcome = await publish(context, back, await prepare(context, back))
-    except NativeError as error:
+        outcome = await attempt(context, back, nullcontext())
+    except (NativeError, Overtaken) as error:
         log.error("the reload failed, and the file could not be put back to what runs: %s", error)
         return None
     log.warning("the reload failed; version %d is again what HAProxy had loaded, version %d was not taken", outcome.version, loaded.version)
@@ -50,7 +51,7 @@ async def failed(context: CommitContext, loaded: LoadedText) -> int | None:
 
 
 async def _put_back(context: CommitContext) -> None:
-    """But for what a worker that somebody else started has read meanwhile."""
+    """Puts stored files back, except those that a worker started from outside has read meanwhile."""
     with suppress(RuntimeFailure):
         context.ledger.loaded_by(await context.runtime.worker())
     for path in await asyncio.to_thread(context.ledger.put_back):

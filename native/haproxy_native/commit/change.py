@@ -14,9 +14,9 @@ Edit = Callable[[Document], Document]
 class Change:
     """`version` is the one the client saw, None for any; `keeps_version` takes the text's own instead of counting.
 
-    `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. A text that is not `checked` is one that
-    HAProxy runs already. A `whole` text is live when all of it is, any other change when its own part is. What is refused is `kept` for
-    whoever looks for the cause. `sent`: the number of lines of a text as it was sent, by file; HAProxy then names those.
+    `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. `checked=False` skips `haproxy -c`: used when the
+    running text is restored. With `whole` the change is live when the whole text is, else when its own part is. With `kept` a refused text
+    is kept as a failed transaction. `sent`: the number of lines of a text as it was sent, by file, which HAProxy's messages then count.
     """
 
     edit: Edit

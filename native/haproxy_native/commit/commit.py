@@ -1,16 +1,15 @@
-"""The one way a change reaches file and process, in one order: compare, write beside the file, check, back up, replace, publish, apply.
+"""The one way a change reaches file and process, in one order: compare, write a draft, check, back up, replace, publish, apply.
 
-The lock is held from the last comparison on, never while HAProxy checks a text: others commit meanwhile, and a change that another
-has overtaken starts again, or is a conflict where its client stated a version. A client that goes away does not stop a commit.
+The lock is held from the last comparison on, never while HAProxy checks a text, so that other changes are committed meanwhile. A change
+that was overtaken is retried, or raises Conflict where it states a version. A commit runs to completion even if its request is cancelled.
 """
 
 import asyncio
-import itertools
 import logging
 import time
 import uuid
 from collections.abc import Coroutine, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -39,23 +38,26 @@ log = logging.getLogger(__name__)
 PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
 STOPPED = Reason("", 0, "", "HAProxy does not run")
 Result = TypeVar("Result")
-# How often a change is checked anew because a stored file that it refers to has changed, before those have to wait.
+# After so many attempts that were overtaken, changes of stored files wait for this one.
 ATTEMPTS = 3
 
 
 async def commit(context: CommitContext, change: Change | FileChange) -> Outcome:
-    """Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed, what the edit or the check raises, and after the commit
-    ReloadFailed or RuntimeFailure."""
+    """Commits a change, and returns once the file holds it and the process does it, or a reload is scheduled; a forced reload is awaited.
+
+    Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed and what the edit or the check raises, with nothing changed; after the
+    file was replaced ReloadFailed or RuntimeFailure.
+    """
     return await counted(context, _commit(context, change))
 
 
 async def counted(context: CommitContext, work: Coroutine[Any, Any, Outcome]) -> Outcome:
-    """A commit to its end, and what became of it as an event; raises what it raises."""
-    return await to_the_end(context, _told(context, work))
+    """Runs a commit to completion and records its outcome as an event; raises what it raises."""
+    return await to_the_end(context, _recorded(context, work))
 
 
 async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
-    """Runs to completion, also when the caller is cancelled."""
+    """Runs to completion even if the awaiting request is cancelled."""
     task = asyncio.create_task(work)
     context.works.add(task)
     task.add_done_callback(context.works.discard)
@@ -63,7 +65,7 @@ async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) 
     return await asyncio.shield(task)
 
 
-async def _told(context: CommitContext, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+async def _recorded(context: CommitContext, work: Coroutine[Any, Any, Outcome]) -> Outcome:
     began, kind = time.monotonic(), "failed"
     try:
         outcome = await work
@@ -79,7 +81,7 @@ async def _commit(context: CommitContext, change: Change | FileChange) -> Outcom
 
 
 def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -> Outcome:
-    """With the id of the reload that it needs; a forced one has none yet. The caller holds the lock."""
+    """The outcome with the id of the reload that it needs; a forced reload has no id yet. The caller holds the lock."""
     if not outcome.reasons or force_reload:
         return outcome
     context.state_file.set()
@@ -87,20 +89,24 @@ def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -
 
 
 async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
-    """Compared and checked without the lock, then published under it; from the start again where something else was published meanwhile."""
-    async with AsyncExitStack() as quiet:
-        for attempt in itertools.count():
-            if attempt == ATTEMPTS:
-                # Stored files that change faster than HAProxy can check would go on for ever.
-                await quiet.enter_async_context(context.stored_lock)
+    for _ in range(ATTEMPTS):
+        with suppress(Overtaken):
+            return await attempt(context, change, context.lock)
+    # Stored files that change faster than HAProxy checks a text would overtake this change for ever.
+    async with context.stored_lock:
+        while True:
             with suppress(Overtaken):
-                prepared = await prepare(context, change)
-                try:
-                    async with context.lock:
-                        return scheduled(context, await publish(context, change, prepared), force_reload=change.force_reload)
-                finally:
-                    prepared.draft.discard()
-    raise AssertionError("unreachable")
+                return await attempt(context, change, context.lock)
+
+
+async def attempt(context: CommitContext, change: Change, lock: AbstractAsyncContextManager[Any]) -> Outcome:
+    """Prepares a change without the lock and publishes it under it. Leaves no draft; raises Overtaken and what `commit` raises."""
+    prepared = await prepare(context, change)
+    try:
+        async with lock:
+            return scheduled(context, await publish(context, change, prepared), force_reload=change.force_reload)
+    finally:
+        prepared.draft.discard()
 
 
 async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
@@ -109,7 +115,7 @@ async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
 
 
 async def forced(context: CommitContext, outcome: Outcome) -> Outcome:
-    """With what became of the reload; where HAProxy does not run, it is scheduled for its start. Raises ReloadFailed."""
+    """Reloads and returns the outcome; while HAProxy does not run, the reload waits for its start. Raises ReloadFailed."""
     record = await context.reloads.force(outcome.reasons)
     if record.status == IN_PROGRESS:
         return replace(outcome, live=False, reload_id=record.id)
@@ -118,8 +124,8 @@ async def forced(context: CommitContext, outcome: Outcome) -> Outcome:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A change that HAProxy accepts, beside the file. `base` is the version it starts from, `published` how often stored files had
-    changed."""
+    """A change that HAProxy accepts, as a draft beside the file. `base` is the version that it starts from, `publications` the number of
+    changes of stored files before its check."""
 
     before: Document
     new: Document
@@ -128,21 +134,21 @@ class Prepared:
     banner: bool
     draft: Drafts
     name: str
-    published: int
+    publications: int
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Compares, edits, writes beside the file and checks. Nothing is locked. Raises what `commit` raises before it, and Overtaken."""
+    """Compares versions, edits, writes a draft and checks it, without the lock. Leaves no draft when it raises what `attempt` raises."""
     current = context.current
     await current.notice_aside()
     change.compare(current.version)
-    before, base, published = current.document, current.version, context.publications
+    before, base, publications = current.document, current.version, context.publications
     new = await current.unless_overtaken(beside(_edited, change, before))
     version = header.version_of(new) if change.keeps_version else base + 1
     banner = current.banner if change.banner is None else change.banner
     name = change.transaction_id or str(uuid.uuid4())
     stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
-    prepared = Prepared(before, new, base, stamped, banner, draft, name, published)
+    prepared = Prepared(before, new, base, stamped, banner, draft, name, publications)
     try:
         if change.checked:
             await current.unless_overtaken(_check(context, change, prepared))
@@ -153,11 +159,13 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
-    """Replaces the file and brings the process to it, but for a reload. The caller holds the lock. Raises Overtaken, with nothing
-    changed."""
+    """Replaces the file and applies the change to the process without reloading; `reasons` say whether a reload is needed.
+
+    The caller holds the lock. Raises Conflict, Overtaken and WriteFailed, with nothing changed.
+    """
     stamped, before, new = prepared.stamped, prepared.before, prepared.new
     await _replace_file(context, change, prepared)
-    reasons = await _carry_out(context, change, stamped, before, new)
+    reasons = await _apply(context, change, stamped, before, new)
     for reason in reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
     if reasons or change.skip_reload:
@@ -176,14 +184,14 @@ def _edited(change: Change, before: Document) -> Document:
 
 
 async def _file_locked(context: CommitContext, change: FileChange) -> Outcome:
-    """The configuration and its version stay; what a configuration that waits for its reload refers to waits with it."""
-    told = await change_locked(context, change)
-    reasons = told.reasons or ([PENDING] if told.awaited and context.pending and change.may_reload else ())
+    """The configuration keeps its version. A file that a configuration refers to which waits for its reload waits with it."""
+    applied = await change_locked(context, change)
+    reasons = applied.reasons or ([PENDING] if applied.awaited and context.pending and change.may_reload else ())
     return Outcome(context.current.version, reasons=tuple(reasons), live=not reasons)
 
 
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """From the draft to the published file."""
+    """Makes the draft the file. Raises Conflict, Overtaken and WriteFailed, with nothing changed."""
     current, stamped = context.current, prepared.stamped
     await context.running.observe()
     await current.notice_aside()
@@ -202,14 +210,14 @@ async def _replace_file(context: CommitContext, change: Change, prepared: Prepar
 
 
 def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> bool:
-    """Whether a file that the document refers to was changed since HAProxy has checked it."""
+    """True if a file that the document refers to has changed since the check began."""
     directory = str(context.current.path.parent)
-    changed = [path for path, number in context.published.items() if number > prepared.published]
+    changed = [path for path, number in context.published.items() if number > prepared.publications]
     return change.checked and any(references(prepared.new, str(path), directory) for path in changed)
 
 
 async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """A refused text stays as a failed transaction."""
+    """Raises Refused after the text was kept as a failed transaction."""
     try:
         await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
     except Refused:
@@ -220,7 +228,7 @@ async def _check(context: CommitContext, change: Change, prepared: Prepared) -> 
 
 
 def _keep_former(context: CommitContext) -> None:
-    """The backup, and the copy of what runs; neither stands in the way of a commit."""
+    """Writes the backup and the copy of the running text; a failure of either is logged, and the commit goes on."""
     current = context.current
     if context.backups.number > 0:
         try:
@@ -232,8 +240,8 @@ def _keep_former(context: CommitContext) -> None:
     context.running.save_copy()
 
 
-async def _carry_out(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
-    """Brings the process to the new document, or says why only a reload can."""
+async def _apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
+    """Applies the change to the process; returns the reasons where only a reload can."""
     unchanged = await beside(header.same_text, before, new)
     if change.skip_reload:
         await _skip(context, change, stamped, new)
@@ -247,7 +255,7 @@ async def _carry_out(context: CommitContext, change: Change, stamped: Stamped, b
         return []
     if change.whole and (drift := context.running.drift()):
         return drift
-    return await _apply(context, stamped, before, may_wait=not change.force_reload)
+    return await _apply_live(context, stamped, before, may_wait=not change.force_reload)
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
@@ -257,38 +265,39 @@ def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -
         context.state_file.set(pending="")
 
 
-async def _apply(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool) -> list[Reason]:
-    """`may_wait`: a reload that is pending stays so; else it is carried out for this change."""
+async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool) -> list[Reason]:
+    """Runtime commands, or the reasons for a reload. `may_wait`: the change may be live although other changes wait for a reload."""
     running = context.running
     if context.reloads.awaiting:
         return [STOPPED]
-    if running.document is None or running.reasons():
-        return running.reasons()
+    if reasons := running.reasons():
+        return reasons
+    assert running.document is not None
     plan = await beside(_planned, context, running.document, stamped.document)
     if plan.reasons:
         return await _apply_ahead(context, stamped, before, plan.reasons) if context.pending and may_wait else list(plan.reasons)
-    if refused := await _carried(context, plan, stamped.document):
+    if refused := await _send(context, plan, stamped.document):
         return refused
     running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     return []
 
 
 async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> list[Reason]:
-    """The change alone, while what was committed earlier waits for its reload."""
+    """Applies this change alone, while earlier ones wait for their reload; returns `reasons` where that cannot be done."""
     running = context.running
     assert running.document is not None
     wanted = await beside(ahead, running.document, before, stamped.document)
     plan = await beside(_planned, context, running.document, wanted) if wanted else None
     if wanted is None or plan is None or plan.reasons:
         return list(reasons)
-    if refused := await _carried(context, plan, stamped.document):
+    if refused := await _send(context, plan, stamped.document):
         return refused
     running.is_ahead(wanted)
     return []
 
 
-async def _carried(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
-    """Nothing where HAProxy took all commands. If not, nobody knows what it does now, and only a reload will do."""
+async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
+    """Sends the commands of a plan. After a failure the state of the worker is unknown, and the reasons for a reload are returned."""
     try:
         if plan.commands:
             await commands.apply(context.runtime, plan.commands)
@@ -301,7 +310,7 @@ async def _carried(context: CommitContext, plan: Plan, document: Document) -> li
 
 
 def _planned(context: CommitContext, running: Document, new: Document) -> Plan:
-    """What is in the file has to reach the process, whatever goes wrong while the way there is sought."""
+    """The plan; a reload where planning itself fails, since the file has been replaced already."""
     try:
         return context.plan(running, new, context.runtime.capabilities)
     except Exception:
@@ -310,7 +319,7 @@ def _planned(context: CommitContext, running: Document, new: Document) -> Plan:
 
 
 async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
-    """No reload, whatever the text says; only what the client names is done."""
+    """Sends the runtime actions that the client named, and nothing else. Raises RuntimeFailure."""
     running = context.running
     if context.pending is None:
         context.state_file.set(pending="")
@@ -326,7 +335,7 @@ async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: D
 
 
 async def _is_done(context: CommitContext, plan: Plan) -> bool:
-    """Whether the process is seen to do already what a plan would make it do."""
+    """True if a re-read shows that the process already does what the plan would make it do."""
     if plan.reasons or not all(command.check for command in plan.commands):
         return False
     try:

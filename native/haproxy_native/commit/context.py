@@ -1,4 +1,4 @@
-"""All that a commit works on: the file, the process and what surrounds them, for one haproxy.cfg."""
+"""What a commit works on: the file, the process and their surroundings, for one haproxy.cfg."""
 
 import asyncio
 import time
@@ -28,7 +28,7 @@ Planner = Callable[[Document, Document, Capabilities], Plan]
 
 
 class LoadedText(NamedTuple):
-    """What HAProxy is made to read."""
+    """The text that HAProxy was made to read."""
 
     document: Document
     fingerprint: str
@@ -37,11 +37,11 @@ class LoadedText(NamedTuple):
 
 @dataclass
 class CommitContext:
-    """`lock` is held from the last comparison of a change to its publication, with what is sent to the worker, and by a reload at work:
-    never while HAProxy checks anything. `stored_lock` is held in addition, outside it, by changes of stored files.
+    """`lock` is held from the last comparison of a change to its publication, runtime commands included, and during a reload; never while
+    HAProxy checks a text. Changes of stored files hold `stored_lock` as well, which is taken first.
 
-    `published` has for each stored file that was changed the number of that change. `works`: commits that
-    have not ended. `accepted` is the fingerprint of the last committed text that HAProxy accepted.
+    `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
+    the last committed text that HAProxy accepted.
     """
 
     current: Current
@@ -68,18 +68,18 @@ class CommitContext:
         return self.reloads.pending
 
     def note_published(self, path: Path) -> None:
-        """A stored file is another one now: texts that refer to it have to be checked anew."""
+        """Counts a change of a stored file; texts that refer to it and are being checked are checked again."""
         self.publications += 1
         self.published[path] = self.publications
 
     async def ask_haproxy(self, files: Sequence[Checked], transaction_id: str | None = None) -> list[Message]:
-        """HAProxy's warnings about drafts of the files. Raises Refused, CheckImpossible and BadRequest."""
+        """Checks drafts of the files with HAProxy and returns its warnings. Raises Refused, CheckImpossible and BadRequest."""
         with self.validating():
             return await check(files, self.check, transaction_id=transaction_id)
 
     @contextmanager
     def validating(self) -> Iterator[None]:
-        """What is done inside counts as one check by HAProxy."""
+        """Records its body as one check by HAProxy."""
         began, outcome = time.monotonic(), "impossible"
         try:
             yield
@@ -92,7 +92,7 @@ class CommitContext:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[LoadedText]:
-        """While HAProxy reads the file, and until its outcome is known, nobody changes it."""
+        """Holds the lock while HAProxy loads the file, until the outcome is known."""
         async with self.lock:
             with suppress(Unreadable):
                 await self.current.notice_aside()

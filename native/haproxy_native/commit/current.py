@@ -1,6 +1,6 @@
-"""The configuration as it is: what the file holds, its document and its version, and how an edit by somebody else is noticed.
+"""The current configuration: its document, version and fingerprint, and how edits of the file from outside are noticed.
 
-The three agree at every moment. An outsider's text is taken over as it is, under a higher version, and not rewritten.
+The three always agree. A text that was edited outside becomes the next version as it is, without being rewritten.
 """
 
 import asyncio
@@ -18,17 +18,20 @@ from haproxy_native.errors import WriteFailed
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 
-# Nanoseconds; the kernel's clock for files goes on every 10 ms, or more often.
+# Nanoseconds; the kernel's clock for files advances every 10 ms, or more often.
 _TICK = 20_000_000
 Result = TypeVar("Result")
 
 
 class Overtaken(Exception):
-    """Another document is current now."""
+    """The document or a file that it refers to was replaced after the change was prepared."""
+
+    def __str__(self) -> str:
+        return "the file was changed meanwhile"
 
 
 class Reading(NamedTuple):
-    """What was read: how the file looked before, its bytes, and the document where they differ from those known."""
+    """What was read: the file's stamp before the read, its bytes, and the document, None where the bytes are the known ones."""
 
     seen: tuple[Seen | SeenAll | None, bool]
     data: bytes
@@ -52,9 +55,9 @@ class Current:
         self._seen: Seen | SeenAll | None = None
         self._settled = False
         self._installing = False
-        # A write failed, and perhaps the way back, too.
+        # A write failed, and restoring the file may have failed, too.
         self._torn = False
-        # Raised with every change of what is known: a reading that began before one is out of date.
+        # Counts changes of what is known; a reading that began before the last one is out of date.
         self._turn = 0
         self._works: set[asyncio.Task[Any]] = set()
 
@@ -63,11 +66,11 @@ class Current:
         return self.file.path
 
     def open(self) -> bool:
-        """Takes the file as it is, without counting; whether it is as it was last known. Raises Unreadable."""
+        """Reads the file and keeps its version; returns True if it is as it was last known. Blocks; raises Unreadable."""
         return self._opened(self._read())
 
     async def open_aside(self) -> bool:
-        """The same; the file is read in a thread."""
+        """As `open`; the file is read in a thread."""
         turn = -1
         while turn != self._turn:
             turn = self._turn
@@ -75,11 +78,11 @@ class Current:
         return self._opened(reading)
 
     def notice(self) -> bool:
-        """Takes over what somebody else wrote, as the next version; False when nobody did. Raises Unreadable."""
+        """Takes over an edit from outside as the next version; returns False if there was none. Blocks; raises Unreadable."""
         return not self._is_as_known() and self._took_over(self._read())
 
     async def notice_aside(self) -> bool:
-        """The same; the file is read in a thread, so that a large one keeps no other coroutine waiting. Raises Unreadable."""
+        """As `notice`; the file is read in a thread, so that a large file does not block the event loop. Raises Unreadable."""
         while not self._is_as_known():
             turn = self._turn
             # Putting a torn file back writes it, which nothing else may do meanwhile.
@@ -105,7 +108,7 @@ class Current:
         return Reading(seen, data, None if fingerprint(data) == self.fingerprint else self._parsed(data))
 
     def _took_over(self, reading: Reading) -> bool:
-        """Whether it is another text than the one known."""
+        """True if the text differs from the known one."""
         self._torn = False
         if (document := reading.document) is None:
             self._seen, self._settled = reading.seen
@@ -114,7 +117,7 @@ class Current:
         return True
 
     async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """The result of work that is about the current document; it is cancelled when that is replaced. Raises Overtaken."""
+        """Awaits work on the current document; it is cancelled and Overtaken raised when another document becomes current."""
         task, own = asyncio.ensure_future(work), asyncio.current_task()
         self._works.add(task)
         try:
@@ -129,16 +132,16 @@ class Current:
 
     @property
     def settled(self) -> bool:
-        """Whether another write would have to look otherwise; one that follows another at once need not."""
+        """True once the timestamp is more than 20 ms old, so that any later write must change it; until then `notice` re-reads the file."""
         return self._settled
 
     def touched(self) -> Seen | SeenAll | None:
-        """How the file looks, where it does not look as we know it."""
+        """The file's stamp, where it differs from the known one; else None."""
         seen = self.file.seen()
         return None if seen == self._seen or self._installing else seen
 
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
-        """The document's bytes under a version, as a draft. Raises WriteFailed."""
+        """Writes the document under a version to a draft. Raises WriteFailed."""
         stamped = self.stamp(document, version, banner=banner)
         return stamped, self.file.draft(stamped.data, name)
 
@@ -161,7 +164,7 @@ class Current:
         return patches.sharing(Document.parse(data, outline=self._outline), self.document, read=True)
 
     def _look(self) -> tuple[Seen | SeenAll | None, bool]:
-        """How the file looks, and whether another write since would have to look otherwise: clocks of files tick slowly."""
+        """The file's stamp, and whether a later write must change it: the kernel's clock for files advances every 10 ms at most."""
         now, seen = time.time_ns(), self.file.seen()
         return seen, seen is None or now - seen.written > _TICK
 

@@ -1,6 +1,6 @@
-"""A change of a stored file on its way through the commit: entered into the ledger, written, then told to the worker.
+"""A change of a stored file as part of a commit: entered into the ledger, written, then applied to the worker.
 
-How the worker learns of it is asked of the file's store. What HAProxy refuses leaves file and process as they were.
+The file's store plans how it is applied. A change that HAProxy refuses leaves file and process as they were.
 """
 
 import asyncio
@@ -28,24 +28,23 @@ ASKED = Reason("", 0, "", "a reload was asked for")
 
 
 class Store(Protocol):
-    """What the commit asks of a store (native/haproxy_native/storage/store.py)."""
+    """What the commit needs of a store (native/haproxy_native/storage/store.py)."""
 
     @property
     def name(self) -> str: ...
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        """How the worker gets to know of a file that will hold what now stands at `content`, or that will be gone."""
+        """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
 
 
 @dataclass(frozen=True)
 class FileChange:
     """`draft` becomes the file; without one the file is deleted.
 
-    `check` is called under the lock, before anything happens, and raises what speaks against the change. `compose`, where it can only
-    then be told what the change is, gives it. `steps`, where the caller knows better than the store what to tell the worker; they are
-    `partial` when they tell of this change only, not of all that the file holds. `may_reload`: no reload is scheduled otherwise.
-    Without `live` the worker is told by a reload only. `along` are drafts of files that are read along with it, such as a key in a file
-    of its own: they are installed before it, and undone with it.
+    `check` is called under the lock before anything is changed, and raises to refuse the change. `compose` returns the change to make,
+    where it depends on the state under the lock. `steps` replace those of the store's plan; `partial` ones apply this change only, not all
+    that the file holds. Without `may_reload` no reload is scheduled. Without `live` only a reload applies it. `along` are drafts of files
+    that are read with it, such as a key in a file of its own: they are installed before it, and undone with it.
     """
 
     store: Store
@@ -73,31 +72,34 @@ class FileChange:
 
 @dataclass(frozen=True)
 class FileOutcome:
-    """What the worker knows of a changed file: all there is to know, or the reasons for a reload; `awaited` as in the plan, and only where
-    the worker has not taken the file live."""
+    """`reasons` for a reload, empty where the worker has the file. `awaited` as in the plan, and only where the worker has not taken the
+    file live."""
 
     reasons: Sequence[Reason] = ()
     awaited: bool = False
 
 
 async def change_locked(context: CommitContext, change: FileChange) -> FileOutcome:
-    """All but the reload, for who holds the lock. Raises what the check raises, WriteFailed and NotTaken, with nothing changed."""
+    """Commits without reloading. The caller holds the lock; `reasons` say whether a reload is needed.
+
+    Raises what the check raises, WriteFailed and NotTaken, with nothing changed.
+    """
     try:
         await notice(context)
         change.check()
         if change.compose:
             change = await change.compose()
-        return await _carried_out(context, change)
+        return await _apply(context, change)
     finally:
         for draft in change.drafts:
             draft.discard()
 
 
-async def _carried_out(context: CommitContext, change: FileChange) -> FileOutcome:
+async def _apply(context: CommitContext, change: FileChange) -> FileOutcome:
     plan = await planned(context, change)
     if not plan.used and not plan.steps:
         await asyncio.to_thread(_install, change)
-        _published(context, change)
+        _note_published(context, change)
         return FileOutcome([ASKED] if change.force_reload else [], plan.awaited)
     try:
         await asyncio.to_thread(_begin, context, change)
@@ -106,17 +108,17 @@ async def _carried_out(context: CommitContext, change: FileChange) -> FileOutcom
         with suppress(WriteFailed):
             await asyncio.to_thread(_undo, context, change)
         raise
-    _published(context, change)
-    return await _tell(context, change, plan)
+    _note_published(context, change)
+    return await _apply_live(context, change, plan)
 
 
-def _published(context: CommitContext, change: FileChange) -> None:
+def _note_published(context: CommitContext, change: FileChange) -> None:
     for path in change.paths:
         context.note_published(path)
 
 
 async def notice(context: CommitContext) -> None:
-    """What others did: another text, another worker."""
+    """Takes note of another text and of another worker."""
     await context.current.notice_aside()
     await context.running.observe()
     known = context.state_file.value
@@ -131,7 +133,7 @@ async def planned(context: CommitContext, change: FileChange) -> FilePlan:
     return plan if change.steps is None else replace(plan, steps=change.steps, reasons=())
 
 
-async def _tell(context: CommitContext, change: FileChange, plan: FilePlan) -> FileOutcome:
+async def _apply_live(context: CommitContext, change: FileChange, plan: FilePlan) -> FileOutcome:
     reasons, may_reload = plan.reasons, change.may_reload or change.force_reload
     if plan.steps:
         try:
@@ -185,11 +187,11 @@ def _install(change: FileChange) -> None:
 
 async def _finish(context: CommitContext, store: Store, path: Path) -> None:
     there = await asyncio.to_thread(path.exists)
-    await _tell(context, FileChange(store, path), await store.plan(context, path, path if there else None))
+    await _apply_live(context, FileChange(store, path), await store.plan(context, path, path if there else None))
 
 
 async def resume(context: CommitContext, stores: Mapping[str, Store]) -> None:
-    """At start: what a crash cut off is finished, or undone where HAProxy refuses it."""
+    """At start: finishes the changes that a crash interrupted, or undoes those that HAProxy refuses."""
     known, interrupted = context.state_file.value, context.ledger.interrupted
     untouched = {name for name in interrupted if context.ledger.is_untouched(Path(name))}
     for name in interrupted:

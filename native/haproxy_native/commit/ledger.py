@@ -1,7 +1,7 @@
-"""The ledger of stored files that the worker has not read as they are, with what they held before.
+"""The ledger of stored files that the worker has not read as they are, with their former contents.
 
-A change is entered before its file is touched, and leaves the ledger when the worker has it. So whatever is refused, cut off, or
-lost with a failed reload can be put back. Former contents stand in a directory of their own, which nobody but this process may open.
+A change is entered before its file is written, and removed when the worker has it, so that what is refused, interrupted or part of a
+failed reload can be put back. Former contents are in a directory of their own, readable by this process only.
 """
 
 import json
@@ -32,8 +32,8 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class PendingFile:
-    """`former` names the copy of what the worker has; `state` says what becomes of the file: a scheduled reload will read it, or
-    any will. While a change is under way `before` names the copy of what the file held when it began, and `along` the file that is changed
+    """`former` names the copy of what the worker has. `state`: WAITING where a reload is scheduled for the file, SKIPPED where the next
+    reload reads it. During a change `before` names the copy of what the file held when it began, and `along` the file that is changed
     next, where both are one change. `since`: nanoseconds.
     """
 
@@ -51,13 +51,13 @@ class Ledger:
     def __init__(self, directory: Path) -> None:
         self.path, self._former, self._journals = directory / "stored.json", directory / "former", directory
         self.entries: dict[str, PendingFile] = {}
-        self._told: dict[str, int] = {}
+        self._applied: dict[str, int] = {}
 
     def open(self) -> None:
-        """Reads what an earlier process left, and drops copies that no entry names."""
+        """Reads the ledger of an earlier process, and deletes copies that no entry names."""
         with suppress(OSError, ValueError, TypeError):
             kept = json.loads(self.path.read_bytes())
-            self.entries, self._told = {path: PendingFile(**owed) for path, owed in kept["owed"].items()}, kept["told"]
+            self.entries, self._applied = {path: PendingFile(**owed) for path, owed in kept["owed"].items()}, kept["told"]
         with suppress(OSError):
             for copy in self._former.iterdir():
                 self._drop(copy.name)
@@ -69,30 +69,30 @@ class Ledger:
 
     @property
     def waits(self) -> bool:
-        """Whether a reload was promised for some file."""
+        """True if a reload is scheduled for some file."""
         return any(owed.state == WAITING for owed in self.entries.values())
 
     def begin(self, path: Path, store: str, along: str = "") -> None:
-        """The file is about to change, and then the one `along` which it is read, if any."""
+        """Enters a change that is about to begin; `along` is the file with which this one is read, if any."""
         before = self._copy(path)
         owed = self.entries.get(str(path)) or PendingFile(store, before)
         self._enter(path, replace(owed, before=before, along=along))
 
     def in_step(self, path: Path) -> None:
-        """The worker does what the file says."""
+        """Removes the entry: the worker has the file as it is."""
         if owed := self.entries.pop(str(path), None):
-            self._told[str(path)] = _written(path)
+            self._applied[str(path)] = _written(path)
             self._settle()
             self._drop(owed.former, owed.before or ABSENT)
 
     def owe(self, path: Path, state: str) -> None:
-        """The file is changed, and a reload will tell the worker."""
+        """Records that the file is changed and the worker needs a reload for it."""
         owed = self.entries[str(path)]
         self._enter(path, replace(owed, state=state, before=None, since=_written(path)))
         self._drop(owed.before or ABSENT)
 
     def undo(self, path: Path) -> None:
-        """The file is again what it was when the change began."""
+        """Puts the file back to what it held when the change began."""
         owed = self.entries[str(path)]
         if not self.is_untouched(path):
             self._put(path, owed.before or ABSENT)
@@ -103,7 +103,7 @@ class Ledger:
             self.in_step(path)
 
     def put_back(self) -> list[str]:
-        """A reload failed: every file is again what the worker has. The paths; one that cannot be written stays owed."""
+        """Puts every file back to what the worker has; returns their paths. One that cannot be written stays in the ledger."""
         back = []
         for path, owed in list(self.entries.items()):
             try:
@@ -115,29 +115,29 @@ class Ledger:
         return back
 
     def loaded(self) -> None:
-        """The worker has read every file."""
+        """Removes every entry: a worker has read all files."""
         if self.entries:
             copies = [name for owed in self.entries.values() for name in (owed.former, owed.before or ABSENT)]
-            self.entries, self._told = {}, {}
+            self.entries, self._applied = {}, {}
             self._settle()
             self._drop(*copies)
 
     def loaded_by(self, worker: Worker) -> None:
-        """A worker has read what was written before it began, whoever started it."""
+        """Removes the entries of files that were written before the worker started."""
         for path, owed in list(self.entries.items()):
             if owed.before is None and started_after(worker, owed.since / 1e9):
                 self.in_step(Path(path))
 
     def was_read(self, path: Path, worker: Worker) -> bool:
-        """Whether a worker began after the file became what it is."""
+        """True if the worker started after the file was last written."""
         return started_after(worker, _written(path) / 1e9)
 
     def is_known(self, path: Path, worker: Worker) -> bool:
-        """Whether a worker has heard of the file as it is; not so where somebody else has edited it since."""
-        return self._told.get(str(path)) == _written(path) or self.was_read(path, worker)
+        """True if the worker has the file as it is; False after an edit from outside."""
+        return self._applied.get(str(path)) == _written(path) or self.was_read(path, worker)
 
     def is_untouched(self, path: Path) -> bool:
-        """Whether a change that is under way has not reached the file yet."""
+        """True if a change that has begun has not been written to the file yet."""
         before = self.entries[str(path)].before
         copy = self._former / before if before else None
         if copy is None or not path.exists():
@@ -145,7 +145,7 @@ class Ledger:
         return _same(path, copy)
 
     def _enter(self, path: Path, owed: PendingFile) -> None:
-        """On disk as in memory, or neither."""
+        """Writes an entry to disk and memory, or to neither. Raises WriteFailed."""
         entries = self.entries
         self.entries = {**entries, str(path): owed}
         try:
@@ -163,10 +163,10 @@ class Ledger:
             log.warning("%s", error)
 
     def _write(self) -> None:
-        told = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._told}
+        kept = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._applied}
         try:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.path, json.dumps(told, indent=2).encode() + b"\n")
+            write_copy(self.path, json.dumps(kept, indent=2).encode() + b"\n")
         except OSError as error:
             raise WriteFailed(ownership.failed(f"cannot write {self.path}", error, self.path)) from error
 

@@ -1,4 +1,4 @@
-"""After a restart of the server: what became of the reloads that the former process left open, and which of them is carried out now."""
+"""After a restart of the server: settles the reloads that the former process left open, and schedules what is still pending."""
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.planning.outcome import Reason
@@ -8,7 +8,7 @@ RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pe
 
 
 def resume(context: CommitContext, *, edited: bool) -> None:
-    """At start, when it is known what the worker runs. `edited`: the file is not what the former process knew."""
+    """At start, after `Running.recall`. `edited`: the file is not what the former process knew."""
     records = context.reloads.records
     owed = (
         context.current.fingerprint in context.state_file.value.pending.split() and context.running.document is not context.current.document
@@ -21,7 +21,7 @@ def resume(context: CommitContext, *, edited: bool) -> None:
 
 
 def _ended(record: Record, context: CommitContext, *, owed: bool, edited: bool) -> Record | None:
-    """The record with its outcome; None where only a reload will tell."""
+    """The record with its outcome; None where another reload decides."""
     if record.phase == Phase.REFUSED and record.version is not None and context.current.version > record.version:
         # The file has been put back already.
         return record.failed(record.error or INTERRUPTED)

@@ -1,7 +1,7 @@
 """The running document: the text that the worker in service has loaded, plus every confirmed live change.
 
-It is known from what we loaded ourselves, remembered across restarts, or proven: a worker that started after the file was last
-written has loaded that file. Else it is not known, and the next change reloads. A copy of it (`.lkg`) is what a failed reload goes back to.
+It is known from a reload, from the state file, or since the worker started after the file was last written. Else it is None, and the
+next change reloads. A failed reload restores its copy (`.lkg`).
 """
 
 import logging
@@ -22,8 +22,8 @@ _TICK = time.clock_getres(5)
 
 
 class Running:
-    """`document` is None while nobody knows; `doubt` says why the worker may not do what the document says. `answers`: whether
-    it did when it was last asked."""
+    """`document` is None while it is not known; `doubt` says why the worker may not do what the document says. `answers`: True if the
+    worker answered when it was last asked."""
 
     def __init__(self, current: Current, runtime: Runtime, state_file: StateFile, copy: Path) -> None:
         self._current, self._runtime, self._state_file, self.copy = current, runtime, state_file, copy
@@ -41,11 +41,11 @@ class Running:
         return [Reason("", 0, "", "HAProxy does not answer")] if self.is_expected and not self.answers else []
 
     def drift(self) -> list[Reason]:
-        """What the worker does otherwise than this document, since it was changed there alone; a reload will end it."""
+        """Runtime-only changes, which the next reload discards."""
         return [Reason("", 0, "", f"{each} was changed in the running process alone") for each in self._state_file.value.drift]
 
     def drifts(self, what: str, before: str, after: str) -> None:
-        """`what` was changed in the worker alone, from one state to another; nothing is left of it when it is as it was at first."""
+        """Records a runtime-only change of `what`, and removes it again once the first value is back."""
         drift = dict(self._state_file.value.drift)
         if drift.setdefault(what, before) == after:
             del drift[what]
@@ -81,7 +81,7 @@ class Running:
         self.save_copy()
 
     async def observe(self) -> None:
-        """Asks who the worker is; one that somebody else started has loaded the file if that is older."""
+        """Asks for the worker's pid and start; one that was started from outside has loaded the file if the file is older."""
         try:
             worker = await self._runtime.worker()
         except RuntimeFailure:

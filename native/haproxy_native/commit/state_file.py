@@ -1,4 +1,4 @@
-"""What must survive a restart of the server, in one small file: the version of an outside edit, and what the worker has loaded."""
+"""What must survive a restart of the server, in one small file: the version of an edit from outside, and what the worker has loaded."""
 
 import json
 import logging
@@ -21,8 +21,8 @@ class State:
     """Texts are named by their fingerprints.
 
     `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
-    `pending` are the texts that were on their way there, parted by blanks. `drift`: what was changed in that worker alone, and how it was.
-    `answered`: a worker has answered once, so that HAProxy is known to run here.
+    `pending` are the texts that it was to load next, separated by blanks. `drift`: runtime-only changes in that worker, with the value
+    before. `answered`: a worker has answered once, so that HAProxy is known to run here.
     """
 
     version: int = 0
@@ -36,9 +36,9 @@ class State:
 
 
 class StateFile:
-    """`value` is what is known, on disk but for what was only noted.
+    """`value` is in memory; the disk has it but for what was only noted.
 
-    A directory that cannot be written costs only what a restart could have known.
+    A directory that cannot be written is logged: after a restart less is known.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,7 +46,7 @@ class StateFile:
         self.value = self._written = _read(path)
 
     def note(self, **changes: Any) -> None:
-        """What the file itself tells as well, so that the disk may learn it with what is set next."""
+        """Changes memory only: recoverable from haproxy.cfg, and written with the next `set`."""
         self.value = replace(self.value, **changes)
 
     def set(self, **changes: Any) -> None:
@@ -55,7 +55,7 @@ class StateFile:
             self._write()
 
     def owe(self, former: str, new: str) -> None:
-        """A text is about to become the file, and to be loaded; until it is there, what was owed for the former one still is."""
+        """Records that the text `new` is about to become the file and to be loaded; `former` stays pending until then."""
         kept = [former] if former in self.value.pending.split() else []
         self.set(pending=" ".join([*kept, new]))
 

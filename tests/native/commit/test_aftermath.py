@@ -1,9 +1,14 @@
 """After a refused reload the file is what runs, or what somebody else made of it."""
 
+import os
 from pathlib import Path
 
+import pytest
+
 from haproxy_native.commit import aftermath
+from haproxy_native.commit.current import Overtaken
 from haproxy_native.editing import header
+from haproxy_native.errors import WriteFailed
 from tests.native.engines import adding, run, running_engine
 
 
@@ -21,6 +26,27 @@ def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
             assert b"backend c" in engine.raw(version=3), "the refused text can still be read"
 
     run(work())
+
+
+@pytest.mark.parametrize("error", [WriteFailed("no space left"), Overtaken()])
+def test_what_cannot_be_put_back_leaves_no_draft(tmp_path: Path, monkeypatch, caplog, error: Exception) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            await engine.write(adding("b"), version=1)
+            before = engine.raw(), sorted(os.listdir(tmp_path))
+
+            async def install(*_: object) -> None:
+                raise error
+
+            monkeypatch.setattr(engine.context.current, "install", install)
+            async with engine.loading() as loaded:
+                assert await aftermath.failed(engine.context, loaded) is None
+            assert (engine.raw(), sorted(os.listdir(tmp_path))) == before
+            assert engine.version() == 2
+
+    run(work())
+    assert str(error) in caplog.text
 
 
 def test_nothing_to_go_back_to(tmp_path: Path) -> None:
