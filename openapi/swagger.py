@@ -17,7 +17,7 @@ REFERENCES = {
     "#/components/parameters/": "#/parameters/",
     "#/components/responses/": "#/responses/",
 }
-NOTES = ("x-haproxy", "x-operation", "x-resources", "x-swagger", "x-guards", "x-other-names", BODY_NAME)
+NOTES = ("x-haproxy", "x-operation", "x-resources", "x-swagger", "x-filters", "x-guards", "x-other-names", BODY_NAME)
 
 Node = dict[str, Any]
 

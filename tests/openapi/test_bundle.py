@@ -17,6 +17,7 @@ ACTIONS = set(operations.METHODS)
 def test_every_operation_says_who_answers_it():
     for method, path, operation in OPERATIONS:
         who = operation["x-operation"]
+        assert set(who) <= {"resource", "parent", "action"} or set(who) <= {"handler", "store", "source", "unwritable"}, (method, path)
         if "handler" in who:
             assert re.fullmatch(r"([a-z_]+\.)+[a-z_]+", who["handler"]), (method, path)
             continue
@@ -53,6 +54,20 @@ def test_every_read_of_the_configuration_can_look_into_a_transaction():
     for method, path, operation in OPERATIONS:
         if "resource" in operation["x-operation"]:
             assert {"$ref": "#/components/parameters/transaction_id"} in operation["parameters"], (method, path)
+
+
+def test_a_status_for_unwritable_texts_stands_where_a_body_is_taken():
+    said = {operation["x-operation"].get("unwritable") for _, _, operation in OPERATIONS if "requestBody" in operation}
+    assert said == {None, 400}
+    assert not [path for _, path, operation in OPERATIONS if "unwritable" in operation["x-operation"] and "requestBody" not in operation]
+
+
+def test_a_filter_is_a_member_of_what_is_listed():
+    for method, path, operation in OPERATIONS:
+        parameters = [bundle.resolve(DOCUMENT, each["$ref"]) if "$ref" in each else each for each in operation["parameters"]]
+        for name in [each["name"] for each in parameters if each.get("x-filters")]:
+            schema = DOCUMENT["x-resources"][operation["x-operation"]["resource"]]["schema"]
+            assert (method, name in DOCUMENT["components"]["schemas"][schema]["properties"]) == ("get", True), path
 
 
 def test_a_resource_that_is_not_declared_has_no_path():

@@ -9,7 +9,8 @@ TABLE = bundle.resources()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 FIELDS = set(
     "title noun kind file section schema list body key full_section parents parent_parameter parent_in member path operation "
-    "operations operation_ids suffix verbs parameters messages declared addition silent write_only fallback tag existence_first".split()
+    "operations operation_ids suffix verbs parameters messages declared addition silent write_only fallback tag existence_first "
+    "parent_needed".split()
 )
 
 
@@ -58,6 +59,19 @@ def test_sections_name_their_keyword_and_children_their_parents(name: str):
     resource = TABLE[name]
     assert ("section" in resource) == (resource["kind"] in ("section", "singleton"))
     assert bool(resource.get("parents")) == (resource["kind"] in ("named", "indexed")) == ("member" in resource)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_what_is_said_of_a_missing_parent_can_be_seen(name: str):
+    resource, messages = TABLE[name], TABLE[name].get("messages", {})
+    refused = set(resource.get("parent_needed", ())) | ({"get", "replace", "delete"} if resource["kind"] == "indexed" else set())
+    assert refused <= {"list", "get", "replace", "delete"} & set(operations.METHODS)
+    assert not refused or "parents" in resource
+    assert {situation for situation in messages if situation.startswith("orphan_")} <= {
+        "orphan_create",
+        *(f"orphan_{action}" for action in refused),
+        *(["orphan_one"] if refused - {"list"} else []),
+    }
 
 
 @pytest.mark.parametrize(("name", "parent"), children())

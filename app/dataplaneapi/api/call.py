@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
 
 JSON = "application/json"
-RUNTIME = "/services/haproxy/runtime/"
 
 
 def _no_deadline(seconds: float) -> None:
@@ -102,9 +101,7 @@ async def json_call(request: Request) -> Call:
     check_outermost(value, declared.schema, services.schemas)
     _check_force(call)
     _check_parent(call)
-    # What no file can hold breaks a schema; what no command can hold is a mistake of its own.
-    unwritable = 400 if call.operation.path.startswith(RUNTIME) else 422
-    call.sent = value
+    call.sent, unwritable = value, call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
     call.body = await beside_if(large, validated, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return call
@@ -137,7 +134,7 @@ def _check_parent(call: Call) -> None:
     operation, editor = call.operation, call.services.editor
     resource = editor.resources.by_name.get(operation.resource or "")
     if operation.action == "create" and operation.parent and resource and "create" in resource.existence_first:
-        parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter, ""))
+        parent = editor.resources[operation.parent], str(call.get(resource.parent_parameter or "parent_name", ""))
         editor.check_parent(call.services.engine.read(call.get("transaction_id")), resource, parent)
 
 

@@ -41,7 +41,11 @@ class Body:
 
 
 class Operation:
-    """One method of one path."""
+    """One method of one path.
+
+    `store` and `source`: which store of files, which source of service discovery it works on. `unwritable`: the status of a body with a
+    text that no line of a file can hold, or no command.
+    """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
         self.method, self.path, self.declared, self.bundle = method, path, declared, bundle
@@ -51,7 +55,9 @@ class Operation:
         self.resource: str | None = about.get("resource")
         self.parent: str | None = about.get("parent")
         self.action: str | None = about.get("action")
-        self.store: str | None = about.get("store")
+        self.store: str = about.get("store", "")
+        self.source: str = about.get("source", "")
+        self.unwritable: int = about.get("unwritable", 422)
 
     @cached_property
     def handler(self) -> Handler:
@@ -81,6 +87,12 @@ class Operation:
     def parameters(self) -> tuple[Parameter, ...]:
         shared = self.bundle["paths"][self.path].get("parameters", [])
         return tuple(Parameter.of(self._resolve(each)) for each in [*shared, *self.declared.get("parameters", [])])
+
+    @cached_property
+    def filters(self) -> tuple[str, ...]:
+        """Parameters that choose from a list the objects whose member of that name has this value."""
+        declared = map(self._resolve, self.declared.get("parameters", []))
+        return tuple(each["name"] for each in declared if each.get("x-filters"))
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:

@@ -5,11 +5,13 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 
 
+async def root(call: ReadCall) -> Response:
+    """The document has the root, and the reference answers as if it had not."""
+    raise ApiError(404, "no matching operation was found")
+
+
 async def children(call: ReadCall) -> Response:
-    base = call.operation.path.rstrip("/")
-    if not base:
-        # The document has the root, and the reference answers as if it had not.
-        raise ApiError(404, "no matching operation was found")
+    base = call.operation.path
     below = [each for each in call.services.index.operations if each.method == "GET" and each.path.rpartition("/")[0] == base]
     rows = [{"description": each.declared.get("description"), "title": each.declared.get("summary"), "url": each.path} for each in below]
     return json_response(200, [{name: text for name, text in row.items() if text} for row in rows])

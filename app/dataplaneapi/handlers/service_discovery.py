@@ -1,4 +1,4 @@
-"""The definitions of service discovery; which kind is meant stands in the path."""
+"""The definitions of service discovery. Which kind of source is meant stands with the operation, as `source`."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
@@ -6,7 +6,7 @@ from haproxy_native.discovery.discovery import Definitions
 
 
 def _meant(call: Call) -> Definitions:
-    return call.services.discovery.kinds[call.operation.path.split("/")[2]]
+    return call.services.discovery.kinds[call.operation.source]
 
 
 async def list_all(call: ReadCall) -> Response:

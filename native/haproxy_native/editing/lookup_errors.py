@@ -19,6 +19,7 @@ KINDS: Mapping[str, type[NativeError]] = {
 
 # How a missing parent is reported where a child was to be read, replaced or deleted.
 ORPHANS = {"absent": "orphan_get", "absent_replace": "orphan_replace", "absent_delete": "orphan_delete"}
+ACTIONS = {"absent": "get", "absent_replace": "replace", "absent_delete": "delete"}
 
 
 def word_of(parent: Resource) -> str:
@@ -61,12 +62,12 @@ def absent_parent(resource: Resource, parent: tuple[Resource, str], situation: s
 
 def tells_orphans(resource: Resource, situation: str) -> bool:
     """Whether a child of a parent that does not exist is an error about the parent."""
-    return resource.kind == "indexed" or bool({ORPHANS[situation], "orphan_one"} & resource.messages.keys())
+    return resource.kind == "indexed" or ACTIONS[situation] in resource.parent_needed
 
 
 def lists_orphans(resource: Resource) -> bool:
     """Whether the children of a parent that does not exist are an empty list."""
-    return not {"orphan", "orphan_list"} & resource.messages.keys()
+    return "list" not in resource.parent_needed
 
 
 def message(resource: Resource, situation: str, default: str, **values: object) -> str:

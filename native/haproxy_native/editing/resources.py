@@ -14,6 +14,7 @@ class Resource:
     the parameter that names where it stands.
 
     `existence_first`: the actions before which the object, or for create its parent, is looked up, ahead of the version and of the body.
+    `parent_needed`: the actions that are refused for a missing parent; else its list is empty, and one object of it is missing.
     `file`: what has such sections, where it is not the configuration. `silent`: a change that waits for a reload is answered without a
     body. `write_only`: members that are written, but never shown; one that is absent stays. `fallback`: the member of a frontend that names
     the backend for whatever no rule sends elsewhere.
@@ -34,6 +35,7 @@ class Resource:
     silent: bool = False
     write_only: tuple[str, ...] = ()
     existence_first: tuple[str, ...] = ()
+    parent_needed: tuple[str, ...] = ()
     fallback: str = ""
     messages: Mapping[str, Any] = field(default_factory=dict)
 
@@ -79,6 +81,7 @@ def _resource(name: str, row: Mapping[str, Any]) -> Resource:
         parents=tuple(row.get("parents", ())),
         write_only=tuple(row.get("write_only", ())),
         existence_first=tuple(row.get("existence_first", ())),
+        parent_needed=tuple(row.get("parent_needed", ())),
         **known,
     )
 

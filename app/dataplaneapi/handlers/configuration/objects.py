@@ -22,8 +22,6 @@ from haproxy_native.errors import Missing, NoParent, OtherName
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
 Document = Any
-# Query parameters of lists that name a member of their objects.
-FILTERS = ("acl_name",)
 
 
 @dataclass(frozen=True)
@@ -72,8 +70,7 @@ def target(call: Call, *, one: bool) -> Target:
     key = call.values[names.pop()] if one and names else None
     parent: Parent = None
     if operation.parent is not None:
-        parameter = call.services.bundle["x-resources"][operation.resource].get("parent_parameter")
-        name = call.values[names[0]] if names else call.get(parameter, "") if parameter else ""
+        name = call.values[names[0]] if names else call.get(resource.parent_parameter, "")
         parent = (editor.resources[operation.parent], name)
     return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
 
@@ -86,7 +83,7 @@ async def read_all(call: ReadCall) -> Response:
 
 
 def _listed(call: Call, asked: Target, document: Document) -> Response:
-    wanted = {name: call.values[name] for name in FILTERS if name in call.values}
+    wanted = {name: call.values[name] for name in call.operation.filters if name in call.values}
     objects = [each for each in asked.objects(document) if all(each.get(name) == value for name, value in wanted.items())]
     unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
     told: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []

@@ -17,7 +17,7 @@ from haproxy_native.storage.upload import Upload
 def store_of(call: Call) -> Store:
     """Raises ApiError where no directory is set for it."""
     stores: dict[str, Store] = call.services.engine.stores
-    name = call.operation.store or ""
+    name = call.operation.store
     if name not in stores:
         raise ApiError(404, f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
     return stores[name]

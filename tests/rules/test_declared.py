@@ -1,0 +1,76 @@
+"""What a request does follows from the words of its declaration, never from its path, its id or the name of its collection."""
+
+import ast
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.rules.sources import CHECKOUT, sources, tree
+
+RULES = tomllib.loads(Path(__file__).with_name("declared.toml").read_text())
+DOCUMENT = json.loads((CHECKOUT / "openapi/generated/dataplane.json").read_text())
+FILES = [path for path in sources("app") if path.parts[2] in ("api", "handlers")]
+PATHS = {f"/{path.split('/')[1]}" for path in DOCUMENT["paths"]} - {"/"}
+NAMES = set(DOCUMENT["x-resources"]) | {operation["operationId"] for item in DOCUMENT["paths"].values() for operation in item.values()}
+# They hold together with the name what the operation is, so whoever asks for one of them asks for a name.
+CALLED = ("path", "id", "declared")
+
+
+def asked(root: ast.AST) -> Iterator[str]:
+    """What is read of an operation that says what it is called."""
+    for node in ast.walk(root):
+        if isinstance(node, ast.Attribute) and node.attr in CALLED and ast.unparse(node.value).endswith("operation"):
+            yield node.attr
+
+
+def named(root: ast.AST) -> Iterator[str]:
+    """Literals that name a path or a collection."""
+    for node in ast.walk(root):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and is_name(node.value):
+            yield node.value
+
+
+def is_name(text: str) -> bool:
+    below = text.removeprefix("/v3")
+    return " " not in text and (text in NAMES or any(f"{below}/".startswith(f"{path}/") for path in PATHS))
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_no_file_asks_what_an_operation_is_called(path: Path) -> None:
+    assert {f"{path}:{name}" for name in asked(tree(path))} == {name for name in RULES["operation"] if name.startswith(f"{path}:")}
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_no_file_names_a_path_or_a_collection(path: Path) -> None:
+    assert sorted(named(tree(path))) == RULES["literals"].get(str(path), [])
+
+
+def test_the_lists_only_shrink() -> None:
+    assert len(RULES["operation"]) + len(RULES["literals"]) <= RULES["at_most"]
+    assert {name.partition(":")[0] for name in (*RULES["operation"], *RULES["literals"])} <= {str(path) for path in FILES}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'call.operation.path.startswith("x")',
+        'operation.id in ("getServer", 1)',
+        'kinds[call.operation.path.split("/")[2]]',
+        'call.operation.declared.get("x")',
+    ],
+)
+def test_behaviour_by_name_is_seen(text: str) -> None:
+    assert list(asked(ast.parse(text)))
+
+
+@pytest.mark.parametrize("text", ['"/services/haproxy/runtime/"', '"/v3/sidecar"', 'x in ("servers", "binds")', 'x == "replaceGlobal"'])
+def test_a_name_is_seen(text: str) -> None:
+    assert list(named(ast.parse(text)))
+
+
+@pytest.mark.parametrize("text", ['"/servicesome"', '"a text about servers"', '"/livez"', "call.operation.store", '"serversome"'])
+def test_other_texts_are_not(text: str) -> None:
+    assert not list(named(ast.parse(text)))
