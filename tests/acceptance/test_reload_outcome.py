@@ -109,7 +109,7 @@ def test_a_master_that_was_never_seen_may_come_later(tmp_path: Path) -> None:
         identity = add(sidecar, "first").headers["Reload-Id"]
         wait_until(lambda: "when HAProxy starts" in record(sidecar, identity).get("response", ""))
         with haproxy:
-            assert sidecar.outcome(identity)["status"] == "succeeded"
+            assert (outcome := sidecar.outcome(identity))["status"] == "succeeded", outcome
             check_that_all_agree(sidecar, "first")
 
 
@@ -127,7 +127,7 @@ def test_a_server_killed_while_the_command_runs_tells_the_outcome(tmp_path: Path
             wait_until(lambda: sidecar.haproxy.worker_pid() != before)
         sidecar.kill()
         sidecar.start()
-        assert sidecar.outcome(identity)["status"] == "succeeded"
+        assert (outcome := sidecar.outcome(identity))["status"] == "succeeded", outcome
         check_that_all_agree(sidecar, "first")
 
 
