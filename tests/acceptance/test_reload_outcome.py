@@ -119,7 +119,7 @@ def test_a_master_that_was_never_seen_may_come_later(tmp_path: Path) -> None:
 )
 def test_a_server_killed_while_the_command_runs_tells_the_outcome(tmp_path: Path, command: str) -> None:
     marker = tmp_path / "reached"
-    with beside(tmp_path, f"[ -e {marker} ] && exec kill -USR2 $PID\n{command.replace('reached', str(marker))}") as sidecar:
+    with beside(tmp_path, f"[ -e {marker} ] && {{ kill -USR2 $PID; exit; }}\n{command.replace('reached', str(marker))}") as sidecar:
         before = sidecar.haproxy.worker_pid()
         identity = add(sidecar, "first").headers["Reload-Id"]
         wait_until(marker.exists)
