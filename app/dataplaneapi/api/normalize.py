@@ -40,6 +40,25 @@ class Shaped:
     known: dict[str, Collection[str]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member as its object declares it: its schema, resolved, and whether it is sent to say that it is empty, 0 or false."""
+
+    place: int
+    schema: Mapping[str, Any]
+    kind: str
+    nullable: bool
+    required: bool
+    former_names: tuple[str, ...]
+
+    def is_absent(self, value: Any) -> bool:
+        if value is ABSENT or value in ("", []):
+            return True
+        if value == {}:
+            return "properties" not in self.schema
+        return not value and not isinstance(value, dict) and not self.nullable and not (value is False and self.required)
+
+
 class Schemas:
     """The schemas of the document, with references followed and `allOf` joined on first use.
 
@@ -49,6 +68,8 @@ class Schemas:
     def __init__(self, schemas: Mapping[str, Any], longest: int = 0) -> None:
         self._schemas, self._longest = schemas, longest
         self._resolved: dict[str, dict[str, Any]] = {}
+        # By the identity of an object's schema, which is kept so that it stays its own.
+        self._objects: dict[int, tuple[Mapping[str, Any], dict[str, Member]]] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         if name := schema_name(schema):
@@ -69,8 +90,19 @@ class Schemas:
 
     def shape(self, value: Any, schema: Mapping[str, Any]) -> Shaped:
         shaped = Shaped()
-        shaped.value = self._take(value, self.resolve(schema), "", shaped)
+        shaped.value = self._take(value, self.resolve(schema), self.kind(schema), "", shaped)
         return shaped
+
+    def _members(self, schema: Mapping[str, Any]) -> dict[str, Member]:
+        if (known := self._objects.get(id(schema))) is None:
+            required, made = schema.get("required", ()), {}
+            for place, (name, inner) in enumerate(schema["properties"].items()):
+                resolved = self.resolve(inner)
+                nullable = bool(inner.get("nullable", resolved.get("nullable")))
+                former = tuple(inner.get("x-former-names", ()))
+                made[name] = Member(place, resolved, self.kind(resolved), nullable, name in required, former)
+            known = self._objects[id(schema)] = schema, made
+        return known[1]
 
     def kind(self, schema: Mapping[str, Any]) -> str:
         resolved = self.resolve(schema)
@@ -84,8 +116,7 @@ class Schemas:
             resolved = self.resolve(inner) if isinstance(inner, Mapping) else {}
             yield resolved
 
-    def _take(self, value: Any, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
-        kind = self.kind(schema)
+    def _take(self, value: Any, schema: Mapping[str, Any], kind: str, path: str, shaped: Shaped) -> Any:
         if value is None or kind == "any":
             return ABSENT if value is None else value
         if isinstance(value, str) and self._too_long(value, schema, path, shaped):
@@ -107,28 +138,23 @@ class Schemas:
 
     def _list(self, value: list[Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
         items = self.resolve(schema.get("items", {}))
-        taken = [self._take(each, items, _below(path, str(place)), shaped) for place, each in enumerate(value)]
-        return [
-            {} if each is ABSENT and self.kind(items) == "object" else each
-            for each in taken
-            if each is not ABSENT or self.kind(items) == "object"
-        ]
+        kind = self.kind(items)
+        taken = [self._take(each, items, kind, _below(path, str(place)), shaped) for place, each in enumerate(value)]
+        return [{} if each is ABSENT else each for each in taken if each is not ABSENT or kind == "object"]
 
     def _object(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
-        members = schema.get("properties")
-        if members is None:
+        if "properties" not in schema:
             return self._map(value, schema, path, shaped)
+        members = self._members(schema)
         given = value if value.keys() <= members.keys() else _respelt(value, members)
         taken = {}
-        for name, inner in members.items():
-            if name in given:
-                resolved = self.resolve(inner)
-                each = self._take(given[name], resolved, _below(path, name), shaped)
-                if not _means_absent(each, {**resolved, **inner}) or (each is False and name in schema.get("required", ())):
-                    taken[name] = each
+        for member, name in sorted(((members[name], name) for name in given if name in members), key=_place):
+            each = self._take(given[name], member.schema, member.kind, _below(path, name), shaped)
+            if not member.is_absent(each):
+                taken[name] = each
         if unknown := given.keys() - members.keys():
             shaped.unknown[path], shaped.known[path] = unknown, members
-            sent = [name for name in sorted(unknown) if not _means_absent(given[name], {}) and given[name] is not None]
+            sent = [name for name in sorted(unknown) if given[name]]
             told = [(name, meant) for name in sent if (meant := _todays_name(name, members)) and meant not in taken]
             shaped.misnamed += [f'{_below(path, name)} in body is not known; did you mean "{meant}"?' for name, meant in told]
         return taken
@@ -144,8 +170,9 @@ class Schemas:
             return value
         if self.kind(inner) == "object" and "properties" not in inner:
             return value
-        keys = [key for key in value if not self._too_long(key, {}, f"a key of {path}", shaped)]
-        taken = {key: self._take(value[key], inner, _below(path, key), shaped) for key in keys}
+        kind, where = self.kind(inner), f"a key of {path}"
+        keys = [key for key in value if not self._too_long(key, {}, where, shaped)]
+        taken = {key: self._take(value[key], inner, kind, _below(path, key), shaped) for key in keys}
         return {key: each for key, each in taken.items() if each is not ABSENT}
 
 
@@ -165,20 +192,14 @@ def _respelt(value: Mapping[str, Any], members: Mapping[str, Any]) -> dict[str, 
     return {meant[name] if name in members or meant[name] not in value else name: each for name, each in value.items()}
 
 
-def _todays_name(name: str, members: Mapping[str, Any]) -> str | None:
+def _place(known: tuple[Member, str]) -> int:
+    return known[0].place
+
+
+def _todays_name(name: str, members: Mapping[str, Member]) -> str | None:
     """Of a member as older versions of the API called it, or with dashes for underscores; None for any other."""
     alike = name.replace("-", "_")
-    return next(
-        (known for known, inner in members.items() if known.replace("-", "_") == alike or name in inner.get("x-former-names", ())), None
-    )
-
-
-def _means_absent(value: Any, schema: Mapping[str, Any]) -> bool:
-    if value is ABSENT or value in ("", []):
-        return True
-    if value == {}:
-        return "properties" not in schema
-    return not value and not isinstance(value, dict) and not schema.get("nullable")
+    return next((known for known, member in members.items() if known.replace("-", "_") == alike or name in member.former_names), None)
 
 
 def _mistyped(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:

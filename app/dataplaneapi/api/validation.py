@@ -104,11 +104,9 @@ def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[An
     rest: list[tuple[Location, str, Any]] = []
     own = dict(value) if isinstance(value, dict) else value
     members = schemas.resolve(schema).get("properties", {}) if isinstance(value, dict) else {}
-    for member, inner in members.items():
-        held = value.get(member)
-        if not isinstance(held, dict | list) or len(held) <= AT_ONCE:
-            continue
-        declared = schemas.resolve(inner)
+    large = [member for member, held in value.items() if isinstance(held, dict | list) and len(held) > AT_ONCE] if members else []
+    for member in large:
+        held, declared = value[member], schemas.resolve(members.get(member, {}))
         element = declared.get("items") or declared.get("additionalProperties")
         if isinstance(element, Mapping) and (name := schema_name(element)):
             pairs = list(held.items()) if isinstance(held, dict) else list(enumerate(held))
