@@ -30,7 +30,7 @@ MASTER_BYTES = 15_360
 WORKER_BYTES = 16_000
 BATCH_BYTES = 8_000
 READING = re.compile(r"show |get |help\b")
-_NO_WORKER = re.compile(r"Can't find the target (?:PID|CLI|process)", re.IGNORECASE)
+_NO_WORKER = re.compile(r"Can't (?:find|connect to) the target (?:PID|CLI|process)", re.IGNORECASE)
 # What no version, or 2.6 alone, ends with an empty line although it was asked to show something.
 _WHOLE_ANYWAY = re.compile(r"The (?:command|payload)[a-z ]* is too big|wrong CA index after colons in .*!\n")
 

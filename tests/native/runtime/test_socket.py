@@ -126,6 +126,7 @@ def test_silence_ends_after_the_time_limit(tmp_path: Path) -> None:
         (b"Pid: 1\n", {}, "cut short after 7 characters"),
         (b"Pid: 1\nUpt", {"worker": True}, "cut short"),
         (b"Can't find the target PID matching the prefix '@1'\n", {"worker": True}, "Can't find the target"),
+        (b"Can't connect to the target CLI!\n", {"worker": True}, "Can't connect to the target"),
     ],
 )
 def test_answers_that_are_none(tmp_path: Path, answer: bytes, arguments: dict[str, object], reason: str) -> None:
