@@ -79,7 +79,7 @@ class Editor:
             return [] if section is None else [dict(each) for each in self.lines.children(section, resource).readable]
         implicit = shown_sources(document)
         return [
-            self._object(section, resource, name, bound, full=full)
+            self.as_object(section, resource, name, bound, full=full)
             for name, section, bound in zip(document.names(), document.sections, implicit, strict=True)
             if section.kind == resource.section
         ]
@@ -95,14 +95,15 @@ class Editor:
         section_found = self.section(document, resource, name)
         if section_found is None:
             raise absent_section(resource, name, full=full)
-        return self._object(section_found, resource, name, shown_source(document, section_found), full=full)
+        return self.as_object(section_found, resource, name, shown_source(document, section_found), full=full)
 
     def unparsed(self, document: Document, resource: Resource, parent: Parent) -> list[int]:
         """Indices of a collection's lines that cannot be expressed as objects."""
         section = self.section(document, *parent) if parent else None
         return self.lines.children(section, resource).unparsed if section else []
 
-    def _object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool) -> Object:
+    def as_object(self, section: Section, resource: Resource, name: str, bound: str | None, *, full: bool = False) -> Object:
+        """A section that stands in a document as its object; `bound` is its `shown_source` there."""
         own = self._own(section, resource, name, bound)
         return self._sorted(resource, {**own, **self._embedded(section, resource)}) if full else dict(own)
 

@@ -104,6 +104,7 @@ class LineShape:
         self._depth = min((len(each.literals) for each in alternatives), default=0)
         for each in alternatives:
             self._index.setdefault(self._key(each), []).append(each)
+        self._prefixes = frozenset(each.literals for each in alternatives)
 
     # -- which alternative
 
@@ -115,8 +116,8 @@ class LineShape:
         node = nodes[self._depth] if len(nodes) > self._depth else None
         return node.literals[0] if isinstance(node, Glued) and node.literals[0].endswith("(") else ""
 
-    def prefixes(self) -> set[tuple[str, ...]]:
-        return {each.literals for each in self.alternatives}
+    def prefixes(self) -> frozenset[tuple[str, ...]]:
+        return self._prefixes
 
     def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
         if len(self.alternatives) == 1:

@@ -66,12 +66,14 @@ class _Comparison:
     def __init__(self, editor: Editor, before: Document, new: Document) -> None:
         self._editor, self._before, self._new = editor, before, new
         # A proxy without `from` has that of its place.
-        self._sources = [dict(zip(_keys(each), _sources(each), strict=True)) for each in (before, new)]
+        self._old_sources, self._new_sources = (dict(zip(_keys(each), _sources(each), strict=True)) for each in (before, new))
         self._resources = [each for each in editor.resources.by_name.values() if each.section and not each.file and not each.parents]
 
     def found(self) -> Iterator[Effect]:
         old, new = Counter(_keys(self._before)), Counter(_keys(self._new))
         known = {resource.section for resource in self._resources}
+        # Several sections of such a kind are read as one.
+        merged = {resource.section for resource in self._resources if resource.kind == "singleton"}
         for resource in self._resources:
             if resource.kind == "singleton":
                 yield from self._section(resource, "")
@@ -80,37 +82,30 @@ class _Comparison:
                 if kind == resource.section and max(old[kind, name], new[kind, name]) == 1:
                     yield from self._section(resource, name)
         for key in dict.fromkeys([*old, *new]):
-            if key[0] not in known or (max(old[key], new[key]) > 1 and self._is_of_many(key)):
+            if key[0] not in known or (max(old[key], new[key]) > 1 and key[0] not in merged):
                 yield from self._texts(key)
-
-    def _is_of_many(self, key: Key) -> bool:
-        """Whether a section of that kind is one of several: those of a singleton are read as one."""
-        return next(each.kind for each in self._resources if each.section == key[0]) != "singleton"
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
         old, new = (self._editor.section(document, resource, name) for document in (self._before, self._new))
-        was, now = (sources.get((resource.section, name)) for sources in self._sources)
+        was, now = (sources.get((resource.section, name)) for sources in (self._old_sources, self._new_sources))
         if was == now and (old is new or (old and new and old.text == new.text)):
             return
         place = Place(resource, None, name)
         if old is None or new is None:
-            yield _effect(place, "", self._whole(self._before, place, old), self._whole(self._new, place, new))
+            yield _effect(place, "", self._whole(place, old, was), self._whole(place, new, now))
             return
-        yield from _members(place, self._own(self._before, place), self._own(self._new, place))
+        yield from _members(place, *(self._editor.as_object(each, resource, name, source) for each, source in ((old, was), (new, now))))
         for _, child in self._editor.resources.children(resource.name):
             yield from self._children((resource, name), child, old, new)
         if (lines := self._unknown(resource, old)) != (others := self._unknown(resource, new)):
             yield _effect(place, LINES, lines, others)
 
-    def _own(self, document: Document, place: Place) -> Object:
-        return self._editor.get_object(document, place.resource, None, place.key)
-
-    def _whole(self, document: Document, place: Place, section: Section | None) -> Object | None:
+    def _whole(self, place: Place, section: Section | None, source: str | None) -> Object | None:
         if section is None:
             return None
         unknown = self._unknown(place.resource, section)
-        found = self._editor.get_object(document, place.resource, None, place.key, full=True)
-        return {**found, LINES: unknown} if unknown else found
+        members = self._editor.as_object(section, place.resource, str(place.key), source, full=True)
+        return {**members, LINES: unknown} if unknown else members
 
     def _unknown(self, resource: Resource, section: Section) -> list[str]:
         return [section.lines[place].text.strip() for place in self._editor.unknown(section, resource)]
@@ -202,7 +197,7 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -
             raise Conflict(f"{effect.object} has lines that no object expresses, or no name")
     come = [each for each in ordered if _is_section(each) and each.old is None]
     go = [each for each in ordered if _is_section(each) and each.new is None]
-    inside = [each for each in ordered if each not in come and each not in go]
+    inside = [each for each in ordered if not _is_section(each)]
     # A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names.
     for effect in go:
         if effect.place.resource.section != DEFAULTS:
