@@ -131,7 +131,13 @@ class Named(Collection, MutableMapping[str, T]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in list(self)
+        if not isinstance(name, str):
+            return False
+        try:
+            self._home.editor.get_object(self._home.text, self._resource, self._parent, name)
+        except Missing:
+            return False
+        return True
 
     def add(self, **members: Any) -> T:
         """A new object behind the others. Raises Exists, UnknownMember and BadValue."""

@@ -130,3 +130,11 @@ def test_a_section_that_there_is_one_of_is_made_by_the_first_assignment() -> Non
     assert str(own) == TEXT
     own.traces.entries = [{"trace": "h1 sink stdout"}]  # type: ignore[list-item]
     assert lines(own) == ["traces", "    trace h1 sink stdout"]
+
+
+def test_whether_a_name_is_there() -> None:
+    own = configuration()
+    servers = own.backends["www"].servers
+    assert "web1" in servers and "web9" not in servers and 1 not in servers
+    del own.backends["www"]
+    assert "www" not in own.backends and "web1" not in servers
