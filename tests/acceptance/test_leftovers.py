@@ -1,7 +1,5 @@
 """A server that is killed while HAProxy checks a whole set leaves temporary directories; the next one removes them."""
 
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Thread
@@ -12,17 +10,11 @@ import pytest
 from tests.acceptance.quick import PLAIN, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy
+from tests.until import until
 
 CONFIG = (PLAIN + "backend app from plain\n    server one 127.0.0.1:1\n").format()
 # Lua runs while HAProxy reads its configuration.
 LINGER = "local last = os.time() + 50\nwhile os.time() < last do end\n"
-
-
-def until(seen: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not seen():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_the_next_server_removes_what_a_killed_one_has_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """haproxy.cfg and the stored files on mounts that machines and containers have: what is changed, what others edit, what a crash leaves."""
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from tests.acceptance import mounts
 from tests.acceptance.quick import PLAIN, SERVICES, Quick, is_live
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
+from tests.until import until
 
 CONFIG = (
     PLAIN
@@ -97,13 +97,6 @@ def by_rename(path: Path, text: str) -> None:
     new = path.with_name("by-others")
     new.write_text(text)
     new.replace(path)
-
-
-def until(holds: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 def edit_by_others(place: Place, sidecar: Quick, write: Callable[[Path, str], None], weight: int) -> None:

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from tests.acceptance.quick import PLAIN, Quick
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import CONFIGURATION, USER
+from tests.until import until
 
 CONFIG = PLAIN + "backend app from plain\n    server one 127.0.0.1:1\n\nfrontend site from plain\n    bind 127.0.0.1:{site}\n"
 LOGIN = {"Authorization": "Basic " + b64encode(":".join(USER).encode()).decode()}
@@ -194,10 +195,3 @@ def test_a_check_ends_with_its_client(tmp_path: Path) -> None:
             until((tmp_path / "pid").exists)
         pid = int((tmp_path / "pid").read_text())
         until(lambda: not Path(f"/proc/{pid}").exists())
-
-
-def until(seen: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not seen():
-        assert time.monotonic() < end
-        time.sleep(0.02)

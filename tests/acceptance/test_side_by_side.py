@@ -1,6 +1,5 @@
 """While HAProxy checks one change, others are answered."""
 
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ import pytest
 
 from tests.acceptance.quick import PLAIN, SERVICES, Quick
 from tests.haproxy.process import HAProxy
+from tests.until import until
 
 CONFIG = (
     PLAIN
@@ -26,7 +26,7 @@ backend app from plain
 RUNTIME = f"{SERVICES}/runtime"
 # A check of a text with this word ends when it may.
 SLOW = "slow"
-HOLD = "grep -q slow {file} && while ! [ -e {place}/go ]; do sleep 0.05; done"
+HOLD = "grep -q slow {file} && touch {place}/begun && while ! [ -e {place}/go ]; do sleep 0.05; done"
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def test_while_haproxy_checks(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
     hold = HOLD.format(file="$DATAPLANEAPI_TRANSACTION_FILE", place=tmp_path)
     with beside(tmp_path, validate_cmd=script(tmp_path / "check", f"{hold}; echo > {tmp_path}/checked; true")) as sidecar:
         slow = pool.submit(add(sidecar, SLOW))
-        time.sleep(0.3)
+        until((tmp_path / "begun").exists)
         check_that_runtime_calls_are_answered(sidecar, slow)
         assert add(sidecar, "other")().status_code == 202
         # The other has taken its version; nobody waits for the rest of the check.

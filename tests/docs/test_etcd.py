@@ -2,8 +2,7 @@
 
 import os
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from tests.haproxy.binaries import path_with_curl, program
 from tests.haproxy.process import SMALL, HAProxy, free_port
 from tests.haproxy.sidecar import USER, Sidecar
 from tests.rules.sources import CHECKOUT
+from tests.until import until
 
 KEY = "/haproxy/edge/haproxy.cfg"
 CONSUMER = CHECKOUT / "systemd/apply-from-etcd"
@@ -59,13 +59,6 @@ class Etcd:
 
     def ctl(self, *words: str, text: str | None = None) -> subprocess.CompletedProcess[str]:
         return subprocess.run(["etcdctl", *words], env=self.environment, input=text, capture_output=True, text=True, check=False)
-
-
-def until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @pytest.fixture
