@@ -1,4 +1,4 @@
-"""What a client sends back as it was shown: zeros and `false` that stand in the file, which elsewhere mean an absent member (shape.py)."""
+"""Members that a client sends back as it read them: zeros and `false` that stand in the file; elsewhere they mean absent (normalize.py)."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -37,7 +37,7 @@ _KILLED = {128 + number for number in (signal.SIGABRT, signal.SIGKILL, signal.SI
 class CheckSettings:
     """`command` (validate_cmd) replaces the call of `binary`; `before` and `after` are further files.
 
-    `confine`: whether what runs is confined (check_run.py); None: where `binary` is HAProxy itself, neither a script nor a command, which
+    `confine`: whether what runs is confined (run.py); None: where `binary` is HAProxy itself, neither a script nor a command, which
     are the operator's.
     """
 

@@ -1,0 +1,31 @@
+"""What docs/architecture.md names is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.rules.sources import CHECKOUT
+
+PAGE = (CHECKOUT / "docs" / "architecture.md").read_text()
+# Of the page's words in code: those with a slash, or a suffix that files have.
+PATHS = re.compile(r"`([\w./*-]+/[\w./*-]*|[\w-]+\.(?:py|md|yaml|toml))`|\]\(([\w./-]+)\)")
+# In the diagram, a path begins its line.
+DRAWN = re.compile(r"^    ([\w/]+/[\w*]+\.py)", re.MULTILINE)
+PLACES = (CHECKOUT, CHECKOUT / "docs", CHECKOUT / "app", CHECKOUT / "native", CHECKOUT / "app" / "dataplaneapi", CHECKOUT / "tests")
+NAMED = sorted({path for found in PATHS.findall(PAGE) for path in found if path} | set(DRAWN.findall(PAGE)))
+
+
+def test_paths_are_recognised() -> None:
+    assert {"api/router.py", "haproxy_native/planning/live.py", "decisions/README.md", "openapi/schemas/server.yaml"} <= set(NAMED)
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_what_is_named_is_there(path: str) -> None:
+    assert any(list(place.glob(path.rstrip("/"))) for place in PLACES if path), path
+
+
+def test_at_runtime_stands_where_the_page_says() -> None:
+    line = next(line for line in PAGE.splitlines() if "`at_runtime`" in line)
+    names = re.findall(r"`(openapi/\S+)`", line)
+    assert names and all("at_runtime" in Path(CHECKOUT, name).read_text() for name in names)
