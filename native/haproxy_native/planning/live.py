@@ -53,10 +53,10 @@ class Live:
         return list(found.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
-        """The member beside which a command does otherwise than a reload, where one side has it (`reload_with`)."""
-        others: Mapping[str, str | None] = self.notes.get(member, {}).get("reload_with", {})
+        """The member beside which a command does otherwise than a reload (`reload_with`): one side has it and none of its exceptions."""
+        others: Mapping[str, Sequence[str]] = self.notes.get(member, {}).get("reload_with", {})
         for other, unless in others.items():
-            if any(self._is_set(other, side) and not (unless and self._is_set(unless, side)) for side in (old, new)):
+            if any(self._is_set(other, side) and not any(self._is_set(each, side) for each in unless) for side in (old, new)):
                 return other
         return None
 

@@ -119,6 +119,12 @@ RELOADS = [
         "health_check_port cannot be changed in the running process beside agent-check",
     ),
     ([A + OFF + " addr 192.0.2.8"], [A + AGENT + " agent-addr 192.0.2.9 addr 192.0.2.8"], "agent-addr"),
+    # Neither ssl nor send-proxy holds for the checks of a server with an addr or a port of its own.
+    *(
+        ([f"{A} check {words}"], [f"{A} check {words} {own}"], f"cannot be changed in the running process beside {words.split()[0]}")
+        for words in ("ssl verify none", "send-proxy", "send-proxy-v2")
+        for own in ("addr 192.0.2.9", "port 9")
+    ),
     ([A + " hash-key addr"], ["a 192.0.2.7:80 hash-key addr"], "address cannot be changed in the running process beside hash_key"),
     ([A + " minconn 5 maxconn 10"], [A + " minconn 5"], "maxconn cannot be changed in the running process beside minconn"),
     ([A + " minconn 5 maxconn 10"], [A + " maxconn 10"], "minconn cannot be changed in the running process"),
