@@ -103,7 +103,7 @@ class Engine:
             check=settings.check,
             runtime=runtime,
             state_file=state_file,
-            plan=plan or partial(planning.plan, preceded=bool(settings.check.before)),
+            plan=plan or partial(planning.plan, preceded=bool(settings.check.before), stored=self._naming),
             reloads=self.reloads,
             ledger=Ledger(settings.storage),
         )
@@ -111,6 +111,10 @@ class Engine:
         self.stores = Stores(settings.directories, settings.storage)
         self._loaded: LoadedText | None = None
         self._watching = Background("watching the files")
+
+    def _naming(self, document: Document, backend: str) -> str:
+        maps = self.stores.get("maps")
+        return maps.naming(self.context, document, backend) if isinstance(maps, MapStore) else ""
 
     async def start(self) -> None:
         """Finishes what a crash cut off and reads everything. Raises Unreadable."""

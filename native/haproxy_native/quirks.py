@@ -48,6 +48,12 @@ LACKS = (
         "The operations are refused, with HAProxy's words",
         "acme status",
     ),
+    Lack(
+        (3, 4),
+        "Backends come and go in the running process",
+        "A new backend, and one that is deleted, takes a reload",
+        "add backend",
+    ),
 )
 
 

@@ -32,7 +32,7 @@ def limited_by(document: Document, frontend: Section) -> str:
     """The name of a backend in which the frontend's limit changes what a server gets; empty where there is none."""
     targets = set(_targets(document, frontend))
     for section in document.sections:
-        if section.kind in SERVED and (section is frontend or targets & {section.name, UNKNOWN}) and _is_limited(document, section):
+        if section.kind in SERVED and (section is frontend or targets & {section.name, UNKNOWN}) and is_limited(document, section):
             return section.name
     return ""
 
@@ -44,7 +44,8 @@ def _targets(document: Document, frontend: Section) -> Iterator[str]:
             yield UNKNOWN if "$" in words[1] else unquoted(words[1])
 
 
-def _is_limited(document: Document, section: Section) -> bool:
+def is_limited(document: Document, section: Section) -> bool:
+    """Whether what a server of the section gets follows from a limit that HAProxy computes."""
     keyword, note = _computed()
     words = list(_words(document, section))
     explicit = any(line[0] == keyword and line[1:] != ("0",) for line in words)

@@ -59,7 +59,9 @@ def reason_at(document: Document, section: Section, place: int, why: str) -> Rea
 
 
 def line_of(document: Document, section: Section, place: int) -> int:
-    """The number of a section's line in its file, from 1."""
+    """The number of a section's line in its file, from 1; 0 where the section is gone."""
+    if section not in document.sections:
+        return 0
     before = [each for each in document.sections[: document.sections.index(section)] if each.file == section.file]
     text = ("" if section.file else document.preamble) + "".join(each.lead + each.text for each in before) + section.lead
     return text.count("\n") + place + 1

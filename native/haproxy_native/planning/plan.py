@@ -3,6 +3,7 @@
 What differs is found by meaning: comments, blank lines, indents and units do not count.
 """
 
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 
 from haproxy_native.editing.editor import Editor
@@ -10,6 +11,9 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
+from haproxy_native.planning import backend_plan
+from haproxy_native.planning.backend_names import naming
+from haproxy_native.planning.backend_plan import BackendPlan
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -26,9 +30,24 @@ __all__ = ["Plan", "Reason", "plan"]
 SERVED = ("backend", "listen")
 
 
-def plan(running: Document, new: Document, capabilities: Capabilities, language: Grammar | None = None, *, preceded: bool = False) -> Plan:
-    """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it."""
-    return _Planner(running, new, capabilities, language or grammar(), preceded).plan()
+# What outside the document names a backend, in words; empty where nothing does.
+Stored = Callable[[Document, str], str]
+
+
+def plan(
+    running: Document,
+    new: Document,
+    capabilities: Capabilities,
+    language: Grammar | None = None,
+    *,
+    preceded: bool = False,
+    stored: Stored = lambda document, backend: "",
+) -> Plan:
+    """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it.
+
+    `stored` looks into the stored maps that the new document refers to.
+    """
+    return _Planner(running, new, capabilities, language or grammar(), preceded, stored).plan()
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
@@ -40,7 +59,10 @@ def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
 
 
 class _Planner:
-    def __init__(self, running: Document, new: Document, capabilities: Capabilities, language: Grammar, preceded: bool) -> None:
+    def __init__(
+        self, running: Document, new: Document, capabilities: Capabilities, language: Grammar, preceded: bool, stored: Stored
+    ) -> None:
+        self.stored = stored
         self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
         self.servers, self.editor = Servers(language), Editor(language)
         self.result = Plan()
@@ -48,14 +70,37 @@ class _Planner:
     def plan(self) -> Plan:
         if loose_directives(self.running) != loose_directives(self.new):
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
-        corresponding = pairs(sections_of(self.running), sections_of(self.new))
+        before, after = sections_of(self.running), sections_of(self.new)
+        going, coming = only_in(before, after), only_in(after, before)
+        corresponding = pairs([each for each in before if each not in going], [each for each in after if each not in coming])
         if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
         for old, new in corresponding:
             if old is not new and old.text != new.text and meaning(old) != meaning(new):
                 self._section(old, new)
+        self._backends(coming, going)
         return self.result
+
+    def _backends(self, coming: Sequence[Section], going: Sequence[Section]) -> None:
+        """New ones are published when all others are gone: until then everything can be taken back."""
+        published = []
+        for section in coming:
+            said = backend_plan.added(self.running, self.new, section, self.servers, self.capabilities)
+            self._take(section, said)
+            published += said.published
+        for section in going:
+            self._take(section, backend_plan.deleted(self.running, self.new, section, self.servers, self.capabilities, self._naming))
+        self.result.commands += published
+
+    def _naming(self, name: str) -> str:
+        return naming(self.new, name) or self.stored(self.new, name)
+
+    def _take(self, section: Section, said: BackendPlan) -> None:
+        self.result.commands += said.commands
+        self.result.places.update({text: (section, place) for text, place in said.places.items()})
+        for place, why in said.reasons:
+            self._reason(section, place, why)
 
     def _moved_sections(self, old: list[Key], new: list[Key]) -> None:
         before, after = set(old), set(new)
@@ -142,6 +187,12 @@ class _Planner:
         except (NotExpressible, BadValue):
             return None
         return None if left else said
+
+
+def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
+    """Backends whose names the others do not have."""
+    known = set(map(key_of, others))
+    return [section for section in sections if section.kind == backend_plan.BACKEND and key_of(section) not in known]
 
 
 def changed_lines(old: Section, new: Section) -> list[tuple[Line | None, Line | None]]:

@@ -16,7 +16,7 @@ from haproxy_native.errors import RuntimeAbsent, RuntimeRefused, RuntimeUnconfig
 from haproxy_native.runtime import address
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
-from haproxy_native.runtime.capabilities import Capabilities, server_keywords
+from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, server_keywords
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.runtime_exchange import Sink
 from haproxy_native.runtime.server_state import ServerState, server_states
@@ -230,7 +230,9 @@ class Runtime:
         commands = answers.command_words(await socket.send("help"))
         keywords = server_keywords(await socket.send("add server help")) if "add server" in commands else None
         level = (await socket.send("show cli level")).strip()
-        self.capabilities = Capabilities(version, commands, level, keywords)
+        # A keyword that does not exist is refused with the usage, and nothing is made.
+        words = backend_keywords(await socket.send("add backend usage from usage ?")) if "add backend" in commands else frozenset()
+        self.capabilities = Capabilities(version, commands, level, keywords, words)
         self._socket, self._was_found, self._is_known_absent = socket, True, False
 
 

@@ -13,7 +13,7 @@ from haproxy_native.runtime import values
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.values import MOST, number
-from haproxy_native.runtime.verification import Gone, Limit, Shows, prove
+from haproxy_native.runtime.verification import Check, Gone, Limit, Shows, prove
 
 STATES = ("ready", "drain", "maint")
 # A server in maintenance still finishes what it has begun.
@@ -30,9 +30,21 @@ class Command:
     """
 
     text: str
-    check: Shows | Gone | Limit | None = None
+    check: Check | None = None
     patience: float = 0.0
     undo: str | None = None
+
+    async def carry_out(self, runtime: Runtime) -> None:
+        """Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where nobody answers."""
+        deadline = asyncio.get_running_loop().time() + self.patience
+        while True:
+            try:
+                await runtime.ask(self.text)
+                return
+            except RuntimeRefused as error:
+                if STILL_IN_USE not in error.answer or asyncio.get_running_loop().time() >= deadline:
+                    raise
+            await asyncio.sleep(POLL)
 
 
 class Step(Protocol):
@@ -165,24 +177,12 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
     done: list[Command] = []
     try:
         for command in commands:
-            await _carry_out(runtime, command)
+            await command.carry_out(runtime)
             done.append(command)
         await prove(runtime, [(command.text, command.check) for command in commands if command.check])
     except RuntimeRefused:
         await _undo(runtime, done)
         raise
-
-
-async def _carry_out(runtime: Runtime, command: Command) -> None:
-    deadline = asyncio.get_running_loop().time() + command.patience
-    while True:
-        try:
-            await runtime.ask(command.text)
-            return
-        except RuntimeRefused as error:
-            if STILL_IN_USE not in error.answer or asyncio.get_running_loop().time() >= deadline:
-                raise
-        await asyncio.sleep(POLL)
 
 
 async def _undo(runtime: Runtime, done: Iterable[Command]) -> None:

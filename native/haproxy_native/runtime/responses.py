@@ -13,6 +13,8 @@ _DONE = re.compile(
     r"Server deleted\.|Done\.|nothing changed"
     r"|server ssl setting updated\.|\S+ changed its FQDN from |no need to change the F[DQ]+N"
 )
+# An answer may begin with older messages, such as that a server went down.
+_LAST_DONE = re.compile(r"Server deleted\.|New backend registered\b|Backend (?:un)?published\.|Backend deleted\.")
 # HAProxy 2.8 warns of words that it ignores, and adds the server.
 _ADDED = re.compile(r"^New server registered\.$", re.MULTILINE)
 _MOVED = re.compile(r"IP changed from |port changed from |no need to change the (?:addr|port)")
@@ -23,7 +25,9 @@ _HALF_DONE = re.compile(r"(?i)invalid|can't|cannot|problem|incompatible|not supp
 def refusal(answer: str) -> str | None:
     """HAProxy's own words where a change was refused; None where it was carried out."""
     text = answer.strip()
-    if not text or _DONE.match(text) or _ADDED.search(text) or (_MOVED.match(text) and not _HALF_DONE.search(text)):
+    if not text or _DONE.match(text) or _LAST_DONE.match(text.splitlines()[-1]) or _ADDED.search(text):
+        return None
+    if _MOVED.match(text) and not _HALF_DONE.search(text):
         return None
     return first_words(text)
 

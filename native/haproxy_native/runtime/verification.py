@@ -1,7 +1,7 @@
 """What a re-read has to show before a change counts as applied; one re-read for each backend and proxy, however many changes."""
 
 import ipaddress
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from haproxy_native.errors import RuntimeUnseen
@@ -10,7 +10,10 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.server_state import ServerState
 
-FRONTENDS, SERVERS = 1, 4
+FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
+# Behind the state of a backend that no rule sends to.
+UNPUBLISHED = "(UNPUB)"
+STANDS = {True: "published", False: "unpublished", None: "gone"}
 
 
 @dataclass(frozen=True)
@@ -37,18 +40,33 @@ class Limit:
     value: int
 
 
-async def prove(runtime: Runtime, changes: Sequence[tuple[str, Shows | Gone | Limit]]) -> None:
+@dataclass(frozen=True)
+class BackendIs:
+    """`published` None: there is no such backend."""
+
+    name: str
+    published: bool | None
+
+
+Check = Shows | Gone | Limit | BackendIs
+
+
+async def prove(runtime: Runtime, changes: Sequence[tuple[str, Check]]) -> None:
     """Raises RuntimeUnseen with the command whose effect is not to be seen.
 
     The last word on each member counts: within one change a server may be taken out and put back.
     """
     servers: dict[tuple[str, str], dict[str, tuple[str, object]]] = {}
     limits: dict[tuple[str, str], tuple[str, Limit]] = {}
+    backends: dict[str, tuple[str, BackendIs]] = {}
     for command, check in changes:
         if isinstance(check, Limit):
             limits[check.proxy, check.server] = (command, check)
+        elif isinstance(check, BackendIs):
+            backends[check.name] = (command, check)
         else:
             _expect(servers, command, check)
+    await _prove_backends(runtime, backends)
     await _prove_servers(runtime, servers)
     for command, limit in limits.values():
         await _prove_limit(runtime, command, limit)
@@ -63,6 +81,17 @@ def _expect(servers: dict[tuple[str, str], dict[str, tuple[str, object]]], comma
     expected = servers.setdefault(key, {})
     expected[""] = (command, True)
     expected.update((member, (command, value)) for member, value in check.members)
+
+
+async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, BackendIs]]) -> None:
+    if not backends:
+        return
+    only = argument(next(iter(backends))) if len(backends) == 1 else "-1"
+    shown = {row["pxname"]: row["status"] for row in answers.table(await runtime.send(f"show stat {only} {BACKENDS} -1"))}
+    for name, (command, check) in backends.items():
+        found = not shown[name].endswith(UNPUBLISHED) if name in shown else None
+        if found is not check.published:
+            raise RuntimeUnseen(f"HAProxy accepted it, but backend {name} is {STANDS[found]}, not {STANDS[check.published]}", command)
 
 
 async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]]) -> None:

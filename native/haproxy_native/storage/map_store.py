@@ -9,7 +9,8 @@ from os.path import normpath
 from pathlib import Path
 
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.errors import NotFound, RuntimeFailure
+from haproxy_native.editing.file_references import references
+from haproxy_native.errors import NotFound, RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
@@ -17,6 +18,7 @@ from haproxy_native.runtime.maps import Fill, Map, MapEntry
 from haproxy_native.storage import map_file, names
 from haproxy_native.storage.plans import of_map
 from haproxy_native.storage.store import Store
+from haproxy_native.text.document import Document
 
 # Beyond, a reload is quicker.
 LARGEST = 64 << 20
@@ -56,6 +58,18 @@ class MapStore(Store):
         """What a map file holds, read while it is asked for. Raises OSError."""
         with self.opened(path, buffering=-1) as file:
             yield from map_file.from_lines(file)
+
+    def naming(self, context: CommitContext, document: Document, value: str) -> str:
+        """The entry of a file that the document refers to, whose value is this; empty where there is none. Blocks."""
+        try:
+            for path in self.files():
+                if references(document, str(path), str(context.current.path.parent)):
+                    for entry in self.entries(path):
+                        if entry.value == value:
+                            return f"{entry.key} in map {path.name} names it"
+        except (OSError, Unusable) as error:
+            return f"a map may name it: {error}"
+        return ""
 
     def manages(self, loaded: Map) -> bool:
         """Whether the map is that of a file in this directory."""

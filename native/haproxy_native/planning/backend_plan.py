@@ -1,0 +1,197 @@
+"""The plan for backends that come and go: added from a defaults section that the process has loaded, deleted where nothing names them.
+
+What HAProxy would not take is told by its lines; whether it deletes a backend it is asked itself.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from haproxy_native.editing.bindings import DEFAULTS, implicit_defaults, named_defaults
+from haproxy_native.editing.resources import resources
+from haproxy_native.errors import BadValue
+from haproxy_native.planning.fullconn import is_limited
+from haproxy_native.planning.live import NotExpressible, live_of, plain
+from haproxy_native.planning.section_order import has_conditionals
+from haproxy_native.planning.server_plan import STATE, ServerPlanner
+from haproxy_native.planning.servers import EffectiveServer, SectionServers, Servers, ancestors
+from haproxy_native.runtime import backends
+from haproxy_native.runtime.capabilities import Capabilities
+from haproxy_native.runtime.commands import Command
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import CONDITIONALS, Section
+
+BACKEND = "backend"
+COUNT = "num_or_range"
+MODE, USUAL_MODE = "mode", "tcp"
+# Modes that `add backend` takes.
+MODES = ("tcp", "http")
+PURGE = "tune.defaults.purge"
+
+
+@dataclass
+class BackendPlan:
+    """`published` are the commands that come last; `places` and `reasons` name lines of the section."""
+
+    commands: list[Command] = field(default_factory=list)
+    published: list[Command] = field(default_factory=list)
+    places: dict[str, int] = field(default_factory=dict)
+    reasons: list[tuple[int, str]] = field(default_factory=list)
+
+    def because(self, place: int, why: str) -> "BackendPlan":
+        self.reasons.append((place, why))
+        return self
+
+
+def added(running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
+    """A backend that is new in a document."""
+    result = BackendPlan()
+    if not capabilities.adds_backends:
+        return result.because(0, "the section is new, and this HAProxy adds no backend in the running process")
+    source = named_defaults(section) or implicit_defaults(new, section) or ""
+    if why := _unusable(running, new, section, source):
+        return result.because(0, f"the section is new, and {why}")
+    others = _others(section, servers)
+    taken = [(place, words) for place, words in others if words[0] in capabilities.backend_keywords and len(words) == 2]
+    if left := [each for each in others if each not in taken]:
+        names = ", ".join(dict.fromkeys(words[0] for _, words in left))
+        return result.because(left[0][0], f"the section is new, and HAProxy adds a backend with {names} only when it loads the file")
+    try:
+        words = list(_words(new, section, taken))
+        add = backends.add(plain(section.name), plain(source), words)
+    except (BadValue, NotExpressible) as word:
+        return result.because(0, f"the section is new, and no runtime command can say {word}")
+    except _OtherMode as mode:
+        return result.because(mode.place, f"the section is new, and HAProxy adds no backend in mode {mode}")
+    return _with_servers(result, add, new, section, ServerPlanner(servers, capabilities, section.name))
+
+
+def _others(section: Section, servers: Servers) -> list[tuple[int, tuple[str, ...]]]:
+    """Its lines besides the header, the servers and what these inherit."""
+    lines = [(place, line) for place, line in enumerate(section.lines) if place and line.words]
+    return [(place, line.words) for place, line in lines if not (servers.is_server(line) or servers.is_default(line))]
+
+
+class _OtherMode(Exception):
+    def __init__(self, mode: str, place: int) -> None:
+        super().__init__(mode)
+        self.place = place
+
+
+def _with_servers(result: BackendPlan, add: Command, new: Document, section: Section, planner: ServerPlanner) -> BackendPlan:
+    found = planner.servers.of(new, section)
+    if found is None:
+        return result.because(0, "the section is new, and a server line here cannot be read")
+    planner.plan((), found.servers)
+    if is_limited(new, section):
+        result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
+    result.reasons += planner.reasons
+    result.commands += [add, *planner.commands]
+    result.published.append(backends.publish(planner.backend))
+    result.places = {command.text: 0 for command in (add, *result.published)} | planner.places
+    return result
+
+
+def _unusable(running: Document, new: Document, section: Section, source: str) -> str:
+    """Why the section cannot be added from its defaults section, whatever its own lines say."""
+    loaded = running.find(DEFAULTS, source) if source else None
+    if not source:
+        return "HAProxy adds a backend only from a named defaults section, and there is none above it"
+    if loaded is None:
+        return f"defaults {source} is not loaded"
+    if not loaded.name:
+        return "HAProxy adds a backend only from a named defaults section, and the one above it has no name"
+    if len([name for name, _ in new.of_kind(DEFAULTS) if name == source]) > 1:
+        return f"two defaults sections have the name {source}"
+    if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or is_conditional(new, section):
+        return "it, or what it inherits, stands under a condition"
+    if any(other.name == section.name and other is not section for other in new.sections if other.kind in (*_NAMED_ALIKE, BACKEND)):
+        return "another section has its name"
+    if _is_purged(running, source):
+        return f"{PURGE} lets HAProxy forget defaults {source}, which no section of the file inherits from"
+    return ""
+
+
+_NAMED_ALIKE = ("frontend", "listen", DEFAULTS)
+
+
+def is_conditional(document: Document, section: Section) -> bool:
+    """Whether a section begins inside a condition that is open above it."""
+    depth = _depth(document.preamble.splitlines())
+    for other in document.sections:
+        if other is section:
+            break
+        depth += _depth(line.text for line in other.lines) if any(map(other.text.__contains__, CONDITIONALS)) else 0
+    return depth > 0
+
+
+def _depth(lines: Iterable[str]) -> int:
+    first = [(line.split() or [""])[0] for line in lines]
+    return first.count(".if") - first.count(".endif")
+
+
+def _is_purged(running: Document, source: str) -> bool:
+    if not any(line.words[:1] == (PURGE,) for section in running.sections if section.kind == "global" for line in section.lines):
+        return False
+    return not any(named_defaults(each) == source or implicit_defaults(running, each) == source for each in running.sections)
+
+
+def _words(new: Document, section: Section, taken: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
+    """What `add backend` says behind the defaults section: a mode that is not inherited, as in a file the usual one."""
+    said = {words[0]: (place, plain(words[1])) for place, words in taken}
+    inherited = _mode(ancestors(new, section))
+    place, mode = said.pop(MODE, (0, inherited or USUAL_MODE))
+    if mode not in MODES:
+        raise _OtherMode(mode, place)
+    if mode != inherited:
+        yield from (MODE, mode)
+    for keyword, (_, word) in said.items():
+        yield from (keyword, word)
+
+
+def _mode(above: Iterable[Section]) -> str | None:
+    for section in above:
+        said = [line.words[1] for line in section.lines if line.words[:1] == (MODE,) and len(line.words) > 1]
+        if said:
+            return plain(said[-1])
+    return None
+
+
+def deleted(
+    running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities, named: Callable[[str], str]
+) -> BackendPlan:
+    """A backend of the running process that a document does not have any more; `named` says what else refers to its name."""
+    result = BackendPlan()
+    if not capabilities.deletes_backends:
+        return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process")
+    if has_conditionals(section) or is_conditional(running, section):
+        return result.because(0, "the section is gone, and it stood under a condition")
+    found = servers.of(running, section)
+    if found is None:
+        return result.because(0, "the section is gone, and a server line of it cannot be read")
+    try:
+        name = plain(section.name)
+        states = list(_states(servers, found))
+        if why := named(name):
+            return result.because(0, f"the section is gone, and {why}")
+        result.commands = backends.delete(name, states)
+        result.places = {command.text: 0 for command in result.commands}
+    except (BadValue, NotExpressible, ValueError) as word:
+        return result.because(0, f"the section is gone, and no runtime command can say {word}")
+    return result
+
+
+def _states(servers: Servers, found: SectionServers) -> Iterator[tuple[str, str]]:
+    """The name of each server, and the state that the file gives it."""
+    member = live_of(servers.grammar.schemas, resources()["servers"].schema).roles[STATE]
+    for server in (*found.servers, *found.templates):
+        state = "maint" if server.values.get(member) == "enabled" else "ready"
+        for name in _names(server):
+            yield name, state
+
+
+def _names(server: EffectiveServer) -> list[str]:
+    """Of a template as many as its number or range says."""
+    if COUNT not in server.values:
+        return [plain(server.name)]
+    low, _, high = plain(server.values[COUNT]).rpartition("-")
+    return [f"{plain(server.name)}{number}" for number in range(int(low or 1), int(high) + 1)]

@@ -1,0 +1,271 @@
+"""Backends that come and go in the running process (HAProxy 3.4), however clients ask for it; before 3.4 a reload does it and says why."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.acceptance.quick import SERVICES, Quick, is_live
+from tests.acceptance.web import Web
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+
+CONFIG = """\
+global
+    stats socket {{stats}} level admin
+
+defaults base
+    mode http
+    balance roundrobin
+    timeout connect 1s
+    timeout client 30s
+    timeout server 30s
+    default-server inter 20ms rise 1 fall 1
+
+frontend site from base
+    bind 127.0.0.1:{site}
+    use_backend %[path,map({maps}/routes.map)] if {{ path,map({maps}/routes.map) -m found }}
+    use_backend %[path,field(2,/)]
+    default_backend app
+
+backend app from base
+    server one 127.0.0.1:{one}
+
+backend filed from base
+    balance leastconn
+    server-template t 2 127.0.0.1:{two}
+"""
+
+
+@dataclass
+class Stage:
+    """HAProxy with the server beside it and web servers behind it."""
+
+    sidecar: Quick
+    web: Web
+    site: int
+
+    def server(self, web: str = "two", **members: Any) -> dict[str, Any]:
+        return {"name": web, "address": "127.0.0.1", "port": self.web.ports[web], **members}
+
+    def add(self, name: str, **members: Any) -> httpx2.Response:
+        """In one call, with its servers."""
+        servers = members.pop("servers", None) or {"two": self.server()}
+        body = {"name": name, "from": "base", "servers": servers, **members}
+        return self.sidecar.post("backends", body, version=self.sidecar.version(), full_section=True)
+
+    def delete(self, name: str) -> httpx2.Response:
+        return self.sidecar.delete(f"backends/{name}", version=self.sidecar.version())
+
+    def asked(self, path: str) -> str:
+        return httpx2.get(f"http://127.0.0.1:{self.site}{path}").text
+
+    def running(self) -> set[str]:
+        return set(self.sidecar.haproxy.ask("show backend").split()[2:])
+
+    def why(self, answer: httpx2.Response) -> dict[str, Any]:
+        """The first reason of the reload that an answer promises, when that has succeeded."""
+        assert self.sidecar.reloaded(answer)["status"] == "succeeded"
+        return dict(self.sidecar.get(f"/v3/sidecar/reloads/{answer.headers['Reload-Id']}").json()["reasons"][0])
+
+    @contextmanager
+    def busy(self, backend: str) -> Iterator[Future[httpx2.Response]]:
+        """A request that a server of the backend works at until the web servers are released."""
+        self.web.held.clear()
+        self.web.release.clear()
+        with ThreadPoolExecutor() as pool:
+            request = pool.submit(httpx2.get, f"http://127.0.0.1:{self.site}/{backend}/slow", timeout=60)
+            assert self.web.held.wait(20)
+            try:
+                yield request
+            finally:
+                self.web.release.set()
+
+
+def staged(version: str, directory: Path) -> Iterator[Stage]:
+    maps = directory / "maps_dir"
+    maps.mkdir()
+    (maps / "routes.map").write_text("/first app\n")
+    with Web("one", "two") as web:
+        site = free_port()
+        config = CONFIG.format(site=site, maps=maps, **web.ports)
+        with HAProxy(directory, config, binary=binaries.exactly(version)) as haproxy, Quick(haproxy) as sidecar:
+            yield Stage(sidecar, web, site)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    yield from staged("3.4", tmp_path_factory.mktemp("backends"))
+
+
+@pytest.fixture
+def steady(stage: Stage) -> Iterator[Stage]:
+    """Whatever the test does, it does it without a reload, and leaves the backends as they were."""
+    worker, before = stage.sidecar.haproxy.worker_pid(), stage.running()
+    yield stage
+    assert (stage.sidecar.haproxy.worker_pid(), stage.running()) == (worker, before)
+
+
+def test_one_that_comes_serves_and_one_that_goes_is_gone(steady: Stage) -> None:
+    answer = steady.add("shop")
+    assert answer.status_code == 201, steady.sidecar.why(answer)
+    assert steady.asked("/shop/x") == "two"
+    answer = steady.delete("shop")
+    assert answer.status_code == 204, steady.sidecar.why(answer)
+    assert steady.asked("/shop/x") == "one"
+    assert "backend shop" not in steady.sidecar.text()
+
+
+def test_one_by_one(steady: Stage) -> None:
+    """First the backend, then its servers; its implied defaults section is the last above it."""
+    answer = steady.sidecar.post("backends", {"name": "small", "mode": "http"}, version=steady.sidecar.version())
+    assert answer.status_code == 201, steady.sidecar.why(answer)
+    answer = steady.sidecar.post("backends/small/servers", steady.server(), version=steady.sidecar.version())
+    assert answer.status_code == 201, steady.sidecar.why(answer)
+    assert steady.asked("/small/x") == "two"
+    assert is_live(steady.sidecar.delete("backends/small/servers/two", version=steady.sidecar.version()))
+    assert is_live(steady.delete("small"))
+
+
+def test_in_a_transaction(steady: Stage) -> None:
+    transaction = steady.sidecar.transaction()
+    for name in ("t1", "t2"):
+        body = {"name": name, "from": "base", "servers": {"two": steady.server(check="enabled")}}
+        assert steady.sidecar.post("backends", body, transaction_id=transaction, full_section=True).status_code == 202
+    answer = steady.sidecar.commit(transaction)
+    assert is_live(answer), steady.sidecar.why(answer)
+    assert [steady.asked(f"/{name}/x") for name in ("t1", "t2")] == ["two", "two"]
+    transaction = steady.sidecar.transaction()
+    for name in ("t1", "t2"):
+        assert steady.sidecar.delete(f"backends/{name}", transaction_id=transaction).status_code == 202
+    answer = steady.sidecar.commit(transaction)
+    assert is_live(answer), steady.sidecar.why(answer)
+
+
+def test_by_a_raw_push(steady: Stage) -> None:
+    text = steady.sidecar.get("raw").text
+    pushed = f"{text}\nbackend pushed from base\n    server two 127.0.0.1:{steady.web.ports['two']} check\n"
+    answer = steady.sidecar.post("raw", pushed, version=steady.sidecar.version())
+    assert answer.status_code == 201, steady.sidecar.why(answer)
+    assert steady.asked("/pushed/x") == "two"
+    answer = steady.sidecar.post("raw", text, version=steady.sidecar.version())
+    assert answer.status_code == 201, steady.sidecar.why(answer)
+
+
+def test_a_map_entry_that_names_it_is_live(steady: Stage) -> None:
+    assert is_live(steady.add("mapped"))
+    entries = f"{SERVICES}/runtime/maps/routes.map/entries"
+    answer = steady.sidecar.post(entries, {"key": "/m", "value": "mapped"}, force_sync=True)
+    assert answer.status_code == 201, answer.text
+    assert steady.asked("/m") == "two"
+    assert steady.sidecar.delete(f"{entries}/%2Fm", force_sync=True).status_code == 204
+    answer = steady.delete("mapped")
+    assert answer.status_code == 204, steady.sidecar.why(answer)
+
+
+def test_one_of_the_file_with_a_template_goes(stage: Stage) -> None:
+    worker, body = stage.sidecar.haproxy.worker_pid(), stage.sidecar.get("backends/filed", full_section=True).json()
+    answer = stage.delete("filed")
+    assert answer.status_code == 204, stage.sidecar.why(answer)
+    assert stage.sidecar.haproxy.worker_pid() == worker
+    assert "filed" not in stage.running()
+    answer = stage.sidecar.post("backends", body, version=stage.sidecar.version(), full_section=True)
+    reason = stage.why(answer)
+    assert reason["keyword"] == "balance"
+    assert "server-template" in reason["reason"]
+
+
+def test_a_request_in_time_holds_the_deletion_up(steady: Stage) -> None:
+    assert is_live(steady.add("slow"))
+    with steady.busy("slow") as request, ThreadPoolExecutor() as pool:
+        deleting = pool.submit(steady.delete, "slow")
+        while "UNPUB" not in steady.sidecar.stat("BACKEND", "slow")["status"]:
+            time.sleep(0.01)
+        assert steady.asked("/slow/x") == "one", "an unpublished backend is passed over"
+        steady.web.release.set()
+        answer = deleting.result()
+        assert answer.status_code == 204, steady.sidecar.why(answer)
+        assert request.result().text == "two"
+
+
+def test_a_longer_one_is_left_to_a_reload(stage: Stage) -> None:
+    assert is_live(stage.add("long"))
+    with stage.busy("long") as request:
+        answer = stage.delete("long")
+        assert answer.status_code == 202
+        reason = stage.why(answer)
+        stage.web.release.set()
+        assert request.result().text == "two"
+    assert "1 on server two" in reason["reason"]
+    assert reason["section"] == "backend long"
+    assert "long" not in stage.running()
+
+
+REASONS = [
+    ("default_backend", "default_backend {}\n", "frontend site"),
+    ("use_backend", "default_backend app\n    use_backend {} if TRUE\n", "frontend site"),
+]
+
+
+@pytest.mark.parametrize(("keyword", "lines", "section"), REASONS)
+def test_a_rule_that_names_it_needs_a_reload(stage: Stage, keyword: str, lines: str, section: str) -> None:
+    before = stage.sidecar.get("raw").text
+    changed = before.replace("default_backend app\n", lines.format("ruled")) + "\nbackend ruled from base\n"
+    reason = stage.why(stage.sidecar.post("raw", changed, version=stage.sidecar.version()))
+    assert (reason["section"], reason["keyword"]) == (section, keyword)
+    assert stage.sidecar.text().splitlines()[reason["line"] - 1].split()[:2] == [keyword, "ruled"]
+    assert stage.why(stage.sidecar.post("raw", before, version=stage.sidecar.version()))["section"] == section
+
+
+def test_a_stored_map_that_names_it_keeps_it_to_the_reload(stage: Stage) -> None:
+    assert is_live(stage.add("held"))
+    entries = f"{SERVICES}/runtime/maps/routes.map/entries"
+    assert stage.sidecar.post(entries, {"key": "/h", "value": "held"}, force_sync=True).status_code == 201
+    reason = stage.why(stage.delete("held"))
+    assert "/h in map routes.map names it" in reason["reason"]
+    assert stage.sidecar.delete(f"{entries}/%2Fh", force_sync=True).status_code == 204
+
+
+def test_what_haproxy_keeps_until_a_reload(stage: Stage) -> None:
+    assert stage.sidecar.reloaded(stage.add("tabled", stick_table={"type": "ip", "size": 1024}))
+    reason = stage.why(stage.delete("tabled"))
+    assert "Cannot remove a backend with stick-table" in reason["reason"]
+    assert reason["section"] == "backend tabled"
+
+
+def test_a_server_that_the_process_alone_has_is_not_lost_unseen(stage: Stage) -> None:
+    assert is_live(stage.add("shared"))
+    stage.sidecar.haproxy.ask("add server shared/strange 127.0.0.1:9")
+    reason = stage.why(stage.delete("shared"))
+    assert "the running process alone has server strange" in reason["reason"]
+
+
+def test_what_haproxy_refuses_is_taken_back(stage: Stage) -> None:
+    """Its defaults section balances in a way that takes no added server, which only HAProxy says."""
+    text = stage.sidecar.get("raw").text
+    hashed = text.replace("frontend site", "defaults hashed from base\n    balance source\n\nfrontend site", 1)
+    assert stage.sidecar.reloaded(stage.sidecar.post("raw", hashed, version=stage.sidecar.version()))
+    added = f"{hashed}\nbackend fixed from hashed\n    server two 127.0.0.1:9\n"
+    answer = stage.sidecar.post("raw", added, version=stage.sidecar.version())
+    assert answer.status_code == 202
+    reason = stage.why(answer)
+    assert (reason["section"], reason["keyword"]) == ("backend fixed", "server")
+    assert "non dynamic load balancing" in reason["reason"]
+
+
+@pytest.mark.parametrize("version", binaries.WANTED)
+def test_before_a_reload_does_it(version: str, tmp_path: Path) -> None:
+    for stage in staged(version, tmp_path):
+        reason = stage.why(stage.add("shop"))
+        assert (reason["section"], reason["keyword"]) == ("backend shop", "backend")
+        assert "adds no backend" in reason["reason"]
+        assert stage.asked("/shop/x") == "two"
+        reason = stage.why(stage.delete("shop"))
+        assert "deletes no backend" in reason["reason"]
+        assert stage.asked("/shop/x") == "one"
