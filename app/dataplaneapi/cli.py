@@ -4,6 +4,7 @@ Only what `--help` and `--version` need is imported at the top; the server is im
 """
 
 import argparse
+import functools
 import gc
 import os
 import signal
@@ -48,6 +49,7 @@ def refuse(message: str) -> NoReturn:
     sys.exit(1)
 
 
+@functools.cache
 def parser() -> Parser:
     made = Parser(prog="dataplaneapi", allow_abbrev=False, add_help=False, description="A REST sidecar for HAProxy.")
     made.add_argument("-h", "--help", action="help", help="show this and exit")
@@ -217,6 +219,8 @@ def _main(argv: Sequence[str] | None) -> None:
         print(version_text())
         return
     load_environment()
+    # Nothing that is made during start-up is garbage; the program switches collection on again.
+    gc.disable()
     try:
         found = settings(argv, os.environ)
     except SettingsError as error:
@@ -225,8 +229,6 @@ def _main(argv: Sequence[str] | None) -> None:
         from dataplaneapi.doctor import checks as doctor
 
         sys.exit(doctor.report(found, asked["command"], as_json="as_json" in asked, fix="fix" in asked))
-    # Nothing that is made during start-up is garbage; the program switches collection on again.
-    gc.disable()
     from dataplaneapi.program import serve
 
     sys.exit(serve(found, lambda: settings(argv, os.environ)))

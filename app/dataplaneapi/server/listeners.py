@@ -99,7 +99,9 @@ def _open(endpoint: Endpoint) -> Listener:
 def _bind(host: str, port: int) -> socket.socket:
     """IPv4 first, as `localhost` means to most clients."""
     try:
-        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        # A text would be encoded by a codec that takes 4 ms to import.
+        name = host.encode() if host.isascii() else host
+        found = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
         opened = socket.socket(family, kind, protocol)
     except OSError as error:

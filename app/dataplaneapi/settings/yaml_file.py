@@ -4,6 +4,7 @@ The file stays as it is unless a key that must stand in it is missing or differe
 """
 
 import contextlib
+import functools
 import io
 import os
 import re
@@ -34,7 +35,7 @@ def is_settings_file(path: str) -> bool:
 
 
 def read(path: str) -> Any:
-    """The round-trip data of the file, an empty map when there is nothing in it; None when it does not exist."""
+    """The data of the file, an empty map when there is nothing in it; None when it does not exist. It is shared: nothing may change it."""
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -44,13 +45,19 @@ def read(path: str) -> Any:
     except OSError as error:
         raise SettingsError(f"configuration file {path} cannot be read: {error.strerror}") from None
     try:
-        data = _yaml().load(text)
+        data = _parsed(text)
     except (ValueError, YAMLError) as error:
         raise _not_valid(path, " ".join(str(error).split())) from None
     data = {} if data is None else data
     if not isinstance(data, Mapping):
         raise _not_valid(path, "it holds no map")
     return data
+
+
+@functools.lru_cache(maxsize=1)
+def _parsed(text: bytes) -> Any:
+    """A start reads the file twice: for its settings, and to complete it."""
+    return _yaml().load(text)
 
 
 def _not_valid(path: str, detail: str) -> SettingsError:
@@ -107,23 +114,27 @@ def write_back(settings: Settings) -> bool:
     """Completes the file; whether it had to be written. OSError when it cannot be."""
     target = Path(os.path.realpath(settings.file))
     old = target.read_bytes().decode() if target.exists() else ""
-    data = read(settings.file) or {}
-    changes = dict(_changes(data, settings))
+    changes = dict(_changes(read(settings.file) or {}, settings))
     if not changes:
         return False
-    _apply(changes, data)
-    new = _edited(old, changes)
-    _replace(target, new if loaded(new) == data else dumped(data))
+    _replace(target, _changed(old, changes))
     return True
 
 
 def remove(file: str, path: str) -> None:
     """Without one of its parts. OSError when it cannot be written."""
-    target, data = Path(os.path.realpath(file)), read(file) or {}
-    if path in data:
-        del data[path]
-        new = _edited(target.read_bytes().decode(), {path: None})
-        _replace(target, new if loaded(new) == data else dumped(data))
+    target = Path(os.path.realpath(file))
+    if path in (read(file) or {}):
+        _replace(target, _changed(target.read_bytes().decode(), {path: None}))
+
+
+def _changed(old: str, changes: Mapping[str, Any]) -> str:
+    """The text edited where it stands, as long as that says what is meant; else as ruamel writes it."""
+    data = loaded(old)
+    data = {} if data is None else data
+    _apply(changes, data)
+    new = _edited(old, changes)
+    return new if loaded(new) == data else dumped(data)
 
 
 def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
@@ -138,12 +149,12 @@ def _changes(data: Any, settings: Settings) -> Iterator[tuple[str, Any]]:
 def _edited(text: str, changes: Mapping[str, Any]) -> str:
     from ruamel.yaml.error import YAMLError
 
-    for path, value in changes.items():
-        try:
-            text = settings_text.without(text, path) if value is None else settings_text.with_value(text, path, value)
-        except YAMLError:
-            break
-    return text
+    try:
+        for path in [path for path, value in changes.items() if value is None]:
+            text = settings_text.without(text, path)
+        return settings_text.with_values(text, {path: value for path, value in changes.items() if value is not None})
+    except YAMLError:
+        return text
 
 
 def _apply(changes: Mapping[str, Any], data: Any) -> None:

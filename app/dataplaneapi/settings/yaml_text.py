@@ -5,26 +5,68 @@ Places come from the composed nodes, which know where in the text they begin and
 
 import json
 import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
+
+Edit = Callable[[str], str]
+# Keys with their values; a value that is a tree itself holds further keys.
+Tree = Mapping[str, Any]
 
 _PLAIN = re.compile(r"[A-Za-z/][\w./-]*")
 _SPECIAL = frozenset("y n yes no on off true false null nan inf".split())
 
 
+def with_values(text: str, values: Mapping[str, Any]) -> str:
+    """The text in which dotted paths have values: texts, numbers or lists of texts. It is composed once, and edited from its end."""
+    root, missing = _composed(text), dict[tuple[str, ...], dict[str, Any]]()
+    edits: list[tuple[int, int, Edit]] = []
+    for path, value in values.items():
+        keys = path.split(".")
+        node, rest = _deepest(root, keys)
+        if rest:
+            _put(missing.setdefault(tuple(keys[: len(keys) - len(rest)]), {}), rest, value)
+        else:
+            edits.append((node.start_mark.index, 0, partial(_replaced, node=node, value=value)))
+    edits += [_insertion(text, root, list(above), tree) for above, tree in missing.items()]
+    # Where two end at the same place, the inner one comes before the outer one in the text.
+    for _, _, edit in sorted(edits, key=lambda each: (-each[0], each[1])):
+        text = edit(text)
+    return text
+
+
 def with_value(text: str, path: str, value: Any) -> str:
-    """The text in which a dotted path has a value: a text, a number or a list of texts."""
-    keys, root = path.split("."), _composed(text)
+    return with_values(text, {path: value})
+
+
+def _put(tree: dict[str, Any], keys: list[str], value: Any) -> None:
+    *above, last = keys
+    for key in above:
+        tree = tree.setdefault(key, {})
+    tree[last] = value
+
+
+def _replaced(text: str, node: Any, value: Any) -> str:
+    return text[: node.start_mark.index] + _spelled(value) + text[node.end_mark.index :]
+
+
+def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int, int, Edit]:
+    """Of keys below a path that exists: (place, depth, edit)."""
     if root is None:
-        return _appended(text, len(text), "", keys, value)
-    node, rest = _deepest(root, keys)
-    if not rest:
-        return text[: node.start_mark.index] + _spelled(value) + text[node.end_mark.index :]
+        return len(text), 0, partial(_appended, after=len(text), indent="", tree=tree)
+    node, _ = _deepest(root, above)
     if not isinstance(node.value, list):
-        return _below_its_key(text, root, keys[: len(keys) - len(rest)], rest, value)
+        name = _key(root, above)
+        return (
+            name.end_mark.index,
+            len(above),
+            partial(_appended, after=name.end_mark.index, indent=" " * (name.start_mark.column + 2), tree=tree),
+        )
     if not node.flow_style:
-        return _appended(text, _end(node), " " * node.value[0][0].start_mark.column, rest, value)
+        return _end(node), len(above), partial(_appended, after=_end(node), indent=" " * node.value[0][0].start_mark.column, tree=tree)
     place = _end(node) if node.value else node.start_mark.index + 1
-    return text[:place] + (", " if node.value else "") + _flow(rest, value) + text[place:]
+    new = (", " if node.value else "") + _flow(tree)
+    return place, len(above), lambda text: text[:place] + new + text[place:]
 
 
 def without(text: str, key: str) -> str:
@@ -43,7 +85,7 @@ def _composed(text: str) -> Any:
 
 def _deepest(node: Any, keys: list[str]) -> tuple[Any, list[str]]:
     """The innermost node on the path that exists, and the keys that do not."""
-    while keys and isinstance(node.value, list):
+    while keys and node is not None and isinstance(node.value, list):
         inner = next((value for name, value in node.value if name.value == keys[0]), None)
         if inner is None:
             break
@@ -55,28 +97,37 @@ def _end(node: Any) -> int:
     """Where the last thing in a node ends; a block's own end is that of the blank lines below it."""
     while isinstance(node.value, list) and node.value:
         last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
+        # A key without a value ends where it stands: the end of its value is behind the comments that follow.
+        key, node = last if isinstance(last, tuple) else (None, last)
+        if key and node.start_mark.index == node.end_mark.index:
+            return int(key.end_mark.index)
         if isinstance(node.value, list) and node.flow_style:
             break
     return int(node.end_mark.index)
 
 
-def _below_its_key(text: str, root: Any, above: list[str], rest: list[str], value: Any) -> str:
-    """Below a key that has no value."""
-    parent, (key,) = _deepest(root, above[:-1])[0], above[-1:]
-    name = next(name for name, _ in parent.value if name.value == key)
-    return _appended(text, name.end_mark.index, " " * (name.start_mark.column + 2), rest, value)
+def _key(root: Any, path: list[str]) -> Any:
+    """The node of the key at a path."""
+    parent, _ = _deepest(root, path[:-1])
+    return next(name for name, _ in parent.value if name.value == path[-1])
 
 
-def _appended(text: str, after: int, indent: str, keys: list[str], value: Any) -> str:
+def _appended(text: str, after: int, indent: str, tree: Tree) -> str:
     """New lines below the one in which `after` is."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [f"{indent}{'  ' * depth}{key}:" for depth, key in enumerate(keys)]
-    lines[-1] += f" {_spelled(value)}"
     end = _line_end(text, len(text[:after].rstrip()))
     before, behind = text[:end], text[end + 1 :]
     before = before.removesuffix("\r") + newline if before.strip() else before
-    return before + "".join(line + newline for line in lines) + behind
+    return before + "".join(line + newline for line in _lines(tree, indent)) + behind
+
+
+def _lines(tree: Tree, indent: str) -> Iterator[str]:
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            yield f"{indent}{key}:"
+            yield from _lines(value, indent + "  ")
+        else:
+            yield f"{indent}{key}: {_spelled(value)}"
 
 
 def _line_end(text: str, after: int) -> int:
@@ -84,9 +135,8 @@ def _line_end(text: str, after: int) -> int:
     return len(text) if found < 0 else found
 
 
-def _flow(keys: list[str], value: Any) -> str:
-    *above, last = keys
-    return "".join(f"{key}: {{" for key in above) + f"{last}: {_spelled(value)}" + "}" * len(above)
+def _flow(tree: Tree) -> str:
+    return ", ".join(f"{key}: " + (f"{{{_flow(value)}}}" if isinstance(value, dict) else _spelled(value)) for key, value in tree.items())
 
 
 def _spelled(value: Any) -> str:

@@ -108,6 +108,16 @@ def test_what_cannot_be_edited_where_it_stands_is_written_anew(tmp_path: Path) -
     assert unchanged(path)
 
 
+def test_what_was_read_stays_as_it_was(tmp_path: Path) -> None:
+    """The settings hold parts of it."""
+    path = write(tmp_path, "dataplaneapi: {host: x, advertised: {api_address: h}}\n")
+    data = read(path)
+    found = combine({}, {}, data, file=path)
+    assert write_back(found)
+    assert data == {"dataplaneapi": {"host": "x", "advertised": {"api_address": "h"}}}
+    assert read(path)["dataplaneapi"]["advertised"] == {"api_address": "h", "api_port": 0}
+
+
 def test_an_empty_list_of_log_targets_goes_and_a_scheme_comes(tmp_path: Path) -> None:
     path = write(tmp_path, "dataplaneapi: {host: 127.0.0.1}\nlog_targets: []\n")
     write_back(combine({}, {}, read(path), file=path))

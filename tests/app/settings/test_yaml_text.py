@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from dataplaneapi.settings.yaml_text import with_value, without
+from dataplaneapi.settings.yaml_text import with_value, with_values, without
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,21 @@ def test_a_value(text: str, path: str, value: Any, result: str) -> None:
 )
 def test_a_key_that_goes(text: str, result: str) -> None:
     assert without(text, "b") == result
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("", 'a:\n  b: 1\n  c:\n    d: x\ne: [x]\nf: ""\n'),
+        ("a:\n  b: 0\n", 'a:\n  b: 1\n  c:\n    d: x\ne: [x]\nf: ""\n'),
+        ("f: z\na:\n  c:\n    # none\n    d: 0", 'f: ""\na:\n  c:\n    # none\n    d: x\n  b: 1\ne: [x]\n'),
+        ("a: {c: {d: 0}}\n", 'a: {c: {d: x}, b: 1}\ne: [x]\nf: ""\n'),
+        ("a: {}\n", 'a: {b: 1, c: {d: x}}\ne: [x]\nf: ""\n'),
+        ("a:\n  c:\n# end\n", 'a:\n  c:\n    d: x\n  b: 1\ne: [x]\nf: ""\n# end\n'),
+    ],
+)
+def test_several_values(text: str, result: str) -> None:
+    """Keys that are missing below the same map come together, inner ones before outer ones."""
+    values = {"a.b": 1, "e": ["x"], "a.c.d": "x", "f": ""}
+    assert with_values(text, values) == result
+    assert YAML().load(result) == {"a": {"b": 1, "c": {"d": "x"}}, "e": ["x"], "f": ""}
