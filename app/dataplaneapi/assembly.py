@@ -25,6 +25,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.spoe.editor import ScopeEditor
+from haproxy_native.workers.workers import Workers
 
 
 @asynccontextmanager
@@ -73,6 +74,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
+        workers=Workers(engine),
     )
     engine.context.events.listen(services.tally.heard)
     if services.traces:

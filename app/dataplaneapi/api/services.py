@@ -20,6 +20,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.reload.records import Records
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
+from haproxy_native.workers.workers import Workers
 
 
 @dataclass
@@ -38,6 +39,7 @@ class Services:
     acme: Acme
     spoe: SpoeFiles
     scope_editor: ScopeEditor
+    workers: Workers
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

@@ -177,6 +177,10 @@ class Records:
             raise Missing(f"Reload with ID {identity} does not exist")
         return record
 
+    def all(self) -> list[Record]:
+        """Every one that is remembered, the oldest first."""
+        return [self._records[number] for number in sorted(self._records)]
+
     def refused(self, identity: str) -> bytes | None:
         """The configuration that HAProxy did not take."""
         try:

@@ -38,6 +38,10 @@ class Master:
     async def processes(self) -> Processes:
         return answers.processes(await self._socket.send("show proc"))
 
+    def process(self, pid: int) -> Socket:
+        """The socket of one worker, also of one that has been replaced."""
+        return Socket(self.path, timeout=self._timeout, pid=pid)
+
     async def startup_log(self) -> str:
         """What was said when a worker was last started; empty up to 2.6, which does not keep it."""
         answer = await self._socket.send("show startup-logs")

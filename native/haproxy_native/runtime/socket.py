@@ -40,13 +40,14 @@ class RequestTooLong(RuntimeRefused):
 
 
 class Socket:
-    """`worker`: a master's socket, through which the worker is spoken to; `master`: the same, for the master itself."""
+    """`worker`: a master's socket, through which the worker in service is spoken to, or with `pid` any of its processes, also one that
+    has been replaced; `master`: the same, for the master itself."""
 
-    def __init__(self, address: str, *, timeout: float = 30.0, worker: bool = False, master: bool = False) -> None:
+    def __init__(self, address: str, *, timeout: float = 30.0, worker: bool = False, master: bool = False, pid: int = 0) -> None:
         self.address = address
         self.timeout = timeout
-        self._prefix = "@1 " if worker else ""
-        self._is_masters, self._is_master = worker or master, master
+        self._prefix = f"@!{pid} " if pid else "@1 " if worker else ""
+        self._is_masters, self._is_master = bool(self._prefix) or master, master
         self._one_at_a_time = asyncio.Lock()
 
     async def send(self, command: str, payload: str | None = None, sink: Sink | None = None) -> str:

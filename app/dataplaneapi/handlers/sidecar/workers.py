@@ -1,0 +1,32 @@
+"""The processes of HAProxy: the worker in service, and those that reloads have replaced."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from dataplaneapi.api.call import ReadCall
+from dataplaneapi.api.responses import Response, json_response
+from dataplaneapi.api.runtime_call import asking
+from haproxy_native.workers.workers import WorkerProcess
+
+UNKNOWN = "unknown"
+
+
+async def read_list(call: ReadCall) -> Response:
+    workers = call.services.workers
+    async with asking(call, seconds=None):
+        found = [as_dict(each) for each in await workers.all()]
+    if note := workers.note:
+        found[0]["note"] = note
+    return json_response(200, found)
+
+
+def as_dict(worker: WorkerProcess) -> dict[str, Any]:
+    return {
+        "pid": worker.pid,
+        "current": worker.current,
+        "started": datetime.fromtimestamp(worker.started, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "version": UNKNOWN if worker.version is None else worker.version,
+        "connections": worker.connections,
+        "sessions": dict(worker.sessions),
+        "memory": worker.memory,
+    }

@@ -1,0 +1,156 @@
+"""What each worker process does: found through the master's socket, where there is one, else the worker in service alone."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from haproxy_native.engine import Engine
+from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
+from haproxy_native.reload.records import SUCCEEDED, Record
+from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.master import Master
+from haproxy_native.runtime.socket import Socket
+from haproxy_native.workers.memory import memory
+
+NO_MASTER = (
+    "former workers are seen through the master's socket alone: start HAProxy with -S and set haproxy.master_runtime and "
+    "haproxy.master_worker_mode"
+)
+FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
+# A worker begins before it has read its configuration, and clocks of the kernel are coarse; seconds.
+_BEFORE, _AFTER = 1.0, 60.0
+
+
+@dataclass(frozen=True)
+class WorkerProcess:
+    """`started`: Unix time. `version`: that of the configuration, and `memory` in bytes, None where they are not known.
+
+    `sessions`: those open in each frontend that has any. `connections`: all of the process, also those without a session.
+    """
+
+    pid: int
+    current: bool
+    started: float
+    version: int | None = None
+    connections: int = 0
+    sessions: Mapping[str, int] = field(default_factory=dict)
+    memory: int | None = None
+
+    @property
+    def session_count(self) -> int:
+        return sum(self.sessions.values())
+
+
+class Workers:
+    """The processes of an engine's HAProxy."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @property
+    def note(self) -> str:
+        """What to configure, so that former workers are seen; empty where they are."""
+        return "" if self._engine.runtime.configured_master else NO_MASTER
+
+    @property
+    def master(self) -> Master | None:
+        return self._engine.runtime.configured_master
+
+    async def former(self) -> list[int]:
+        """The pids of the workers that have been replaced. Raises RuntimeAbsent."""
+        if (master := self.master) is None:
+            return []
+        current = await self._engine.runtime.worker_pid()
+        return sorted((await master.processes()).pids - {current})
+
+    async def all(self) -> list[WorkerProcess]:
+        """The worker in service, then the others, the youngest first; one that ends meanwhile is left out. Raises RuntimeFailure."""
+        current = await self._engine.runtime.worker_pid()
+        found = [await self._current(current)]
+        for pid in await self.former():
+            with suppress(RuntimeAbsent):
+                found.append(await self.process(pid))
+        return sorted(found, key=lambda each: (not each.current, -each.started, -each.pid))
+
+    async def process(self, pid: int) -> WorkerProcess:
+        """One that has been replaced. Raises RuntimeAbsent where there is no such process, or no master to ask."""
+        socket = self.socket(pid)
+        info, stat = await socket.send("show info float"), await socket.send(f"show stat -1 {FRONTENDS} -1")
+        return self._read(pid, info, stat, current=False)
+
+    def socket(self, pid: int) -> Socket:
+        """Raises RuntimeAbsent without a master's socket."""
+        if (master := self.master) is None:
+            raise RuntimeAbsent(NO_MASTER)
+        return master.process(pid)
+
+    async def _current(self, pid: int) -> WorkerProcess:
+        runtime = self._engine.runtime
+        return self._read(pid, await runtime.send("show info float"), await runtime.send(f"show stat -1 {FRONTENDS} -1"), current=True)
+
+    def _read(self, pid: int, info: str, stat: str, *, current: bool) -> WorkerProcess:
+        told = answers.info(info)
+        started = float(told.get("Start_time_sec", 0))
+        return WorkerProcess(
+            pid=int(told.get("Pid", pid)),
+            current=current,
+            started=started,
+            version=self._version(pid, started, current=current),
+            connections=int(float(told.get("CurrConns", 0))),
+            sessions=dict(_sessions(stat)),
+            memory=memory(pid, started),
+        )
+
+    def _version(self, pid: int, started: float, *, current: bool) -> int | None:
+        """That of the file where the worker in service does what it says, else the one that a reload gave it."""
+        context = self._engine.context
+        if current and context.running.is_current:
+            return context.current.version
+        return loaded_version(self._engine.reloads.records.all(), pid, started)
+
+    async def counts(self, kind: int, column: str) -> "Counts":
+        """A column of `show stat` for all proxies or servers, of every process. Raises RuntimeFailure for the worker in service."""
+        command = f"show stat -1 {kind} -1"
+        runtime = self._engine.runtime
+        worker = await runtime.worker()
+        found = {f"{worker.pid}@{int(worker.started)}": column_of(await runtime.send(command), column)}
+        for pid in await self.former():
+            with suppress(RuntimeAbsent, RuntimeRefused):
+                socket = self.socket(pid)
+                started = answers.info(await socket.send("show info float")).get("Start_time_sec", "0")
+                found[f"{pid}@{int(float(started))}"] = column_of(await socket.send(command), column)
+        return Counts(found)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """A count for each object (`proxy` or `proxy/server`) in each process, which is named by its pid and start: `1234@1700000000`."""
+
+    by_process: Mapping[str, Mapping[str, int]]
+
+    def of(self, name: str) -> int:
+        """In all processes."""
+        return sum(each.get(name, 0) for each in self.by_process.values())
+
+
+def column_of(stat: str, column: str) -> dict[str, int]:
+    """A whole number for each row of `show stat` that has one; a backend is named by itself, a server with its backend."""
+    rows = answers.table(stat)
+    return {_name(row): int(row[column]) for row in rows if row.get(column, "").isdigit()}
+
+
+def _name(row: Mapping[str, str]) -> str:
+    return row["pxname"] if row["svname"] in ("FRONTEND", "BACKEND") else f"{row['pxname']}/{row['svname']}"
+
+
+def _sessions(stat: str) -> Iterator[tuple[str, int]]:
+    yield from ((name, count) for name, count in column_of(stat, "scur").items() if count)
+
+
+def loaded_version(records: list[Record], pid: int, started: float) -> int | None:
+    """The version that a reload made a process load; the time tells apart processes that had the same pid."""
+    for record in reversed(records):
+        if record.status == SUCCEEDED and record.pid_after == pid and record.started and record.started - _BEFORE <= started:
+            within = record.ended is None or started <= record.ended + _AFTER
+            return record.version if within else None
+    return None
