@@ -17,6 +17,7 @@ from haproxy_native.runtime import address
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.capabilities import Capabilities, backend_keywords, server_keywords
+from haproxy_native.runtime.gate import Gate
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.runtime_exchange import Sink
 from haproxy_native.runtime.server_state import ServerState, server_states
@@ -55,6 +56,7 @@ class Runtime:
         self._socket: Socket | None = None
         self._was_found = False
         self._is_known_absent = False
+        self._gate = Gate()
         self.versions = asyncio.Lock()
         # HAProxy has one for all its clients: two changes of TLS files at a time would mix.
         self.transaction = asyncio.Lock()
@@ -73,7 +75,7 @@ class Runtime:
         """Waits up to `max_wait` seconds for each address in turn; whether one answers."""
         self.use(master, stats)
         self._socket = None
-        for socket in self._candidates():
+        for socket in self.sockets():
             if await self._wait_for(socket, max_wait, tick):
                 await self._keep(socket)
                 return True
@@ -187,18 +189,19 @@ class Runtime:
         """A socket of the worker's own, which takes longer requests than the master's."""
         pid = await self.worker_pid()
         for place in self._stats:
-            socket = Socket(place, timeout=self._timeout)
+            socket = Socket(place, timeout=self._timeout, gate=self._gate)
             with suppress(RuntimeAbsent):
                 same = _worker(answers.info(await socket.send("show info"))).pid == pid
                 if same and (await socket.send("show cli level")).strip() == self.capabilities.level:
                     return socket
         return None
 
-    def _candidates(self) -> Iterator[Socket]:
+    def sockets(self) -> Iterator[Socket]:
+        """New connections to the worker, by each address."""
         if self._master:
-            yield Socket(self._master, timeout=self._timeout, worker=True)
+            yield Socket(self._master, timeout=self._timeout, worker=True, gate=self._gate)
         for place in self._stats:
-            yield Socket(place, timeout=self._timeout)
+            yield Socket(place, timeout=self._timeout, gate=self._gate)
 
     async def _wait_for(self, socket: Socket, max_wait: float, tick: float) -> bool:
         deadline = asyncio.get_running_loop().time() + max_wait
@@ -214,7 +217,7 @@ class Runtime:
     async def _reconnect(self, *, expected: bool = False) -> None:
         """Once through all addresses, without waiting. `expected`: that none answers is counted only where it is news."""
         self._socket, reasons = None, []
-        for socket in self._candidates():
+        for socket in self.sockets():
             reason = await _silence(socket)
             if reason is None:
                 return await self._keep(socket)

@@ -12,10 +12,12 @@ import pwd
 import re
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from haproxy_native.errors import BadRequest, RuntimeAbsent, RuntimeRefused
 from haproxy_native.runtime import address as addresses
 from haproxy_native.runtime.address import Address
+from haproxy_native.runtime.gate import Gate
 from haproxy_native.runtime.runtime_exchange import RuntimeExchange, Sink
 
 _FORBIDDEN = re.compile(r"[\n\r\0]")
@@ -41,13 +43,24 @@ class RequestTooLong(RuntimeRefused):
 
 class Socket:
     """`worker`: a master's socket, through which the worker in service is spoken to, or with `pid` any of its processes, also one that
-    has been replaced; `master`: the same, for the master itself."""
+    has been replaced; `master`: the same, for the master itself. `gate` is that of the worker, which all sockets to it share.
+    """
 
-    def __init__(self, address: str, *, timeout: float = 30.0, worker: bool = False, master: bool = False, pid: int = 0) -> None:
+    def __init__(
+        self,
+        address: str,
+        *,
+        timeout: float = 30.0,
+        worker: bool = False,
+        master: bool = False,
+        pid: int = 0,
+        gate: Gate | None = None,
+    ) -> None:
         self.address = address
         self.timeout = timeout
         self._prefix = f"@!{pid} " if pid else "@1 " if worker else ""
         self._is_masters, self._is_master = bool(self._prefix) or master, master
+        self._gate = gate or Gate()
         self._one_at_a_time = asyncio.Lock()
 
     async def send(self, command: str, payload: str | None = None, sink: Sink | None = None) -> str:
@@ -58,7 +71,7 @@ class Socket:
         Raises BadRequest for what is more than one command; unsent, RuntimeRefused for one of too many words and RequestTooLong;
         RuntimeAbsent with the reason, whose cause is a TimeoutError when there was no answer in time.
         """
-        return (await self._answer(self._request([command], payload), command, sink)).strip("\n")
+        return (await self._answer(self._request([command], payload), [command], sink)).strip("\n")
 
     async def send_each(self, commands: Sequence[str], *, relayed: bool = False) -> list[str]:
         """One answer for each command, over few connections. For commands whose answers hold no empty line: not for servers, see above.
@@ -68,7 +81,7 @@ class Socket:
         found: list[str] = []
         # All are made before the first is sent: nothing is sent when one of them cannot be.
         for some, request in [(some, self._request(some, None, relayed=relayed)) for some in self._batches(commands)]:
-            answers = list(_divided(await self._answer(request, some[0])))
+            answers = list(_divided(await self._answer(request, some)))
             if len(answers) != len(some):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
             found += answers
@@ -107,11 +120,12 @@ class Socket:
             raise RequestTooLong(f"{text}; a stats socket takes more.", _shortened(commands[0]))
         return request
 
-    async def _answer(self, request: bytes, command: str, sink: Sink | None = None) -> str:
+    async def _answer(self, request: bytes, commands: Sequence[str], sink: Sink | None = None) -> str:
+        command = commands[0]
         async with self._one_at_a_time:
             try:
                 async with asyncio.timeout(self.timeout):
-                    answer, error = await self._exchange(request, sink)
+                    answer, error = await self._gate.passed(commands, partial(self._exchange, request, sink))
             except TimeoutError as late:
                 raise RuntimeAbsent(f"{self.address}: no answer within {self.timeout:g} s", sent=True) from late
             except OSError as failed:

@@ -1,0 +1,173 @@
+"""No dump beside a deletion on one worker, and none cut short: counted by a proxy between the client and a real HAProxy."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from haproxy_native.errors import RuntimeAbsent, RuntimeFailure
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.gate import Gate
+from tests.haproxy import binaries
+from tests.haproxy.process import SMALL, HAProxy
+
+DUMPS, DELETIONS = ("show servers", "show backend", "show errors"), ("del server", "del backend")
+
+
+@pytest.fixture
+def haproxy(tmp_path: Path) -> Iterator[HAProxy]:
+    with HAProxy(tmp_path, SMALL, binary=binaries.newest()) as started:
+        yield started
+
+
+class Recorder:
+    """Hands requests on, answers to dumps after `pause` seconds; counts what passes, what overlaps and what is cut short."""
+
+    def __init__(self, place: Path, target: Path, pause: float) -> None:
+        self.place, self._target, self._pause = place, target, pause
+        self.open: Counter[str] = Counter()
+        self.seen: Counter[str] = Counter()
+        self.most_dumps = 0
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_unix_server(self._one, str(self.place))
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        self._server.close()
+
+    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = await reader.read()
+        kind = next(
+            (kind for kind, heads in (("dump", DUMPS), ("deletion", DELETIONS)) if any(each in request.decode() for each in heads)), ""
+        )
+        self.seen[kind] += 1
+        if kind and self.open["deletion" if kind == "dump" else "dump"]:
+            self.seen["overlap"] += 1
+        self.open[kind] += 1
+        self.most_dumps = max(self.most_dumps, self.open["dump"])
+        answer = await self._asked(request)
+        await asyncio.sleep(self._pause if kind == "dump" else 0)
+        self.open[kind] -= 1
+        writer.write(answer)
+        with suppress(ConnectionError):
+            await writer.drain()
+            writer.close()
+            await writer.wait_closed()
+            return
+        self.seen[f"{kind} cut short"] += 1
+
+    async def _asked(self, request: bytes) -> bytes:
+        reader, writer = await asyncio.open_unix_connection(str(self._target))
+        writer.write(request)
+        writer.write_eof()
+        try:
+            return await reader.read()
+        finally:
+            writer.close()
+
+
+def recorded(
+    haproxy: HAProxy, work: Callable[[Runtime, Recorder], Awaitable[None]], *, pause: float = 0.005, timeout: float = 20
+) -> Recorder:
+    async def run() -> Recorder:
+        place = haproxy.directory / "proxy.sock"
+        async with Recorder(place, haproxy.stats, pause) as recorder:
+            runtime = Runtime(timeout=timeout)
+            assert await runtime.connect(None, [str(place)], 5, 0.02)
+            await work(runtime, recorder)
+            return recorder
+
+    return asyncio.run(run())
+
+
+def test_dumps_and_deletions_take_turns(haproxy: HAProxy) -> None:
+    async def change(runtime: Runtime) -> None:
+        for number in range(10):
+            await commands.apply(runtime, commands.add_server("app", f"n{number}", ("127.0.0.1:9",)))
+            await commands.apply(runtime, commands.delete_server("app", f"n{number}"))
+
+    async def look(runtime: Runtime) -> None:
+        """Over sockets of its own, as a runtime chooses them."""
+        for socket in runtime.sockets():
+            for _ in range(25):
+                await socket.send("show servers state app")
+
+    async def work(runtime: Runtime, _: Recorder) -> None:
+        await asyncio.gather(change(runtime), *(look(runtime) for _ in range(4)))
+
+    recorder = recorded(haproxy, work)
+    assert recorder.seen["deletion"] >= 10
+    assert recorder.seen["dump"] >= 100
+    assert recorder.most_dumps > 1
+    assert recorder.seen["overlap"] == 0
+
+
+def test_a_dump_without_a_reader_goes_on_to_its_end(haproxy: HAProxy) -> None:
+    """One whose caller is cancelled, and one that is out of time; the deletion waits for both."""
+
+    async def work(runtime: Runtime, recorder: Recorder) -> None:
+        cancelled = asyncio.create_task(runtime.servers("app"))
+        while not recorder.open["dump"]:
+            await asyncio.sleep(0.001)
+        cancelled.cancel()
+        with suppress(asyncio.CancelledError):
+            await cancelled
+        await runtime.ask("add server app/new 127.0.0.1:9")
+        await runtime.ask("set server app/new state maint")
+        with pytest.raises(RuntimeAbsent, match="no answer within"):
+            await runtime.servers("app")
+        for _ in range(5):
+            # The first one waits for the gate until its own time is over.
+            with suppress(RuntimeFailure):
+                await runtime.ask("del server app/new")
+        while recorder.open["dump"]:
+            await asyncio.sleep(0.01)
+
+    recorder = recorded(haproxy, work, pause=0.4, timeout=0.2)
+    assert recorder.seen["dump"] >= 2 and recorder.seen["deletion"]
+    assert (recorder.seen["overlap"], recorder.seen["dump cut short"]) == (0, 0)
+
+
+def test_dumps_pass_together_and_a_deletion_that_waits_is_next() -> None:
+    order: list[str] = []
+
+    def timed(name: str, seconds: float) -> Callable[[], Coroutine[Any, Any, None]]:
+        async def work() -> None:
+            order.append(name)
+            await asyncio.sleep(seconds)
+            order.append(f"{name} ended")
+
+        return work
+
+    async def run() -> None:
+        gate = Gate()
+        first = [asyncio.create_task(gate.passed(["show servers state"], timed(f"dump {number}", 0.05))) for number in (1, 2)]
+        await asyncio.sleep(0.01)
+        deletion = asyncio.create_task(gate.passed(["disable agent a/b", "del backend a"], timed("deletion", 0.01)))
+        await asyncio.sleep(0.01)
+        late = asyncio.create_task(gate.passed(["show errors"], timed("late", 0)))
+        await gate.passed(["show stat"], timed("other", 0))
+        await asyncio.gather(*first, deletion, late)
+
+    asyncio.run(run())
+    assert order[:4] == ["dump 1", "dump 2", "other", "other ended"]
+    assert order[6:] == ["deletion", "deletion ended", "late", "late ended"]
+
+
+def test_a_failure_passes_too_and_leaves_the_gate_open() -> None:
+    async def failing() -> None:
+        raise OSError("gone")
+
+    async def run() -> None:
+        gate = Gate()
+        for command in ("show backend", "del server a/b", "show backend"):
+            with pytest.raises(OSError, match="gone"):
+                await gate.passed([command], failing)
+
+    asyncio.run(run())
