@@ -6,7 +6,6 @@ files are looked at with every new configuration, too.
 
 import json
 import logging
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from dataplaneapi.auth import passwords
 from dataplaneapi.host import credentials
 from dataplaneapi.settings.table import Settings
+from haproxy_native.disk.stamp import stamp
 from haproxy_native.editing import userlist
 from haproxy_native.editing.userlist import User
 
@@ -41,7 +41,7 @@ class Users:
     def read(self, settings: Settings) -> None:
         """All sources again; NoUsers leaves the users as they were."""
         stored, file = Path(settings.dataplane_storage_dir) / "cluster.json", settings.userlist_file or credentials.path(credentials.USERS)
-        stamps = {str(each): _stamp(each) for each in (stored, file) if each}
+        stamps = {str(each): stamp(each) for each in (stored, file) if each}
         own = [*_stored(stored), *map(_user, settings.users)]
         if not own and file:
             own = _of_file(file, settings.userlist)
@@ -57,7 +57,7 @@ class Users:
         """Takes over what a new configuration brings; costs next to nothing while it stays."""
         if (document := self._document()) is self._seen:
             return
-        if any(_stamp(file) != stamp for file, stamp in self._stamps.items()):
+        if any(stamp(file) != former for file, former in self._stamps.items()):
             self._read_again()
         self._seen = document
         if not self._follows:
@@ -93,15 +93,6 @@ class Users:
 
     def __len__(self) -> int:
         return len(self._by_name)
-
-
-def _stamp(path: str | Path) -> tuple[int, ...]:
-    """What tells a file that was changed; empty for none."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return ()
-    return found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size
 
 
 def _user(entry: dict[str, Any]) -> User:

@@ -4,7 +4,6 @@ Keys go to the places where they are read, passwords in clear text become hashes
 """
 
 import difflib
-import os
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from dataplaneapi.auth import passwords
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import at
+from haproxy_native.disk.atomic import write_atomically
 
 ENDING, PORT = ".fixed", 5555
 _PASSWORD = re.compile(r"""(password['"]?\s*:\s*)("[^"\n]*"|'[^'\n]*'|\S.*?)(?=\s*[,}]|\s+#|\s*$)""", re.MULTILINE)
@@ -38,9 +38,7 @@ def write_beside(file: Path) -> tuple[Path, str] | None:
     if new == old:
         return None
     beside = file.with_name(file.name + ENDING)
-    beside.unlink(missing_ok=True)
-    with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        out.write(new)
+    write_atomically(beside, new.encode())
     before, after = (_masked(text).splitlines(keepends=True) for text in (old, new))
     return beside, "".join(difflib.unified_diff(before, after, str(file), str(beside), n=1))
 

@@ -6,19 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dataplaneapi.settings.table import SettingsError
+from haproxy_native.disk.atomic import write_atomically
 
 
 def write_pid_file(path: str) -> None:
     """Writes the own pid; SettingsError when a live process owns the file or it holds something else."""
     target = Path(path)
-    beside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         held = target.read_text() if target.exists() else ""
         if held.strip():
             _check_owner(held)
-        beside.write_text(str(os.getpid()))
-        beside.chmod(0o644)
-        os.replace(beside, target)
+        write_atomically(target, str(os.getpid()).encode(), mode=0o644, durable=False)
     except OSError as error:
         raise SettingsError(f"pid_file: {path} cannot be written: {error.strerror}") from None
 

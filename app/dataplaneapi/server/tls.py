@@ -3,10 +3,10 @@ handshake is made with the new ones; connections that are open stay as they are.
 """
 
 import logging
-import os
 import ssl
 
 from dataplaneapi.settings.table import SettingsError
+from haproxy_native.disk.stamp import Stamp, stamp
 
 logger = logging.getLogger(__name__)
 # For TLS 1.2: forward secrecy and authenticated encryption only. OpenSSL chooses those of TLS 1.3.
@@ -15,7 +15,6 @@ CIPHERS = (
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
 )
 CURVE = "prime256v1"
-Stamp = tuple[int, ...] | None
 
 
 class Identity:
@@ -41,17 +40,8 @@ class Identity:
                 logger.info("certificate, key, client CA and CRLs of the listener were read again: %s", self._files[0])
         return self._context
 
-    def _stamps(self) -> list[Stamp]:
-        return [_stamp(file) for file in self._files]
-
-
-def _stamp(file: str) -> Stamp:
-    """Changes whenever the file does, also when a link on the way to it does."""
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    def _stamps(self) -> list[Stamp | None]:
+        return [stamp(file) for file in self._files]
 
 
 def _context(certificate: str, key: str, authority: str, revoked: str) -> ssl.SSLContext:

@@ -3,12 +3,10 @@
 The file stays as it is unless a key that must stand in it is missing or different.
 """
 
-import contextlib
 import functools
 import io
 import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ from typing import Any
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.settings import yaml_text as settings_text
 from dataplaneapi.settings.table import Settings, SettingsError, at, table
+from haproxy_native.disk.atomic import write_atomically
 
 # Keys beyond the table of settings.
 _MORE = (
@@ -197,21 +196,8 @@ def dumped(data: Any, *, like: str = "") -> str:
 
 
 def _replace(target: Path, text: str) -> None:
-    """Atomically, with mode and group that the file had; a new one, in which users may stand, is its owner's."""
-    former = target.stat() if target.exists() else None
-    mode = former.st_mode & 0o777 if former else 0o600
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", newline="") as file:
-            file.write(text)
-        if former:
-            with contextlib.suppress(PermissionError):
-                os.chown(name, former.st_uid if os.geteuid() == 0 else -1, former.st_gid)
-        os.chmod(name, mode)
-        os.replace(name, target)
-    except OSError:
-        Path(name).unlink(missing_ok=True)
-        raise
+    """With owner and mode that the file had; a new one, in which users may stand, is its owner's alone."""
+    write_atomically(target, text.encode(), like=target)
 
 
 def _yaml() -> Any:

@@ -15,8 +15,8 @@ from typing import Protocol
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.disk import ownership
+from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
-from haproxy_native.disk.journal import sync_directory
 from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.runtime import commands

@@ -7,7 +7,6 @@ failed reload can be put back. Former contents are in a directory of their own, 
 import json
 import logging
 import os
-import shutil
 import stat
 import time
 import uuid
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from haproxy_native.commit.running import started_after
 from haproxy_native.disk import ownership
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import remove_drafts, write_atomically
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.errors import WriteFailed
 from haproxy_native.runtime.client import Worker
@@ -55,6 +54,7 @@ class Ledger:
 
     def open(self) -> None:
         """Reads the ledger of an earlier process, and deletes copies that no entry names."""
+        remove_drafts(self.path.parent, self.path.name)
         with suppress(OSError, ValueError, TypeError):
             kept = json.loads(self.path.read_bytes())
             self.entries, self._applied = {path: PendingFile(**owed) for path, owed in kept["owed"].items()}, kept["told"]
@@ -166,7 +166,7 @@ class Ledger:
         kept = {"owed": {path: asdict(owed) for path, owed in self.entries.items()}, "told": self._applied}
         try:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.path, json.dumps(kept, indent=2).encode() + b"\n")
+            write_atomically(self.path, json.dumps(kept, indent=2).encode() + b"\n")
         except OSError as error:
             raise WriteFailed(ownership.failed(f"cannot write {self.path}", error, self.path)) from error
 
@@ -175,11 +175,9 @@ class Ledger:
         name = str(uuid.uuid4())
         try:
             self._former.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with path.open("rb") as source, open(self._former / name, "xb", opener=_private) as copy:
-                shutil.copyfileobj(source, copy, _PIECE)
-                _give(copy.fileno(), os.fstat(source.fileno()))
-                copy.flush()
-                os.fsync(copy.fileno())
+            with path.open("rb") as source:
+                mode = stat.S_IMODE(os.fstat(source.fileno()).st_mode)
+                write_atomically(self._former / name, iter(lambda: source.read(_PIECE), b""), like=path, mode=mode)
         except FileNotFoundError:
             return ABSENT
         except OSError as error:
@@ -214,10 +212,6 @@ class Ledger:
             if name and name not in named:
                 with suppress(OSError):
                     (self._former / name).unlink()
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _give(file: int | Path, like: os.stat_result) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.state_file import StateFile, fingerprint
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.plan import Reason
 from haproxy_native.runtime.client import Runtime, Worker
@@ -134,7 +134,7 @@ class Running:
     def _copy(self, document: Document, mark: str) -> None:
         try:
             self.copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.copy, document.text.encode("utf-8", "surrogateescape"), self._current.path, durable=False)
+            write_atomically(self.copy, document.text.encode("utf-8", "surrogateescape"), like=self._current.path, durable=False)
             self._copied = mark
         except OSError as error:
             log.warning("cannot keep a copy of the running configuration in %s: %s", self.copy, error.strerror)

@@ -5,18 +5,18 @@ after a while, since it may be about files beside the configuration.
 """
 
 import asyncio
-import os
 import shutil
 import time
 from contextlib import suppress
 
 from haproxy_native.check.check import check
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.disk.stamp import Stamp, stamp
 from haproxy_native.errors import BadRequest, NativeError
 
 RETRY_SECONDS = 10.0
 # Text, path of the program, its inode and the time of its last change.
-Key = tuple[str, str, int, int]
+Key = tuple[str, str, Stamp | None]
 
 
 class Soundness:
@@ -45,8 +45,7 @@ class Soundness:
         path = shutil.which(program)
         if path is None:
             raise BadRequest(f'HAProxy cannot be asked about a change: "{program}" is no program that can be run')
-        found = os.stat(path)
-        return self._context.current.fingerprint, path, found.st_ino, found.st_mtime_ns
+        return self._context.current.fingerprint, path, stamp(path)
 
     def _is_stale(self, key: Key) -> bool:
         if key != self._key and key[0] == self._context.accepted and (self._key is None or key[1:] == self._key[1:]):

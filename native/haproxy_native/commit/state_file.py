@@ -9,7 +9,7 @@ from hashlib import md5
 from pathlib import Path
 from typing import Any
 
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import remove_drafts, write_atomically
 from haproxy_native.editing.header import Stamped, checksum_of
 from haproxy_native.text.parts import is_joined
 
@@ -43,6 +43,7 @@ class StateFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        remove_drafts(path.parent, path.name)
         self.value = self._written = _read(path)
 
     def note(self, **changes: Any) -> None:
@@ -62,7 +63,7 @@ class StateFile:
     def _write(self) -> None:
         try:
             self.path.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", durable=False)
+            write_atomically(self.path, json.dumps(asdict(self.value), indent=2).encode() + b"\n", durable=False)
             self._written = self.value
         except OSError as error:
             log.warning("cannot write %s: %s; after a restart less is known, and the first change may reload", self.path, error.strerror)

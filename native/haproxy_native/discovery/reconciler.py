@@ -17,7 +17,7 @@ from haproxy_native.discovery.poller import Applied, Source
 from haproxy_native.discovery.refusals import Refusals
 from haproxy_native.discovery.services import Definition, Found
 from haproxy_native.discovery.slots import Growth
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, Refused
@@ -109,7 +109,7 @@ class Reconciler:
         self._backends = told
         try:
             self.file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_copy(self.file, json.dumps(told, indent=2).encode() + b"\n", durable=False)
+            write_atomically(self.file, json.dumps(told, indent=2).encode() + b"\n", durable=False)
         except OSError as error:
             log.warning("cannot write %s: %s; services that vanish while the server is down keep their servers", self.file, error.strerror)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from haproxy_native.discovery.definitions import check_required
 from haproxy_native.discovery.services import Definition
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import BadValue, Unreadable
 
@@ -45,4 +45,4 @@ class Store:
         told: dict[str, Any] = {self.member: [dict(sorted(each.items())) for each in definitions]}
         with self.directory.used() as directory:
             (directory / DIRECTORY).mkdir(mode=0o750, exist_ok=True)
-            write_copy(self.path, json.dumps(told, indent=2, ensure_ascii=False).encode())
+            write_atomically(self.path, json.dumps(told, indent=2, ensure_ascii=False).encode())

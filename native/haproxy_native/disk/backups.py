@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import Missing, Unreadable
 
 
@@ -29,7 +29,7 @@ class Backups:
             return
         if self._own_directory:
             self.directory.mkdir(mode=0o750, parents=True, exist_ok=True)
-        write_copy(self._path(version), data, self.file)
+        write_atomically(self._path(version), data, like=self.file)
         for path in self._stored()[: -self.number]:
             with suppress(FileNotFoundError):
                 path.unlink()

@@ -6,9 +6,7 @@ the new one.
 """
 
 import errno
-import fcntl
 import os
-import re
 import stat
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,7 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from haproxy_native.disk import ownership
-from haproxy_native.disk.journal import Journal, sync_directory
+from haproxy_native.disk.atomic import DraftFile, remove_drafts
+from haproxy_native.disk.journal import Journal
 from haproxy_native.errors import Conflict, Unreadable, WriteFailed
 
 _CANNOT_CREATE = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -24,7 +23,6 @@ _CANNOT_RENAME = (errno.EBUSY, errno.EXDEV, errno.EACCES, errno.EPERM, errno.ERO
 # Some file systems keep whole seconds, FAT every other one: what has such a time may have been written until the next.
 _SECOND, _COARSE = 1_000_000_000, 2_000_000_000
 _NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
-_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 class Seen(NamedTuple):
@@ -80,18 +78,10 @@ class ConfigFile:
 
     def recover(self) -> bool:
         """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
-        for draft in self._drafts():
-            with suppress(OSError):
-                remove_unlocked(draft)
+        target = self.target
+        remove_drafts(target.parent, target.name)
+        remove_drafts(self.state, self.label)
         return self.journal.replay()
-
-    def _drafts(self) -> list[Path]:
-        found = []
-        for directory, label in ((self.target.parent, self.target.name), (self.state, self.label)):
-            name = re.compile(rf"\.{re.escape(label)}\.{_UUID}")
-            with suppress(OSError):
-                found += [file for file in directory.iterdir() if name.fullmatch(file.name)]
-        return found
 
     def draft(self, data: bytes, name: str) -> "Draft":
         """The text under a name of its own, a UUID, beside the file or, where that is forbidden, in the state directory."""
@@ -114,15 +104,14 @@ class ConfigFile:
 
 
 class Draft:
-    """A text on its way into the file; locked while it lives, so that nobody takes it for a left-over."""
+    """A text on its way into the file."""
 
     def __init__(self, file: ConfigFile, path: Path, data: bytes) -> None:
         self.file, self.path, self._system = file, path, file.system
-        self._handle = self._system.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        self._draft = DraftFile(path, file.system)
         try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX)
             self._faithful = self._take_over_attributes()
-            self._write(data)
+            self._draft.write(data)
         except OSError:
             self.discard()
             raise
@@ -130,14 +119,9 @@ class Draft:
     def append(self, data: bytes) -> None:
         """More of a text that comes in pieces. Raises WriteFailed."""
         try:
-            self._write(data)
+            self._draft.write(data)
         except OSError as error:
             raise self.file.failure(error) from error
-
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            view = view[self._system.write(self._handle, view) :]
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
         """Makes it the file's content, if at the last moment that is still `untouched`.
@@ -153,26 +137,20 @@ class Draft:
             self.discard()
 
     def discard(self) -> None:
-        handle, self._handle = self._handle, -1
-        if handle >= 0:
-            with suppress(OSError):
-                self._system.close(handle)
-        with suppress(OSError):
-            self._system.unlink(self.path)
+        self._draft.discard()
 
     def _rename(self, untouched: Callable[[], bool]) -> bool:
         target = self.file.target
         if self.path.parent != target.parent or not (self._faithful or not os.access(target, os.W_OK)):
             return False
-        self._system.fsync(self._handle)
+        self._draft.sync()
         self._refuse_touched(untouched)
         try:
-            self._system.replace(self.path, target)
+            self._draft.put_in_place(target)
         except OSError as error:
             if error.errno not in _CANNOT_RENAME:
                 raise
             return False
-        sync_directory(self._system, target.parent)
         return True
 
     def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
@@ -188,19 +166,22 @@ class Draft:
         """Owner, mode and extended attributes, as far as this process may set them; False where it may not set all."""
         target = self.file.target
         try:
-            old, own = os.stat(target), os.fstat(self._handle)
+            old, own = os.stat(target), os.fstat(self._draft.handle)
         except FileNotFoundError:
             with suppress(OSError):
-                self._system.fchown(self._handle, -1, os.stat(target.parent).st_gid)
-            self._system.fchmod(self._handle, self.file.mode)
+                self._system.fchown(self._draft.handle, -1, os.stat(target.parent).st_gid)
+            self._system.fchmod(self._draft.handle, self.file.mode)
             return True
         mode = stat.S_IMODE(old.st_mode)
-        steps: list[Callable[[], object]] = [lambda: self._system.fchmod(self._handle, mode), lambda: self._copy_extended(target)]
+        steps: list[Callable[[], object]] = [lambda: self._system.fchmod(self._draft.handle, mode), lambda: self._copy_extended(target)]
         if old.st_gid != own.st_gid:
-            steps.insert(0, lambda: self._system.fchown(self._handle, -1, old.st_gid))
+            steps.insert(0, lambda: self._system.fchown(self._draft.handle, -1, old.st_gid))
         if old.st_uid != own.st_uid:
             # Giving a file away clears bits of its mode.
-            steps += [lambda: self._system.fchown(self._handle, old.st_uid, -1), lambda: self._system.fchmod(self._handle, mode)]
+            steps += [
+                lambda: self._system.fchown(self._draft.handle, old.st_uid, -1),
+                lambda: self._system.fchmod(self._draft.handle, mode),
+            ]
         # Each of them, also after one that is not.
         permitted = [_is_permitted(step) for step in steps]
         return all(permitted)
@@ -212,11 +193,11 @@ class Draft:
             if error.errno not in _NO_ATTRIBUTES:
                 raise
             return
-        mine = {name: os.getxattr(self._handle, name) for name in os.listxattr(self._handle)}
+        mine = {name: os.getxattr(self._draft.handle, name) for name in os.listxattr(self._draft.handle)}
         for name in names:
             value = os.getxattr(target, name)
             if mine.get(name) != value:
-                self._system.setxattr(self._handle, name, value)
+                self._system.setxattr(self._draft.handle, name, value)
 
 
 def _is_permitted(step: Callable[[], object]) -> bool:
@@ -232,9 +213,3 @@ def _is_permitted(step: Callable[[], object]) -> bool:
 def latest(moment: int) -> int:
     """When at the latest something happened that a file system dates so, in nanoseconds."""
     return moment if moment % _SECOND else moment + _COARSE
-
-
-def remove_unlocked(draft: Path) -> None:
-    with draft.open("rb") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        draft.unlink()

@@ -6,11 +6,14 @@ The journal holds the old and the new content and is complete before the file is
 
 import errno
 import json
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
 from typing import Any
+
+from haproxy_native.disk.atomic import remove_drafts, write_all, write_atomically
 
 _PAGE = 4096
 _NO_PREALLOCATION = (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS)
@@ -35,6 +38,7 @@ class Journal:
 
     def replay(self) -> bool:
         """Finishes a write that was cut off; True when the target now is the new content because of it. Raises OSError."""
+        remove_drafts(self.path.parent, self.path.name)
         return self._mend(lambda old, new: new)
 
     def undo(self) -> bool:
@@ -55,7 +59,7 @@ class Journal:
 
     def _begin(self, target: str, old: bytes, new: bytes) -> None:
         head = {"target": target, "old": len(old), "md5": md5(old + new, usedforsecurity=False).hexdigest()}
-        put(self._system, self.path, json.dumps(head).encode() + b"\n" + old + new)
+        write_atomically(self.path, json.dumps(head).encode() + b"\n" + old + new, system=self._system)
 
     def _read(self) -> tuple[str, bytes, bytes] | None:
         try:
@@ -75,10 +79,10 @@ class Journal:
             self._system.unlink(self.path)
 
     def _overwrite(self, target: str, data: bytes) -> None:
-        handle = self._system.open(target, _os_flags(self._system))
+        handle = self._system.open(target, os.O_WRONLY | os.O_CLOEXEC)
         try:
             self._reserve(handle, len(data))
-            _write_all(self._system, handle, data)
+            write_all(self._system, handle, data)
             self._system.ftruncate(handle, len(data))
             self._system.fsync(handle)
         finally:
@@ -93,48 +97,6 @@ class Journal:
         except OSError as error:
             if error.errno not in _NO_PREALLOCATION:
                 raise
-
-
-def _os_flags(system: Any, *more: str) -> int:
-    flags = system.O_WRONLY | system.O_CLOEXEC
-    for name in more:
-        flags |= getattr(system, name)
-    return int(flags)
-
-
-def _write_all(system: Any, handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[system.write(handle, view) :]
-
-
-def put(system: Any, path: Path, data: bytes) -> None:
-    """A small file of ours, whole and lasting when this returns. Raises OSError."""
-    draft = f"{path}.new"
-    try:
-        handle = system.open(draft, _os_flags(system, "O_CREAT", "O_TRUNC"), 0o600)
-        try:
-            _write_all(system, handle, data)
-            system.fsync(handle)
-        finally:
-            system.close(handle)
-        system.replace(draft, path)
-    except OSError as error:
-        error.filename = error.filename or draft
-        with suppress(OSError):
-            system.unlink(draft)
-        raise
-    sync_directory(system, path.parent)
-
-
-def sync_directory(system: Any, directory: Path) -> None:
-    """Makes a rename last; some file systems cannot, and that is no reason to fail."""
-    with suppress(OSError):
-        handle = system.open(directory, system.O_RDONLY | system.O_DIRECTORY | system.O_CLOEXEC)
-        try:
-            system.fsync(handle)
-        finally:
-            system.close(handle)
 
 
 def _is_mixture(found: bytes, old: bytes, new: bytes) -> bool:

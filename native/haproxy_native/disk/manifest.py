@@ -9,7 +9,7 @@ from hashlib import md5
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from haproxy_native.disk.journal import put, sync_directory
+from haproxy_native.disk.atomic import remove_drafts, sync_directory, write_atomically
 
 
 class ManifestEntry(NamedTuple):
@@ -31,7 +31,7 @@ class Manifest:
         data = b"".join(entry.old + entry.new for entry in entries)
         sizes = [[entry.path, len(entry.old), len(entry.new)] for entry in entries]
         head = {"files": sizes, "md5": md5(data, usedforsecurity=False).hexdigest()}
-        put(self._system, self.path, json.dumps(head).encode() + b"\n" + data)
+        write_atomically(self.path, json.dumps(head).encode() + b"\n" + data, system=self._system)
 
     def end(self) -> None:
         """Raises OSError where it stays: it may not outlive a later commit."""
@@ -41,6 +41,7 @@ class Manifest:
 
     def rest(self) -> list[ManifestEntry]:
         """What a crash left to do: the files that are old still, where others are new already. Somebody else's edits are left alone."""
+        remove_drafts(self.path.parent, self.path.name)
         entries = self._read()
         found = {entry: _content(entry.path) for entry in entries}
         if not any(found[entry] == entry.new for entry in entries):

@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import datetime
@@ -17,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import Missing
 from haproxy_native.request_context import origin
 
@@ -150,7 +150,7 @@ class Records:
         """Remembers it; a disk that does not take it costs the memory of this reload beyond a restart, not the reload."""
         self._records[record.number] = record
         try:
-            _write(self.directory / f"{record.id}.json", json.dumps(asdict(record)).encode())
+            write_atomically(self.directory / f"{record.id}.json", json.dumps(asdict(record)).encode(), durable=False)
         except OSError as error:
             log.warning("cannot remember reload %s: %s", record.id, error)
         return record
@@ -159,7 +159,7 @@ class Records:
         """With its outcome, which those that continue in it share, and the text that HAProxy did not take."""
         if refused is not None:
             try:
-                _write(self._refused_path(record.id), refused)
+                write_atomically(self._refused_path(record.id), refused, durable=False)
             except OSError as error:
                 log.warning("cannot keep the configuration that reload %s refused: %s", record.id, error)
         record = self.update(replace(record, ended=self.now().timestamp(), response=record.response[:LONGEST_RESPONSE], phase=Phase.OVER))
@@ -276,16 +276,3 @@ def _read(path: Path) -> Record | None:
         log.warning("cannot read the reload record %s: %s", path, error)
         return None
     return record if record.id == path.stem else None
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Whole or not at all; readable by its owner alone, since a configuration may hold passwords."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        os.replace(name, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise

@@ -4,7 +4,6 @@ import posixpath
 import re
 
 _OTHERS = re.compile(r"[^A-Za-z0-9_-]+")
-_DRAFT = re.compile(r"\..+\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.DOTALL)
 
 
 def sanitised(name: str) -> str:
@@ -28,8 +27,3 @@ def uploaded(name: str) -> str:
 def is_element(name: str) -> bool:
     """Whether a name can be that of a file in a directory."""
     return name not in ("", ".", "..") and "/" not in name and "\0" not in name
-
-
-def is_draft(name: str) -> bool:
-    """Whether it is a file on its way, which is nobody's business."""
-    return _DRAFT.fullmatch(name) is not None

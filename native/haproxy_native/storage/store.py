@@ -20,8 +20,9 @@ from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk import beneath
+from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
-from haproxy_native.disk.file import ConfigFile, Draft, remove_unlocked
+from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
@@ -60,10 +61,7 @@ class Store:
                 log.error("%s may be half written, and cannot be completed: %s", error.filename or journal, error.strerror)
         if self.directory.exists():
             with self._kept.used() as directory:
-                for entry in os.scandir(directory):
-                    if names.is_draft(entry.name):
-                        with suppress(OSError):
-                            remove_unlocked(Path(entry.path))
+                remove_drafts(directory)
 
     def _journals(self) -> list[Path]:
         """None where they cannot be read: of a directory that cannot be used, which is told elsewhere."""
@@ -214,7 +212,7 @@ class Store:
                 return _is_regular(beneath.opened(self.directory, name, os.O_PATH))
         except (OSError, ValueError):
             return False
-        return stat.S_ISREG(found.st_mode) and not names.is_draft(name)
+        return stat.S_ISREG(found.st_mode) and not is_draft(name)
 
 
 def _is_regular(descriptor: int) -> bool:

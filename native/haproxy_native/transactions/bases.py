@@ -4,7 +4,7 @@ from contextlib import suppress
 from hashlib import md5
 from pathlib import Path
 
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 
@@ -24,7 +24,7 @@ class Bases:
         key = md5(document.data, usedforsecurity=False).hexdigest()
         if not self._path(key).exists():
             self.directory.mkdir(mode=0o755, parents=True, exist_ok=True)
-            write_copy(self._path(key), document.data, self._file, durable=False)
+            write_atomically(self._path(key), document.data, like=self._file, durable=False)
         self._documents[key] = document
         return key
 

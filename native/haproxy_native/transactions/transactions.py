@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.beside import beside
-from haproxy_native.disk.copies import write_copy
+from haproxy_native.disk.atomic import move, write_atomically
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, same_text, version_of, with_header
@@ -211,7 +211,7 @@ class Transactions:
         failed = Transaction(id_, FAILED)
         with suppress(OSError):
             self._path(failed).parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            write_copy(self._path(failed), data, self._file, durable=False)
+            write_atomically(self._path(failed), data, like=self._file, durable=False)
             self._all[id_] = failed
         if known and self._all[id_] is failed:
             self._remove(known)
@@ -225,7 +225,7 @@ class Transactions:
         transaction.status = OUTDATED
         with suppress(OSError):
             self._path(transaction).parent.mkdir(mode=0o755, exist_ok=True)
-            before.replace(self._path(transaction))
+            move(before, self._path(transaction))
             transaction.document = None
 
     def outdate_older(self, version: int) -> None:
@@ -255,7 +255,7 @@ class Transactions:
         with self._place.used():
             base = self._bases.store(transaction.document)
             head = {"base": base, "version": transaction.version, "banner": transaction.banner}
-            write_copy(self._path(transaction), _line(head), self._file, durable=False)
+            write_atomically(self._path(transaction), _line(head), like=self._file, durable=False)
         transaction.base = base
 
     def _append(self, transaction: Transaction, patch: patches.Patch) -> None:

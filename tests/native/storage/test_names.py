@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.storage.names import is_draft, is_element, sanitised, uploaded
+from haproxy_native.storage.names import is_element, sanitised, uploaded
 
 
 @pytest.mark.parametrize(
@@ -38,8 +38,3 @@ def test_of_an_upload_the_last_element_counts() -> None:
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc/passwd", "nul\0"])
 def test_what_cannot_be_a_file_in_a_directory(name: str) -> None:
     assert not is_element(name)
-
-
-def test_drafts() -> None:
-    assert is_draft(".hosts.map.00000000-0000-4000-8000-000000000000")
-    assert not is_draft(".hosts.map")

@@ -1,0 +1,148 @@
+"""Files written whole: a draft beside the file is renamed onto it, so that a crash leaves the former content or the new one.
+
+A draft is named `.NAME.UUID` and has mode 0600 while it is written. Its process locks it (flock(2)), so that `remove_drafts` deletes
+only those that a killed process has left.
+"""
+
+import fcntl
+import os
+import re
+import stat
+import uuid
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_DRAFT = re.compile(rf"\.(.+)\.{_UUID}", re.DOTALL)
+
+
+class DraftFile:
+    """A new file at `path`, open for writing. `system` is `os`, or in tests one that fails. Every method raises OSError but `discard`."""
+
+    def __init__(self, path: Path, system: Any = os) -> None:
+        self.path, self._system = path, system
+        self.handle: int = system.open(path, _NEW, 0o600)
+        try:
+            fcntl.flock(self.handle, fcntl.LOCK_EX)
+        except OSError:
+            self.discard()
+            raise
+
+    def write(self, data: bytes) -> None:
+        write_all(self._system, self.handle, data)
+
+    def sync(self) -> None:
+        """Blocks until the content is on disk."""
+        self._system.fsync(self.handle)
+
+    def put_in_place(self, target: Path, *, durable: bool = True) -> None:
+        """Renames it onto the target; a durable rename is on disk when this returns."""
+        self._system.replace(self.path, target)
+        if durable:
+            sync_directory(self._system, target.parent)
+
+    def discard(self) -> None:
+        """Closes the draft, and deletes it where it was not renamed."""
+        handle, self.handle = self.handle, -1
+        if handle >= 0:
+            with suppress(OSError):
+                self._system.close(handle)
+        with suppress(OSError):
+            self._system.unlink(self.path)
+
+
+def write_atomically(
+    path: Path,
+    data: bytes | Iterable[bytes],
+    *,
+    like: Path | None = None,
+    mode: int | None = None,
+    durable: bool = True,
+    system: Any = os,
+) -> None:
+    """Creates or replaces a file. Raises OSError with the former content in place.
+
+    The file gets owner and group of `like`, as far as this process may give them, and its mode without the right to execute. A `mode`
+    that is given comes before that; without either it is 0600. A `durable` write is on disk when this returns.
+    """
+    try:
+        draft = DraftFile(path.with_name(f".{path.name}.{uuid.uuid4()}"), system)
+        try:
+            _give(draft.handle, like, mode_like(like) if mode is None else mode, system)
+            for piece in (data,) if isinstance(data, bytes) else data:
+                draft.write(piece)
+            if durable:
+                draft.sync()
+            draft.put_in_place(path, durable=durable)
+        finally:
+            draft.discard()
+    except OSError as error:
+        # What goes wrong in an open file has no name.
+        error.filename = error.filename or str(path)
+        raise
+
+
+def mode_like(path: Path | None) -> int:
+    """The permissions of a file that holds what another one holds."""
+    with suppress(OSError):
+        if path:
+            return stat.S_IMODE(path.stat().st_mode) & 0o666
+    return 0o600
+
+
+def _give(handle: int, like: Path | None, mode: int, system: Any) -> None:
+    """Changes the mode last: a change of the owner clears bits of it."""
+    with suppress(OSError):
+        if like:
+            wanted, own = like.stat(), os.fstat(handle)
+            if wanted.st_gid != own.st_gid:
+                with suppress(OSError):
+                    system.fchown(handle, -1, wanted.st_gid)
+            if wanted.st_uid != own.st_uid:
+                system.fchown(handle, wanted.st_uid, -1)
+    system.fchmod(handle, mode)
+
+
+def is_draft(name: str) -> bool:
+    """Whether a file of that name is a draft of another one."""
+    return _DRAFT.fullmatch(name) is not None
+
+
+def remove_drafts(directory: Path, name: str = "") -> None:
+    """Deletes the drafts of a file, or without a name of every file in the directory, that no process holds."""
+    with suppress(OSError):
+        for entry in list(os.scandir(directory)):
+            found = _DRAFT.fullmatch(entry.name)
+            if found and name in ("", found[1]):
+                with suppress(OSError):
+                    _remove_unlocked(Path(entry.path))
+
+
+def _remove_unlocked(draft: Path) -> None:
+    with draft.open("rb") as handle:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        draft.unlink()
+
+
+def move(path: Path, target: Path) -> None:
+    """Renames a file, in place of another one where there is one. Raises OSError."""
+    path.replace(target)
+
+
+def write_all(system: Any, handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[system.write(handle, view) :]
+
+
+def sync_directory(system: Any, directory: Path) -> None:
+    """Makes a rename or a deletion last; file systems that cannot are passed over."""
+    with suppress(OSError):
+        handle = system.open(directory, system.O_RDONLY | system.O_DIRECTORY | system.O_CLOEXEC)
+        try:
+            system.fsync(handle)
+        finally:
+            system.close(handle)
