@@ -12,6 +12,7 @@ from typing import Any
 
 from haproxy_native.editing.bindings import DEFAULTS, shown_sources
 from haproxy_native.editing.editor import Editor, Object, Parent
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Conflict, Missing, NativeError
 from haproxy_native.planning.section_order import Key
@@ -169,17 +170,13 @@ def _effect(place: Place, member: str, old: Any, new: Any) -> Effect:
 
 
 def _name_of(place: Place) -> str:
-    above = f"{_kind(place.parent[0])}/{_quoted(place.parent[1])}/" if place.parent else ""
-    return f"{above}{_kind(place.resource)}/{_quoted(place.key)}".rstrip("/")
+    parts = [(place.parent[0], place.parent[1])] if place.parent else []
+    return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (_kind(resource), key))).rstrip("/")
 
 
 def _kind(resource: Resource) -> str:
     """In the singular of the API's paths."""
     return resource.name if resource.schema.startswith(resource.name) else resource.schema
-
-
-def _quoted(name: str | int) -> str:
-    return str(name).replace("%", "%25").replace("/", "%2F").replace("*", "%2A")
 
 
 def is_expressible(effect: Effect) -> bool:

@@ -1,0 +1,74 @@
+"""Names of objects across all kinds, as `/v3/sidecar` writes them: `backend/shop/server/web1`, `map/hosts.map`, `owner/team-a`.
+
+Kind and name alternate; in names `/`, `*` and `%` are percent-encoded. In patterns `*` stands for any characters of one segment, and `**`
+for any number of segments.
+"""
+
+import functools
+import re
+from collections.abc import Sequence
+
+from haproxy_native.errors import BadRequest
+
+_KIND = re.compile(r"[a-z][a-z0-9_-]*")
+_ENCODED = {"%": "%25", "/": "%2F", "*": "%2A"}
+_ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+def spelled(*parts: str | int) -> str:
+    """The name of kinds and names in turn; a kind that has one object alone may end it."""
+    return "/".join(part if place % 2 == 0 else encoded(part) for place, part in enumerate(map(str, parts)))
+
+
+def encoded(name: str | int) -> str:
+    """One segment."""
+    return "".join(_ENCODED.get(sign, sign) for sign in str(name))
+
+
+def decoded(segment: str) -> str:
+    data = segment.encode("utf-8", "surrogateescape")
+    return _ESCAPED.sub(lambda match: bytes.fromhex(match[1].decode()), data).decode("utf-8", "surrogateescape")
+
+
+def parsed(text: str) -> tuple[str, ...]:
+    """Kinds and names in turn, decoded. Raises BadRequest where it is no name of an object, which a pattern is not either."""
+    segments = text.split("/")
+    for place, segment in enumerate(segments):
+        if not segment:
+            raise BadRequest(f"{text[:100]!r} names no object: a part of it is empty; write kind/name, as in backend/shop/server/web1")
+        if place % 2 == 0 and not _KIND.fullmatch(segment):
+            raise BadRequest(
+                f"{text[:100]!r} names no object: {segment[:50]!r} is no kind; write kind/name, as in backend/shop/server/web1"
+            )
+        if "*" in segment:
+            raise BadRequest(f"{text[:100]!r} is a pattern, and here is one object named; a * in a name is %2A")
+        if _BARE.search(segment):
+            raise BadRequest(f"{text[:100]!r} names no object: a % in a name is %25")
+    return tuple(decoded(segment) for segment in segments)
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a name, as `spelled` writes it, is what the pattern stands for. A pattern may encode more than a name has to."""
+    return _compiled(pattern).fullmatch(name) is not None
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(_of(pattern.split("/")), re.DOTALL)
+
+
+def _of(segments: Sequence[str]) -> str:
+    """Each `**` takes the slash with it that it stands beside, since it may be no segment at all."""
+    text, behind = "", False
+    for segment in segments:
+        if segment == "**":
+            text += "(?:/[^/]+)*" if behind else "(?:[^/]+/)*"
+            continue
+        text += ("/" if behind else "") + _segment(segment)
+        behind = True
+    return text if behind else ".*"
+
+
+def _segment(segment: str) -> str:
+    parts = [re.escape(encoded(decoded(part))) for part in segment.split("*")]
+    return "[^/]*".join(parts) if len(parts) > 1 else parts[0]
