@@ -20,8 +20,8 @@ class Validated:
 
 @dataclass(frozen=True)
 class Committed:
-    """A change of the configuration, a stored file or a SPOE file: live, scheduled, reloaded (forced), written where nothing was to
-    reach the process, or failed.
+    """A change was committed: live, scheduled, reloaded (forced), written where nothing was to reach the process, runtime where the
+    running process alone was changed, or failed.
     """
 
     outcome: str

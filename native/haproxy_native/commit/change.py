@@ -1,6 +1,6 @@
-"""A change of the configuration as a value, and what became of it."""
+"""Changes as values, and what becomes of them. A change of a stored file is in file_change.py."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from haproxy_native.errors import Conflict
@@ -41,17 +41,33 @@ class Change:
 
 
 @dataclass(frozen=True)
+class ObjectChange:
+    """A change of something beside the configuration and its stored files: the running process alone, or a SPOE file.
+
+    `object` is its `kind/name`. `attempt` compares and prepares, takes the lock, makes the change and returns its outcome; it raises
+    Overtaken, with nothing changed, to be called again.
+    """
+
+    object: str
+    attempt: "Callable[[], Awaitable[Outcome]]"
+
+
+@dataclass(frozen=True)
 class Outcome:
-    """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`."""
+    """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`.
+
+    `lasting=False`: the process alone was changed, until its next reload.
+    """
 
     version: int
     reload_id: str | None = None
     live: bool = False
     forced: bool = False
     reasons: Sequence[Reason] = ()
+    lasting: bool = True
 
     @property
     def kind(self) -> str:
-        if self.forced:
-            return "reloaded"
+        if self.forced or not self.lasting:
+            return "reloaded" if self.forced else "runtime"
         return "scheduled" if self.reload_id else "live" if self.live else "written"

@@ -8,13 +8,13 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.change import Change, ObjectChange, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.file_change import FileChange, change_locked
@@ -42,18 +42,24 @@ Result = TypeVar("Result")
 ATTEMPTS = 3
 
 
-async def commit(context: CommitContext, change: Change | FileChange) -> Outcome:
+async def commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
     """Commits a change, and returns once the file holds it and the process does it, or a reload is scheduled; a forced reload is awaited.
 
     Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed and what the edit or the check raises, with nothing changed; after the
     file was replaced ReloadFailed or RuntimeFailure.
     """
-    return await counted(context, _commit(context, change))
+    return await to_the_end(context, _recorded(context, change))
 
 
-async def counted(context: CommitContext, work: Coroutine[Any, Any, Outcome]) -> Outcome:
-    """Runs a commit to completion and records its outcome as an event; raises what it raises."""
-    return await to_the_end(context, _recorded(context, work))
+async def change_process(context: CommitContext, object_: str, apply: Callable[[], Awaitable[None]]) -> None:
+    """Commits a change of the running process alone, which its next reload discards. Raises what `apply` raises."""
+
+    async def attempt() -> Outcome:
+        async with context.lock:
+            await apply()
+            return Outcome(context.current.version, live=True, lasting=False)
+
+    await commit(context, ObjectChange(object_, attempt))
 
 
 async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
@@ -65,19 +71,25 @@ async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) 
     return await asyncio.shield(task)
 
 
-async def _recorded(context: CommitContext, work: Coroutine[Any, Any, Outcome]) -> Outcome:
+async def _recorded(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
     began, kind = time.monotonic(), "failed"
     try:
-        outcome = await work
+        outcome = await _commit(context, change)
         kind = outcome.kind
         return outcome
     finally:
         context.events.tell(Committed(kind, time.monotonic() - began))
 
 
-async def _commit(context: CommitContext, change: Change | FileChange) -> Outcome:
-    outcome = await (_of_file(context, change) if isinstance(change, FileChange) else _of_configuration(context, change))
-    return await forced(context, outcome) if outcome.reasons and not outcome.reload_id else outcome
+async def _commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
+    match change:
+        case Change():
+            outcome = await _of_configuration(context, change)
+        case FileChange():
+            outcome = await _of_file(context, change)
+        case ObjectChange():
+            outcome = await _of_object(change)
+    return await _forced(context, outcome) if outcome.reasons and not outcome.reload_id else outcome
 
 
 def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -> Outcome:
@@ -114,7 +126,13 @@ async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
         return scheduled(context, await _file_locked(context, change), force_reload=change.force_reload)
 
 
-async def forced(context: CommitContext, outcome: Outcome) -> Outcome:
+async def _of_object(change: ObjectChange) -> Outcome:
+    while True:
+        with suppress(Overtaken):
+            return await change.attempt()
+
+
+async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
     """Reloads and returns the outcome; while HAProxy does not run, the reload waits for its start. Raises ReloadFailed."""
     record = await context.reloads.force(outcome.reasons)
     if record.status == IN_PROGRESS:

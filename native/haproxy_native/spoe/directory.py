@@ -6,10 +6,11 @@ import uuid
 from asyncio import to_thread
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
-from haproxy_native.commit.change import Outcome
-from haproxy_native.commit.commit import counted, scheduled
+from haproxy_native.commit.change import ObjectChange, Outcome
+from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.disk.file import ConfigFile, Draft
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unreadable, Unusable
@@ -69,24 +70,24 @@ class SpoeFiles:
             rule = f'no dot in front, none of <>*;$#&{{}}", {_LONGEST_NAME} bytes at most'
             raise BadValue(f"'{name}' is not the name of a SPOE file: {rule}")
         path = self._around.directory.writable() / name
-        return path, await counted(self._around.context, self._create(path, data if b"# _version=" in data else FIRST_LINE + data))
+        data = data if b"# _version=" in data else FIRST_LINE + data
+        return path, await commit(self._around.context, ObjectChange(f"spoe/{name}", partial(self._create, path, data)))
 
     async def _create(self, path: Path, data: bytes) -> Outcome:
+        """Raises Overtaken, and what `create` raises."""
         around = self._around
 
         def is_free() -> bool:
             return not os.path.lexists(path)
 
         file = ConfigFile(path, around.storage, mode=0o640, within=around.directory.path)
-        while True:
-            if not is_free():
-                raise Exists(f"file {path} already exists. You should delete an existing file first")
-            draft = await to_thread(file.draft, data, str(uuid.uuid4()))
-            try:
-                with suppress(Overtaken):
-                    return await self._install(path, draft, is_free)
-            finally:
-                draft.discard()
+        if not is_free():
+            raise Exists(f"file {path} already exists. You should delete an existing file first")
+        draft = await to_thread(file.draft, data, str(uuid.uuid4()))
+        try:
+            return await self._install(path, draft, is_free)
+        finally:
+            draft.discard()
 
     async def _install(self, path: Path, draft: Draft, is_free: Callable[[], bool]) -> Outcome:
         """Checked without the lock. Raises Overtaken where the configuration was changed meanwhile, and what `create` raises."""

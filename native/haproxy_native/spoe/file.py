@@ -1,4 +1,4 @@
-"""One SPOE file with its version and its transactions. A change is a commit of its own, in the order of the configuration's.
+"""One SPOE file with its version and its transactions. A change is a commit like any other (native/haproxy_native/commit/commit.py).
 
 HAProxy is asked whenever the configuration reads the file: about the configuration as it is, with the changed text in its place.
 """
@@ -6,12 +6,14 @@ HAProxy is asked whenever the configuration reads the file: about the configurat
 import asyncio
 import logging
 import uuid
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Edit, Outcome
-from haproxy_native.commit.commit import counted, forced, scheduled
+from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome
+from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Current, Overtaken
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles, Drafts
@@ -76,11 +78,11 @@ class SpoeFile:
             return Outcome(self.version(transaction_id))
         change = Change(edit, version)
         change.compare(self._current.version)
-        return await counted(self._around.context, self._commit(change))
+        return await self._commit(partial(self._attempt, change))
 
     async def remove(self) -> None:
         """With its transactions. Raises InUse and Unusable."""
-        await counted(self._around.context, self._remove())
+        await self._commit(self._remove)
 
     # -- transactions
 
@@ -106,7 +108,7 @@ class SpoeFile:
         edit = lambda before: self._changed_by(id_, before)  # noqa: E731
         try:
             change = Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)
-            outcome = await counted(self._around.context, self._commit(change))
+            outcome = await self._commit(partial(self._attempt, change))
         except Conflict:
             transaction.closed = False
             self._transactions.delete(id_)
@@ -124,16 +126,11 @@ class SpoeFile:
 
     # -- the commit
 
-    async def _commit(self, change: Change) -> Outcome:
-        """Checked without the lock, published under it; from the start again where the configuration was changed meanwhile."""
-        context = self._around.context
-        while True:
-            with suppress(Overtaken):
-                outcome = await self._attempt(change)
-                return await forced(context, outcome) if outcome.reasons and not outcome.reload_id else outcome
+    async def _commit(self, attempt: Callable[[], Awaitable[Outcome]]) -> Outcome:
+        return await commit(self._around.context, ObjectChange(f"spoe/{self.name}", attempt))
 
     async def _attempt(self, change: Change) -> Outcome:
-        """Raises Overtaken."""
+        """Checks without the lock and publishes under it. Raises Overtaken."""
         context = self._around.context
         self.notice()
         change.compare(self._current.version)

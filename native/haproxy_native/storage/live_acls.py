@@ -1,8 +1,9 @@
 """Changes of the ACLs that HAProxy has loaded, in the process alone or, with `sync`, in the ACL's file as well."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
 from haproxy_native.runtime import acls
@@ -53,12 +54,7 @@ class LiveAcl:
             if pattern in there:
                 raise Exists(pattern)
 
-        step = Add(self.name, pattern)
-        if sync:
-            await (await self._file()).change(step, lambda before: [*before, pattern], check=check)
-            return
-        await check()
-        await step.carry_out(self.context.runtime)
+        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, check=check)
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
         gone = dict(await acls.entries(self.context.runtime, self.name)).get(reference) if sync else None
@@ -74,11 +70,18 @@ class LiveAcl:
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
         await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, whole=True)
 
-    async def _change(self, step: Step, edit: Edit[str], sync: bool, *, whole: bool = False) -> None:
+    async def _change(
+        self, step: Step, edit: Edit[str], sync: bool, *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked
+    ) -> None:
         if sync:
-            await (await self._file()).change(step, edit, whole=whole, check=unchecked)
-        else:
+            await (await self._file()).change(step, edit, whole=whole, check=check)
+            return
+
+        async def apply() -> None:
+            await check()
             await step.carry_out(self.context.runtime)
+
+        await change_process(self.context, f"acl/{self.name}", apply)
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""

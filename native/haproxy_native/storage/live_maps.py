@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from haproxy_native.commit.commit import commit
+from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.errors import BadValue, Exists
 from haproxy_native.runtime import maps
@@ -81,9 +81,12 @@ class LiveMap(LiveFile[MapEntry]):
         if sync:
             await self.change(step, edit, whole=whole, check=lambda: self._refuse_taken(new))
             return
-        async with self.context.lock:
+
+        async def apply() -> None:
             await self._refuse_taken(new)
             await step.carry_out(self.context.runtime)
+
+        await change_process(self.context, f"map/{self.path.name}", apply)
 
     async def _refuse_taken(self, key: str) -> None:
         if key and await self.entry(key):

@@ -60,13 +60,17 @@ def test_nothing_to_go_back_to(tmp_path: Path) -> None:
     run(work())
 
 
-def test_an_outsider_s_mending_is_not_undone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("noticed", [False, True])
+def test_an_outsider_s_mending_is_not_undone(tmp_path: Path, noticed: bool) -> None:
+    """Nor where it was noticed while HAProxy read the file."""
+
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             await engine.write(adding("b"), version=1)
             async with engine.loading() as loaded:
                 (tmp_path / "haproxy.cfg").write_text("global\n# mended\n")
+                assert not noticed or await engine.notice()
                 assert await aftermath.failed(engine.context, loaded) is None
             assert engine.raw() == b"global\n# mended\n"
             assert engine.version() == 3

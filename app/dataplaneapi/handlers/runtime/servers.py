@@ -1,7 +1,7 @@
 """The servers of a backend as the worker in service has them, whatever the file says."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -9,6 +9,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
+from haproxy_native.commit.commit import change_process
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import NotExpressible
@@ -38,40 +39,59 @@ async def create(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.body.get("name")
     if not name:
         raise ApiError(400, "the new server must have a name")
-    async with asking(call, kinds=REFUSALS, classed=False) as runtime:
-        try:
-            made = added(backend, call.body, runtime.capabilities)
-        except NotExpressible as word:
-            raise BadRequest(f"only HAProxy knows the value of {word}") from None
-        await commands.apply(runtime, made)
-        _drifts(call, backend, name, None, await _server(runtime, backend, name))
+
+    async def apply() -> None:
+        async with asking(call, kinds=REFUSALS, classed=False) as runtime:
+            try:
+                made = added(backend, call.body, runtime.capabilities)
+            except NotExpressible as word:
+                raise BadRequest(f"only HAProxy knows the value of {word}") from None
+            await commands.apply(runtime, made)
+            _drifts(call, backend, name, None, await _server(runtime, backend, name))
+
+    await _commit(call, backend, name, apply)
     return json_response(201, call.body)
 
 
 async def replace(call: JsonCall) -> Response:
     """Only what differs is sent, state before weight before address; a refusal takes back what went before it."""
     backend, name = call.get("parent_name"), call.get("name")
-    async with asking(call, classed=False) as runtime:
-        before = await _server(runtime, backend, name)
-        try:
-            changes = list(_changes(before, call.body))
-        except BadValue as error:
-            raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
-        await commands.apply(runtime, changes)
-        after = await _server(runtime, backend, name)
-        _drifts(call, backend, name, before, after)
-        if any(isinstance(each.check, Shows) and not holds(after, each.check) for each in _changes(after, call.body)):
-            raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one knows nothing of the change")
-    return json_response(200, as_dict(call, after))
+    shown: dict[str, Any] = {}
+
+    async def apply() -> None:
+        async with asking(call, classed=False) as runtime:
+            before = await _server(runtime, backend, name)
+            try:
+                changes = list(_changes(before, call.body))
+            except BadValue as error:
+                raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+            await commands.apply(runtime, changes)
+            after = await _server(runtime, backend, name)
+            _drifts(call, backend, name, before, after)
+            if any(isinstance(each.check, Shows) and not holds(after, each.check) for each in _changes(after, call.body)):
+                raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one knows nothing of the change")
+            shown.update(as_dict(call, after))
+
+    await _commit(call, backend, name, apply)
+    return json_response(200, shown)
 
 
 async def delete(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.get("name")
-    async with asking(call, classed=False) as runtime:
-        before = await _server(runtime, backend, name)
-        await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
-        _drifts(call, backend, name, before, None)
+
+    async def apply() -> None:
+        async with asking(call, classed=False) as runtime:
+            before = await _server(runtime, backend, name)
+            await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
+            _drifts(call, backend, name, before, None)
+
+    await _commit(call, backend, name, apply)
     return empty(204)
+
+
+async def _commit(call: Call, backend: str, name: str, apply: Callable[[], Awaitable[None]]) -> None:
+    """No commit and no other call is between the steps of a change."""
+    await change_process(call.services.engine.context, f"backend/{backend}/server/{name}", apply)
 
 
 def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
