@@ -55,7 +55,7 @@ async def change_process(context: CommitContext, object_: str, apply: Callable[[
     """Commits a change of the running process alone, which its next reload discards. Raises what `apply` raises."""
 
     async def attempt() -> Outcome:
-        async with context.lock:
+        async with context.process_lock:
             await apply()
             return Outcome(context.current.version, live=True, lasting=False)
 
@@ -103,12 +103,12 @@ def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -
 async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
     for _ in range(ATTEMPTS):
         with suppress(Overtaken):
-            return await attempt(context, change, context.lock)
+            return await attempt(context, change, context.publishing())
     # Stored files that change faster than HAProxy checks a text would overtake this change for ever.
     async with context.stored_lock:
         while True:
             with suppress(Overtaken):
-                return await attempt(context, change, context.lock)
+                return await attempt(context, change, context.publishing())
 
 
 async def attempt(context: CommitContext, change: Change, lock: AbstractAsyncContextManager[Any]) -> Outcome:
@@ -122,7 +122,7 @@ async def attempt(context: CommitContext, change: Change, lock: AbstractAsyncCon
 
 
 async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
-    async with context.stored_lock, context.lock:
+    async with context.stored_lock, context.publishing():
         return scheduled(context, await _file_locked(context, change), force_reload=change.force_reload)
 
 

@@ -38,7 +38,8 @@ class LoadedText(NamedTuple):
 @dataclass
 class CommitContext:
     """`lock` is held from the last comparison of a change to its publication, runtime commands included, and during a reload; never while
-    HAProxy checks a text. Changes of stored files hold `stored_lock` as well, which is taken first.
+    HAProxy checks a text. Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every
+    change that sends commands; one of the process alone takes no other, so that it does not wait for a reload.
 
     `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
     the last committed text that HAProxy accepted.
@@ -57,6 +58,7 @@ class CommitContext:
     events: Events = field(default_factory=Events)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     published: dict[Path, int] = field(default_factory=dict)
     publications: int = 0
     works: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -66,6 +68,12 @@ class CommitContext:
     def pending(self) -> str | None:
         """The id of a scheduled reload that will read what the file holds now."""
         return self.reloads.pending
+
+    @asynccontextmanager
+    async def publishing(self) -> AsyncIterator[None]:
+        """Holds `lock` and `process_lock`."""
+        async with self.lock, self.process_lock:
+            yield
 
     def note_published(self, path: Path) -> None:
         """Counts a change of a stored file; texts that refer to it and are being checked are checked again."""

@@ -1,16 +1,20 @@
-"""Changes side by side: none waits while HAProxy checks the text of another."""
+"""Changes side by side: none waits while HAProxy checks the text of another, and none is between the commands of another."""
 
 import asyncio
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.errors import Conflict
+from haproxy_native.commit.commit import change_process
+from haproxy_native.errors import Conflict, RuntimeRefused
+from haproxy_native.events import Committed, Event
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from tests.native.engines import adding, run, running_engine
+from tests.haproxy.process import HAProxy
+from tests.native.engines import adding, run, running_engine, substituting
 
 SECONDS = 30
 # Waits for the gate where the text speaks of a slow one, and counts the checks.
@@ -78,3 +82,51 @@ def test_a_text_is_checked_again_when_a_file_that_it_names_has_changed(tmp_path:
 def _with_map(document: Document, place: Path) -> Document:
     text = f"backend maps\n  use-server s if {{ src,map({place}/hosts.map) -m found }}\n"
     return document.insert(Section("backend", "maps", text))
+
+
+def test_no_change_is_between_the_commands_of_another(haproxy: HAProxy) -> None:
+    """Not of the process alone, nor of a commit: each finds the weight that it has set."""
+
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
+            seen: list[tuple[int, str]] = []
+
+            async def weigh(number: int) -> None:
+                await engine.runtime.ask(f"set server app/s1 weight {number}")
+                await asyncio.sleep(0)
+                seen.append((number, (await engine.runtime.send("get weight app/s1")).split()[0]))
+
+            changes = [change_process(engine.context, "backend/app/server/s1", partial(weigh, number)) for number in range(1, 9)]
+            await asyncio.gather(*changes, engine.amend(substituting("weight 10", "weight 77")))
+            assert [int(there) for _, there in seen] == [number for number, _ in seen]
+            assert len(seen) == 8
+
+    run(work())
+
+
+def test_what_is_done_to_the_process_alone_is_an_event(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            events: list[Event] = []
+            engine.context.events.listen(events.append)
+
+            async def refuse() -> None:
+                raise RuntimeRefused("no", "set map")
+
+            await change_process(engine.context, "map/a.map", lambda: asyncio.sleep(0))
+            with pytest.raises(RuntimeRefused):
+                await change_process(engine.context, "map/a.map", refuse)
+            assert [event.outcome for event in events if isinstance(event, Committed)] == ["runtime", "failed"]
+            assert engine.version() == 1
+
+    run(work())
+
+
+def test_a_change_of_the_process_alone_does_not_wait_for_a_reload(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path) as engine, asyncio.timeout(SECONDS), engine.loading():
+            await change_process(engine.context, "map/a.map", lambda: asyncio.sleep(0))
+
+    run(work())
