@@ -1,6 +1,7 @@
-"""What older versions of HAProxy cannot do, and what is done instead: the table of docs/haproxy-versions.md, told by `dataplaneapi doctor`.
+"""What versions of HAProxy do differently, and what is done about it: the tables of docs/haproxy-versions.md.
 
-Nothing is decided here: what a worker can is asked of the worker itself (native/haproxy_native/runtime/capabilities.py).
+`LACKS` are functions that older versions do not have; `dataplaneapi doctor` prints them. `DIFFERENCES` are differences in behaviour.
+No other module compares versions: it asks `Capabilities`, which combines these facts with what the worker says itself.
 """
 
 from dataclasses import dataclass
@@ -10,45 +11,51 @@ OLDEST: Version = (2, 6)
 
 
 @dataclass(frozen=True)
-class Lack:
-    """What HAProxy can since a version. `command`: one of the Runtime API that earlier ones do not have; empty where none tells."""
+class Fact:
+    """What HAProxy does from version `since` on, and what is done `instead` in earlier ones, or about it in all.
+
+    `command`: one of the Runtime API that earlier versions do not have; empty where there is none.
+    """
 
     since: Version
     what: str
     instead: str
     command: str = ""
 
+    def holds(self, version: Version) -> bool:
+        return version >= self.since
+
 
 LACKS = (
-    Lack(
+    Fact(
         (2, 7),
         "The master's socket tells how a reload went",
         "A new worker is looked for, which counts in any version; why HAProxy refused stands in its own log alone",
     ),
-    Lack(
+    Fact(
         (2, 7),
         "A CA file in the running process takes further certificates",
         "Adding to one is refused, with HAProxy's words; replacing the whole file works",
         "add ssl ca-file",
     ),
-    Lack(
+    Fact(
         (3, 0),
         "HAProxy waits by itself until a server can be removed",
         "The removal is tried again for two seconds, then the reload takes over",
         "wait",
     ),
-    Lack(
+    Fact(
         (3, 2),
         "HAProxy tells which keywords a server may have that is added live",
         "The server is added and HAProxy's refusal read; what it does not take needs a reload",
     ),
-    Lack(
+    Fact(
         (3, 2),
         "Certificates are ordered over ACME, and the worker tells of new ones",
         "The operations are refused, with HAProxy's words",
         "acme status",
     ),
-    Lack(
+    Fact(
         (3, 4),
         "Backends come and go in the running process",
         "A new backend, and one that is deleted, takes a reload",
@@ -56,7 +63,91 @@ LACKS = (
     ),
 )
 
+DYNAMIC_SERVERS = Fact(
+    (2, 6),
+    "Servers are added and deleted without `experimental-mode`, and with their checks",
+    "Not supported; such a change takes a reload",
+)
+ADDED_SERVERS_HAVE_DEFAULTS = Fact(
+    (2, 8),
+    "A server that is added live has the defaults of a server line",
+    "The words that it lacks are sent with it",
+)
+ADDED_SERVERS_REFUSE_ENABLED = Fact(
+    (3, 0),
+    "`enabled` is refused on a server that is added live",
+    "It is sent up to 2.9, where 2.8 adds the server with a warning; it is left out since",
+)
+RELAYED_CONNECTIONS = Fact(
+    (3, 2),
+    "A master hands a whole connection over to its worker (`@@1`)",
+    "The master opens a connection for every command (`@1`); for many commands the worker's own socket is preferred",
+)
+WORKER_EVENTS = Fact(
+    (3, 2),
+    "A worker has a ring of events, `dpapi`",
+    "None are read",
+)
+CHALLENGES_READY = Fact(
+    (3, 3),
+    "An ACME challenge in the DNS is confirmed by `acme challenge_ready`",
+    "Nothing is sent",
+)
 
-def lacking(version: Version) -> list[Lack]:
+DIFFERENCES = (
+    DYNAMIC_SERVERS,
+    Fact(
+        (2, 7),
+        "The start of a process is told with fractions of a second",
+        "Whole seconds are compared, in every version",
+    ),
+    Fact(
+        (2, 7),
+        "The master answers `reload` when the reload is done",
+        "It executes itself at once and answers nothing; a new worker is looked for, in every version",
+    ),
+    Fact(
+        (2, 7),
+        "Every answer of a worker ends with an empty line",
+        "One line that refuses a change is taken for a whole answer without it",
+    ),
+    ADDED_SERVERS_HAVE_DEFAULTS,
+    ADDED_SERVERS_REFUSE_ENABLED,
+    Fact(
+        (3, 1),
+        "`show proc` lists no worker after a failed reload, but the one that serves among the old ones",
+        "The youngest of the old workers is asked, in every version",
+    ),
+    Fact(
+        (3, 1),
+        "A worker tells its own start",
+        "It tells that of the master that has read the configuration before; both times are compared with a tolerance",
+    ),
+    Fact(
+        (3, 2),
+        "A command of more than 64 words is refused",
+        "Earlier versions may crash; such a command is not sent, in any version",
+    ),
+    RELAYED_CONNECTIONS,
+    WORKER_EVENTS,
+    CHALLENGES_READY,
+    Fact(
+        (3, 4),
+        "`del map` deletes only the first entry of a key",
+        "The command is repeated until no entry is left, in every version",
+    ),
+    Fact(
+        (3, 5),
+        "A server may be deleted while `show servers state` or the like is printed",
+        "HAProxy may crash; dumps and deletions are kept apart, in every version",
+    ),
+)
+
+
+def lacking(version: Version) -> list[Fact]:
     """What that version cannot do."""
-    return [lack for lack in LACKS if version < lack.since]
+    return [fact for fact in LACKS if not fact.holds(version)]
+
+
+def is_supported(version: Version) -> bool:
+    return version >= OLDEST

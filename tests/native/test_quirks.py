@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.quirks import LACKS, OLDEST, lacking
+from haproxy_native.quirks import ADDED_SERVERS_REFUSE_ENABLED, DIFFERENCES, LACKS, OLDEST, RELAYED_CONNECTIONS, is_supported, lacking
 from tests.haproxy import binaries
 from tests.haproxy.process import SMALL, HAProxy
 from tests.rules.sources import CHECKOUT
@@ -15,22 +15,30 @@ ROW = re.compile(r"^\| (\d)\.(\d+) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 
 def test_the_page_says_what_the_table_says() -> None:
+    told = [(fact.since, fact.what, fact.instead) for fact in (*LACKS, *DIFFERENCES)]
     rows = [((int(major), int(minor)), what, instead) for major, minor, what, instead in ROW.findall(PAGE.read_text())]
-    assert rows == [(lack.since, lack.what, lack.instead) for lack in LACKS]
+    assert rows == told
 
 
 def test_older_ones_lack_more() -> None:
     assert lacking(OLDEST) == list(LACKS)
     assert lacking((9, 9)) == []
-    assert [lack.since for lack in LACKS] == sorted(lack.since for lack in LACKS)
+    for facts in (LACKS, DIFFERENCES):
+        assert [fact.since for fact in facts] == sorted(fact.since for fact in facts)
+    assert is_supported(OLDEST) and not is_supported((2, 4))
 
 
 @pytest.mark.parametrize("binary", binaries.installed(), ids=lambda binary: ".".join(map(str, binaries.version(binary))))
 def test_haproxy_agrees(tmp_path: Path, binary: str) -> None:
     with HAProxy(tmp_path, SMALL, binary=binary) as haproxy:
         said = haproxy.ask("help")
-        for lack in LACKS:
-            if lack.command:
-                there = re.search(rf"^\s*{re.escape(lack.command)}\b", said, re.MULTILINE) is not None
-                assert there is (haproxy.version >= lack.since), lack
+        for fact in (*LACKS, *DIFFERENCES):
+            if fact.command:
+                there = re.search(rf"^\s*{re.escape(fact.command)}\b", said, re.MULTILINE) is not None
+                assert there is fact.holds(haproxy.version), fact
+        added = haproxy.ask("add server app/another 127.0.0.1:1 enabled")
+        assert ("New server registered." in added) is not ADDED_SERVERS_REFUSE_ENABLED.holds(haproxy.version), added
+        assert haproxy.ask("show info" + " x" * 64).startswith("Too many arguments.") is (haproxy.version >= (3, 2))
+        relayed = haproxy.ask_master("@@1 show version")
+        assert relayed.startswith(".".join(map(str, haproxy.version))) is RELAYED_CONNECTIONS.holds(haproxy.version), relayed
         assert haproxy.ask_master("reload").startswith("Success=") is (haproxy.version >= (2, 7))

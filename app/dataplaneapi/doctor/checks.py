@@ -31,7 +31,7 @@ from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets
 from haproxy_native.check.check import CheckSettings, check
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
-from haproxy_native.quirks import OLDEST, lacking
+from haproxy_native.quirks import is_supported, lacking
 from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
@@ -131,7 +131,7 @@ def _of_binary(settings: Settings) -> Iterator[Finding]:
     if binary is None:
         return
     version = _version(binary)
-    if version < OLDEST:
+    if not is_supported(version):
         yield Finding(ERROR, "haproxy", f"{binary} is too old or tells no version", "HAProxy 2.6 or later is supported")
         return
     yield Finding(OK, "haproxy", f"{binary}, version {version[0]}.{version[1]}")

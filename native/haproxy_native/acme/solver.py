@@ -14,7 +14,6 @@ from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 
 log = logging.getLogger(__name__)
-READY_SINCE = (3, 3)
 READY = "challenge(s) ready!"
 
 
@@ -87,7 +86,7 @@ class Solver:
 
     async def _ready(self, challenge: Challenge) -> None:
         """Raises RuntimeFailure."""
-        if self.runtime.capabilities.version >= READY_SINCE:
+        if self.runtime.capabilities.takes_challenge_ready:
             command = f"acme challenge_ready {argument(challenge.certificate)} domain {argument(challenge.domain)}"
             if READY not in (answer := await self.runtime.send(command)):
                 raise RuntimeRefused(answer, command)

@@ -21,8 +21,6 @@ from haproxy_native.text.words import words_of
 
 PLACE = ("name", "address", "port")
 SEVERAL_WORDS = "source"
-# Up to 2.9 an added server may say that it is not in maintenance; since, the word is refused.
-TAKES_ENABLED = (3, 0)
 
 
 def added(backend: str, values: Mapping[str, Any], capabilities: Capabilities) -> list[Command]:
@@ -70,6 +68,6 @@ def _flat(options: list[list[str]]) -> list[str]:
 
 def _is_silent(live: Live, name: str, value: Any, capabilities: Capabilities) -> bool:
     """Disabled is what a server is anyway."""
-    if name == live.roles[STATE] and capabilities.version < TAKES_ENABLED:
+    if name == live.roles[STATE] and capabilities.added_servers_take_enabled:
         return False
     return bool(value == "disabled" and live.initially.get(name, "disabled") == "disabled")

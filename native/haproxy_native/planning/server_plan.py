@@ -13,8 +13,6 @@ from haproxy_native.runtime.commands import Command
 from haproxy_native.text.words import unquoted, words_of
 
 HEALTH, AGENT, STATE = "health", "agent", "state"
-# Since then an added server has what a server line has without saying so.
-HAS_DEFAULTS = (2, 8)
 
 
 class ServerPlanner:
@@ -106,7 +104,7 @@ class ServerPlanner:
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
         """The words of each option; those are left out that only say what an added server is anyway."""
-        unsaid = self.live.lacking if self.capabilities.version < HAS_DEFAULTS else {}
+        unsaid = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
         implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
         values = {**unsaid, **server.values, **implied}
         silent = [name for name, value in values.items() if name == self.state or self._goes_without_saying(name, value)]

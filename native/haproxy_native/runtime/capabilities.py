@@ -7,10 +7,10 @@
 import re
 from dataclasses import dataclass
 
-# Before, adding and deleting servers is behind experimental-mode and loses checks.
-DYNAMIC_SERVERS = (2, 6)
-RELAYS = (3, 2)
+from haproxy_native import quirks
+
 ADMIN = "admin"
+UNKNOWN = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Capabilities:
     `backend_keywords`: what `add backend` takes behind the defaults section.
     """
 
-    version: tuple[int, int] = (0, 0)
+    version: quirks.Version = UNKNOWN
     commands: frozenset[str] = frozenset()
     level: str = ""
     server_keywords: frozenset[str] | None = None
@@ -35,11 +35,11 @@ class Capabilities:
 
     @property
     def adds_servers(self) -> bool:
-        return self.version >= DYNAMIC_SERVERS and self.can("add server")
+        return quirks.DYNAMIC_SERVERS.holds(self.version) and self.can("add server")
 
     @property
     def deletes_servers(self) -> bool:
-        return self.version >= DYNAMIC_SERVERS and self.can("del server")
+        return quirks.DYNAMIC_SERVERS.holds(self.version) and self.can("del server")
 
     @property
     def adds_backends(self) -> bool:
@@ -53,7 +53,24 @@ class Capabilities:
     @property
     def relays(self) -> bool:
         """Whether a master can hand a whole connection over to its worker (`@@1`)."""
-        return self.version >= RELAYS
+        return quirks.RELAYED_CONNECTIONS.holds(self.version)
+
+    @property
+    def may_report_events(self) -> bool:
+        """False where the worker is known to have no ring of events."""
+        return self.version == UNKNOWN or quirks.WORKER_EVENTS.holds(self.version)
+
+    @property
+    def takes_challenge_ready(self) -> bool:
+        return quirks.CHALLENGES_READY.holds(self.version)
+
+    @property
+    def added_servers_have_defaults(self) -> bool:
+        return quirks.ADDED_SERVERS_HAVE_DEFAULTS.holds(self.version)
+
+    @property
+    def added_servers_take_enabled(self) -> bool:
+        return not quirks.ADDED_SERVERS_REFUSE_ENABLED.holds(self.version)
 
     def takes_server_keyword(self, keyword: str) -> bool:
         """False only where HAProxy would certainly refuse it on an added server."""

@@ -16,7 +16,6 @@ from haproxy_native.background import Background
 from haproxy_native.runtime.client import Runtime
 
 log = logging.getLogger(__name__)
-SINCE = (3, 2)
 # `@@1`: the connection stays one with the worker; through `@1` a command that goes on for ever is not let through.
 REQUEST = b"@@1 set severity-output number;show events dpapi -w -0\n"
 CONNECTING = 3.0
@@ -78,7 +77,7 @@ class EventListener:
     async def _events(self) -> AsyncIterator[Event]:
         """Until the worker closes. None where HAProxy has none to tell, or there is no master."""
         master, self._was_there = self.runtime.configured_master, False
-        if master is None or (0, 0) != self.runtime.capabilities.version < SINCE:
+        if master is None or not self.runtime.capabilities.may_report_events:
             return
         async with asyncio.timeout(CONNECTING):
             reader, writer = await asyncio.open_unix_connection(master.path, limit=LONGEST_EVENT)
