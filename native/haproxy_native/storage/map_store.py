@@ -3,49 +3,38 @@
 A file whose map is loaded changes live. The worker is asked which are: a configuration alone does not tell.
 """
 
-import asyncio
 from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import references
-from haproxy_native.errors import NotFound, RuntimeFailure, Unusable
-from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Fill, Map, MapEntry
 from haproxy_native.storage import map_file, names
-from haproxy_native.storage.plans import of_map
-from haproxy_native.storage.store import Store
+from haproxy_native.storage.list_store import ListStore
 from haproxy_native.text.document import Document
 
-# Beyond, a reload is quicker.
-LARGEST = 64 << 20
 
-
-class MapStore(Store):
+class MapStore(ListStore[Map]):
     description = "managed map file"
     created = "managed but not loaded map file (no runtime ID)"
+    word = "a map"
+    largest = 64 << 20
 
     def name_of(self, upload: str) -> str:
         name = names.uploaded(upload)
         return name if not name or name.endswith(".map") else f"{name}.map"
 
-    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
-        used, wanted = self.used(context, path), self.references(context, path)
-        try:
-            found = await self.loaded(context.runtime, path)
-        except RuntimeFailure as error:
-            return of_map(used, wanted, None, f"it is not known whether HAProxy has loaded {path.name}: {error}")
-        if found is None:
-            return of_map(used, wanted, None, f"HAProxy has not loaded {path.name} as a map")
-        why = await asyncio.to_thread(_trouble, content) if content else f"HAProxy still has {path.name} loaded"
-        return of_map(used, wanted, Fill(found.name, lambda: self.entries(path)), why)
-
     async def loaded(self, runtime: Runtime, path: Path) -> Map | None:
-        """The map that the worker has made of a file. Raises RuntimeFailure."""
         return next((each for each in await maps.loaded(runtime) if _is(each, path)), None)
+
+    def filling(self, loaded: Map, path: Path, content: Path) -> tuple[Step, str]:
+        with content.open("rb") as file:
+            return Fill(loaded.name, lambda: self.entries(path)), map_file.trouble(file)
 
     def path_of(self, name: str) -> Path:
         """Where the file of a map is that a client names, whether or not there is one. Raises NotFound."""
@@ -78,10 +67,3 @@ class MapStore(Store):
 
 def _is(loaded: Map, path: Path) -> bool:
     return normpath(loaded.name) == str(path)
-
-
-def _trouble(path: Path) -> str:
-    if path.stat().st_size > LARGEST:
-        return f"{path.stat().st_size} bytes are quicker loaded than sent"
-    with path.open("rb") as file:
-        return map_file.trouble(file)

@@ -10,13 +10,6 @@ from haproxy_native.runtime.commands import Step
 from haproxy_native.storage.certificate_step import CertificateSeen, CertificateStep
 
 
-def of_map(used: Sequence[Reference], wanted: Sequence[Reference], fill: Step | None, why: str) -> FilePlan:
-    """For a map that the worker has loaded where there is a `fill`. `why` it cannot be filled, empty where it can."""
-    if fill and not why:
-        return FilePlan([fill], (), True, bool(wanted))
-    return loaded_anew(used, wanted, why) if fill else by_reload(used, wanted, why)
-
-
 def by_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
     """For what HAProxy reads at its start only. `used` are the lines that refer to it in what runs, `wanted` in what is committed."""
     reasons = [Reason(each.section, each.line, each.keyword, why) for each in used[:1]]

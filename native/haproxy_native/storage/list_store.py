@@ -1,0 +1,51 @@
+"""Files from which HAProxy makes a list in memory, maps and ACLs: a list that is loaded is filled anew from its file, live."""
+
+import asyncio
+from abc import abstractmethod
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.errors import RuntimeFailure
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.commands import Step
+from haproxy_native.storage.plans import by_reload, loaded_anew
+from haproxy_native.storage.store import Store
+
+Loaded = TypeVar("Loaded")
+
+
+class ListStore(Store, Generic[Loaded]):
+    """`word` is what HAProxy makes of a file; beyond `largest` bytes a reload is quicker than commands."""
+
+    word: str
+    largest: int
+
+    @abstractmethod
+    async def loaded(self, runtime: Runtime, path: Path) -> Loaded | None:
+        """The list that the worker has made of a file. Raises RuntimeFailure."""
+
+    @abstractmethod
+    def filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step, str]:
+        """The step that gives a list the entries of `content`, which will stand at `path`; and why HAProxy cannot take them, else "".
+
+        Blocks.
+        """
+
+    async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
+        used, wanted = self.used(context, path), self.references(context, path)
+        try:
+            loaded = await self.loaded(context.runtime, path)
+        except RuntimeFailure as error:
+            return by_reload(used, wanted, f"it is not known whether HAProxy has loaded {path.name}: {error}")
+        if loaded is None:
+            return by_reload(used, wanted, f"HAProxy has not loaded {path.name} as {self.word}")
+        if content is None:
+            return loaded_anew(used, wanted, f"HAProxy still has {path.name} loaded")
+        step, trouble = await asyncio.to_thread(self._filling, loaded, path, content)
+        return FilePlan([step], (), True, bool(wanted)) if step and not trouble else loaded_anew(used, wanted, trouble)
+
+    def _filling(self, loaded: Loaded, path: Path, content: Path) -> tuple[Step | None, str]:
+        size = content.stat().st_size
+        return (None, f"{size} bytes are quicker loaded than sent") if size > self.largest else self.filling(loaded, path, content)
