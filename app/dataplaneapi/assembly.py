@@ -24,6 +24,7 @@ from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.grammar.load import Grammar, bundle, grammar
+from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.workers import Workers
 
@@ -57,7 +58,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     users = Users(settings, lambda: engine.read(None))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
-    editor = Editor(language)
+    editor, workers = Editor(language), Workers(engine)
     services = Services(
         settings=settings,
         engine=engine,
@@ -74,7 +75,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
-        workers=Workers(engine),
+        workers=workers,
+        splits=Splits(engine, editor, workers),
     )
     engine.context.events.listen(services.tally.heard)
     if services.traces:

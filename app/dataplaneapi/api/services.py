@@ -18,6 +18,7 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.reload.records import Records
+from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.workers import Workers
@@ -40,6 +41,7 @@ class Services:
     spoe: SpoeFiles
     scope_editor: ScopeEditor
     workers: Workers
+    splits: Splits
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

@@ -1,0 +1,42 @@
+"""Traffic divided between backends by shares."""
+
+from typing import Any
+
+from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import RELOAD_ID, Response, empty, json_response
+from dataplaneapi.handlers.sidecar.times import rfc3339
+from haproxy_native.splits.rules import LinesMissing
+from haproxy_native.splits.splits import SplitStatus
+
+
+async def read(call: ReadCall) -> Response:
+    return json_response(200, as_dict(await call.services.splits.status(call.get("name"))))
+
+
+async def replace(call: JsonCall) -> Response:
+    splits, name = call.services.splits, call.get("name")
+    try:
+        outcome = await splits.put(name, call.body["by"], call.body["weights"], call.get("frontend", ""))
+    except LinesMissing as error:
+        raise ApiError(409, error.detail, plan={"lines": list(error.lines)}) from None
+    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+    return json_response(202 if headers else 200, as_dict(await splits.status(name)), headers)
+
+
+async def delete(call: JsonCall) -> Response:
+    outcome = await call.services.splits.delete(call.get("name"))
+    return empty(202, [(RELOAD_ID, outcome.reload_id.encode())]) if outcome.reload_id else empty(204)
+
+
+def as_dict(status: SplitStatus) -> dict[str, Any]:
+    found = {
+        "name": status.name,
+        "by": status.split.by,
+        "weights": dict(status.split.weights),
+        "shares": dict(status.shares),
+        "since": rfc3339(status.split.since),
+        "used_by": list(status.frontends),
+        "file": str(status.file),
+    }
+    return found if status.requests is None else found | {"requests": dict(status.requests), "complete": status.complete}

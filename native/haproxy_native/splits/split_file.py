@@ -1,0 +1,43 @@
+"""The map file of a split: what was asked for in its first line, then the backend of each bucket. Pure."""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from haproxy_native.splits.buckets import BUCKETS
+from haproxy_native.storage import map_file
+
+_HEAD = "# split "
+
+
+@dataclass(frozen=True)
+class Split:
+    """`since`: Unix time of the last change. `before`: the requests of each backend until then, by process."""
+
+    by: str
+    weights: Mapping[str, float]
+    since: float
+    before: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
+def written(split: Split, buckets: Sequence[str]) -> str:
+    lines = [_HEAD + json.dumps(asdict(split)), *(f"{bucket} {name}" for bucket, name in enumerate(buckets))]
+    return "\n".join(lines) + "\n"
+
+
+def read(text: str) -> Split | None:
+    """None for a file that is none of ours."""
+    head = text.partition("\n")[0]
+    with suppress(ValueError, TypeError, KeyError):
+        if head.startswith(_HEAD):
+            told: dict[str, Any] = json.loads(head.removeprefix(_HEAD))
+            return Split(str(told["by"]), dict(told["weights"]), float(told["since"]), dict(told["before"]))
+    return None
+
+
+def buckets(text: str) -> list[str]:
+    """The backend of each bucket, empty where a line is missing."""
+    found = {entry.key: entry.value for entry in map_file.read(text)}
+    return [found.get(str(bucket), "") for bucket in range(BUCKETS)]

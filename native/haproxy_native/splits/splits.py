@@ -1,0 +1,168 @@
+"""Splits: stored maps with the backend of each bucket, and the lines of frontends that ask them."""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from haproxy_native.commit.change import Outcome
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.file_references import references
+from haproxy_native.engine import Engine
+from haproxy_native.errors import BadValue, InUse, Missing, NativeError, NotFound, RuntimeFailure
+from haproxy_native.reload.records import SUCCEEDED
+from haproxy_native.splits import rules, split_file
+from haproxy_native.splits.buckets import assigned, shares
+from haproxy_native.splits.rules import LinesMissing
+from haproxy_native.splits.split_file import Split
+from haproxy_native.storage.map_store import MapStore
+from haproxy_native.workers.workers import BACKENDS, Workers
+
+# Of `show stat`: what a backend was given, which in mode http are requests.
+_COLUMN = "stot"
+
+
+@dataclass(frozen=True)
+class SplitStatus:
+    """`shares`: parts of a hundred. `requests` since the last change, None where HAProxy does not answer; not `complete` where a process
+    has ended meanwhile, and its requests are not known."""
+
+    name: str
+    split: Split
+    file: Path
+    shares: Mapping[str, int]
+    frontends: Sequence[str]
+    requests: Mapping[str, int] | None = None
+    complete: bool = False
+
+
+class Splits:
+    """Those of one engine, by name."""
+
+    def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
+        self._engine, self._editor, self._workers = engine, editor, workers
+        self._one_at_a_time = asyncio.Lock()
+
+    async def status(self, name: str) -> SplitStatus:
+        """Raises NotFound."""
+        path, text = self._path(name), await self._text(name)
+        split = split_file.read(text)
+        if split is None:
+            raise NotFound(f"there is no split {name}")
+        there = Counter(split_file.buckets(text))
+        found = {backend: there[backend] for backend in dict.fromkeys([*split.weights, *there]) if backend}
+        status = SplitStatus(name, split, path, found, list(rules.installed(self._editor, self._engine.document, str(path))))
+        return await self._counted(status)
+
+    async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "") -> Outcome:
+        """Changes the shares at once, or makes the split and, with `frontend`, its lines, which takes a reload.
+
+        Raises BadValue, NotFound, LinesMissing with the lines that no frontend has, and what commits raise.
+        """
+        wanted, document, path = shares(weights), self._engine.document, self._path(name)
+        lines = self._checked(by, list(weights), frontend, path)
+        there = rules.installed(self._editor, document, str(path))
+        has = [each for each, found in there.items() if found == lines]
+        others = [each for each in there if each not in (*has, frontend)]
+        texts = rules.lines(self._editor, lines)
+        if others:
+            raise LinesMissing(f"frontend {others[0]} asks the split in another way; name it with ?frontend={others[0]}", texts)
+        if not has and not frontend:
+            text = "no frontend asks the split: put these lines behind its other use_backend lines"
+            raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
+        async with self._one_at_a_time:
+            outcome, is_new = await self._store(name, Split(by, dict(weights), time.time(), await self._counts(weights)), wanted)
+            if not frontend or frontend in has:
+                return outcome
+            try:
+                return await self._engine.amend(lambda now: rules.with_rules(self._editor, now, frontend, lines, str(path)))
+            except NativeError:
+                if is_new:
+                    await self._remove(path)
+                raise
+
+    async def delete(self, name: str) -> Outcome:
+        """Removes the lines, which takes a reload, and the map: requests go where the other lines send them. Raises NotFound and InUse."""
+        path = self._path(name)
+        if split_file.read(await self._text(name)) is None:
+            raise NotFound(f"there is no split {name}")
+        async with self._one_at_a_time:
+            self._check_ours(path)
+            outcome = await self._engine.amend(lambda now: rules.without_rules(self._editor, now, str(path)))
+            await self._remove(path)
+        return outcome
+
+    def _checked(self, by: str, backends: Sequence[str], frontend: str, path: Path) -> list[rules.Rule]:
+        """The lines that a frontend must have."""
+        document, lines = self._engine.document, rules.rules(by, str(path))
+        mode = rules.common_mode(document, backends)
+        if rules.needs_http(by) and mode != rules.HTTP:
+            raise BadValue(f"by: {by} needs backends of mode http, and these have mode {mode}")
+        for each in {frontend, *rules.installed(self._editor, document, str(path))} - {""}:
+            rules.check_frontend(document, each, mode)
+        return lines
+
+    def _check_ours(self, path: Path) -> None:
+        """Raises InUse where something else reads the map, too."""
+        left = rules.without_rules(self._editor, self._engine.document, str(path))
+        for each in references(left, str(path), str(self._engine.context.current.path.parent)):
+            raise InUse(f"the map of the split is used by another line: {each.text.strip()} (in {each.section})")
+
+    async def _store(self, name: str, split: Split, wanted: Mapping[str, int]) -> tuple[Outcome, bool]:
+        """The outcome, and whether the file is new."""
+        path, maps = self._path(name), self._maps
+        former = split_file.buckets(await self._text(name))
+        try:
+            upload, is_new = maps.other(path.name), False
+        except Missing:
+            upload, is_new = maps.new(path.name), True
+        try:
+            await upload.append(split_file.written(split, assigned(wanted, former)).encode())
+            return await upload.commit(self._engine.context), is_new
+        finally:
+            upload.discard()
+
+    async def _remove(self, path: Path) -> None:
+        with suppress(Missing):
+            await self._maps.delete(self._engine.context, path.name)
+
+    async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Of these backends, by process; nothing where HAProxy does not answer."""
+        with suppress(RuntimeFailure):
+            found = await self._workers.counts(BACKENDS, _COLUMN)
+            return {process: {name: each.get(name, 0) for name in backends} for process, each in found.by_process.items()}
+        return {}
+
+    async def _counted(self, status: SplitStatus) -> SplitStatus:
+        before, now = status.split.before, await self._counts(status.shares)
+        if not now:
+            return status
+        requests = {
+            backend: sum(each.get(backend, 0) - before.get(process, {}).get(backend, 0) for process, each in now.items())
+            for backend in status.shares
+        }
+        pids = {int(process.partition("@")[0]) for process in now}
+        records = self._engine.reloads.records.all()
+        came = {each.pid_after for each in records if each.status == SUCCEEDED and (each.ended or 0) >= status.split.since}
+        complete = before.keys() <= now.keys() and came - {None} <= pids
+        return SplitStatus(status.name, status.split, status.file, status.shares, status.frontends, requests, complete)
+
+    async def _text(self, name: str) -> str:
+        """Empty where there is no such file."""
+        try:
+            return (await asyncio.to_thread(self._maps.content, self._path(name))).decode("utf-8", "surrogateescape")
+        except OSError:
+            return ""
+
+    def _path(self, name: str) -> Path:
+        return self._maps.directory / f"split_{name}.map"
+
+    @property
+    def _maps(self) -> MapStore:
+        store = self._engine.stores.get("maps")
+        if not isinstance(store, MapStore):
+            raise NotFound("a split is a stored map, and there is no directory for maps: set dataplaneapi.resources.maps_dir")
+        return store

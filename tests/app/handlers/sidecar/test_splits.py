@@ -1,0 +1,23 @@
+"""`/v3/sidecar/splits`: shapes of bodies and answers; the traffic is in tests/acceptance/test_splits.py."""
+
+from tests.app.handlers.conftest import Beside
+
+PATH = "/v3/sidecar/splits/canary"
+
+
+def test_a_split(beside: Beside) -> None:
+    client = beside.client
+    body = {"by": "random", "weights": {"app": 3, "empty": 1}}
+    refused = client.put(PATH, body)
+    assert refused.status == 409 and refused.json["plan"]["lines"][0].startswith("use_backend %[rand(100),map_int(")
+    answer = client.put(f"{PATH}?frontend=web", body)
+    assert answer.status == 202 and answer.headers["Reload-Id"], answer.body
+    shown = client.get(PATH).json
+    assert shown["shares"] == {"app": 75, "empty": 25} and shown["used_by"] == ["web"] and shown["since"].endswith("Z")
+    assert client.delete(PATH).status in (202, 204) and client.get(PATH).status == 404
+
+
+def test_bodies_that_are_none(beside: Beside) -> None:
+    for body in ({"by": "random"}, {"by": "cookie:", "weights": {"app": 1}}, {"by": "random", "weights": {"app": -1}}):
+        assert beside.client.put(PATH, body).status in (400, 422), body
+    assert beside.client.put("/v3/sidecar/splits/a%20b", {"by": "random", "weights": {"app": 1}}).status == 400
