@@ -1,4 +1,6 @@
-"""What is measured: servers in backends of ten, on a large farm 2,000 rules in a frontend as well; and the settings of a server."""
+"""The configurations that are measured: servers in backends of ten, on a large farm 2,000 rules in a frontend as well; and the settings
+of a server.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path

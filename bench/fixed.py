@@ -1,4 +1,4 @@
-"""The least that uvicorn can be: every request gets one fixed body. What it takes is the floor of a read."""
+"""A server that answers every request with one fixed body: the minimum for uvicorn. What it takes is the floor of a read."""
 
 import os
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a change or a read cannot go below on this machine, measured in the same run as the servers."""
+"""Lower bounds for a change or a read on this machine, measured in the same run as the servers."""
 
 import shutil
 import subprocess

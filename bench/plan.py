@@ -1,4 +1,4 @@
-"""How much is done for each row: enough for a steady median, within minutes on the large farm."""
+"""The number of repetitions for each row: enough for a steady median, within minutes on the large farm."""
 
 from dataclasses import dataclass
 

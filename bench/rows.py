@@ -1,4 +1,4 @@
-"""What is measured of each server: a row is a name and a median, in seconds, MiB or answers a second."""
+"""The rows of a measurement: a name and a median, in seconds, MiB or answers a second."""
 
 import time
 from collections.abc import Callable, Iterator

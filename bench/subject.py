@@ -1,4 +1,4 @@
-"""A server under measure: started, asked, weighed, stopped."""
+"""A server under measurement: started, queried, measured, stopped."""
 
 import shlex
 import subprocess

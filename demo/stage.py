@@ -1,4 +1,4 @@
-"""What the demo runs in: a directory with the two configurations, written from the files beside this one."""
+"""The directory of the demo, with the two configurations made from the files beside this module."""
 
 import socket
 from dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""The API and HAProxy's grammar in one declaration, and what makes one document of its pieces."""
+"""The API and HAProxy's grammar in one declaration, and the generators of everything made from it."""

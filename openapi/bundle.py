@@ -1,4 +1,4 @@
-"""Makes one OpenAPI 3.0.3 document of the pieces: root, schemas, table of resources, paths.
+"""Bundles one OpenAPI 3.0.3 document from root, schemas, table of resources and paths.
 
 The document is served as it is and read by native: `x-resources` holds the table, each operation an `x-operation`,
 and the schemas keep their `x-haproxy` notes.

@@ -1,4 +1,4 @@
-"""Which of HAProxy's words are declared: the page docs/keywords.md.
+"""The page docs/keywords.md: which of HAProxy's words are declared.
 
 It is made of the grammar, of haproxy/keywords.yaml (what each HAProxy has; tests/tools/list-keywords writes it) and of
 haproxy/groups.yaml (what no binary tells).

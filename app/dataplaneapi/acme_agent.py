@@ -1,4 +1,4 @@
-"""From the environment to what looks after ACME certificates."""
+"""Builds the agent for ACME certificates from environment variables."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""The one place where the parts of the server meet: `create_app` joins them, `opened` opens and closes them."""
+"""Puts the parts of the server together: `create_app` joins them, `opened` opens and closes them."""
 
 import os
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The command `dataplaneapi`: from arguments, variables and the settings file to settings, then to the running server.
+"""The command `dataplaneapi`: reads arguments, variables and the settings file, and runs the server.
 
 Only what `--help` and `--version` need is imported at the top; the server is imported when it is to run.
 """

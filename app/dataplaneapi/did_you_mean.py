@@ -1,4 +1,4 @@
-"""Help for calls that go wrong in usual ways: the paths of older API versions and tutorials, misspelt segments and names.
+"""Hints for common mistakes: paths of older API versions and tutorials, misspelt segments and names.
 
 Everything is worked out from the paths and names that the document declares.
 """

@@ -1,4 +1,4 @@
-"""From settings to a running engine, with its runtime client and its way to reload."""
+"""Opens an engine from the settings, with its runtime client and its reload strategy."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""The process: starts, serves until it is told to stop, and does what signals ask for."""
+"""The process: starts, serves until it is stopped, and handles signals."""
 
 import asyncio
 import contextlib

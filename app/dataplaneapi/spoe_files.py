@@ -1,4 +1,4 @@
-"""From settings to the SPOE files of a running engine."""
+"""Opens the SPOE files of a running engine, as the settings name them."""
 
 from pathlib import Path
 

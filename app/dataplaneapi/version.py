@@ -1,4 +1,4 @@
-"""What this build calls itself; clients read the first word and compare it as a version of the API they know."""
+"""The version of this build; clients compare its first word with the versions of the API that they support."""
 
 VERSION = "v3.4.0"
 COMMIT = "sidecar"

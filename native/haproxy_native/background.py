@@ -1,4 +1,4 @@
-"""Work that goes on beside whoever began it, until it is done or stopped. What goes wrong in it unexpectedly is told in the log."""
+"""Background tasks, which run until they are done or cancelled. What goes wrong in it unexpectedly is told in the log."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Computations that take long, in threads of their own: the event loop serves others meanwhile.
+"""Runs long computations in threads, so that the event loop serves other requests meanwhile.
 
 A thread hands the interpreter on after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces.
 """

@@ -1,4 +1,4 @@
-"""`Engine`: the parts put together for one haproxy.cfg; what the server, and any other program, holds.
+"""`Engine`: reads and changes one haproxy.cfg and the HAProxy that runs it.
 
 Reads are synchronous and never wait. Every change goes through one commit (native/haproxy_native/commit/commit.py).
 """

@@ -1,4 +1,4 @@
-"""The one error tree of the library.
+"""The exceptions of the library.
 
 NativeError
 ├── Missing             a section, child or file that does not exist

@@ -1,4 +1,4 @@
-"""What happened, as plain values, for whoever counts or traces it; told when it is over, and never in anybody's way.
+"""Events as plain values, for counters and traces: published when something is over, without blocking it.
 
 Seconds are durations. A listener that fails is logged and asked again the next time.
 """

@@ -1,4 +1,4 @@
-"""A configuration opened together with the process that runs it: where HAProxy is met, how it is made to reload, what is remembered."""
+"""Opens a configuration together with the process that runs it: sockets, reload strategy, state directory."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

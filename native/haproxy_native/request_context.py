@@ -1,4 +1,4 @@
-"""On whose behalf something is done: fields, such as a request's id and its trace, that log lines and reload records carry along.
+"""The context of a request: fields, such as its id and its trace, that log lines and reload records carry.
 
 A task and a timer inherit what was set where they were started.
 """

@@ -1,4 +1,4 @@
-"""Landlock: a child process that changes no file but below given directories, and starts no program but its own.
+"""Landlock: confines a child process to writing below given directories, and to starting given programs.
 
 The domain is that of a thread, and of what it starts; so nothing runs between fork and exec, and this process stays free.
 (Linux, Documentation/userspace-api/landlock.rst)

@@ -1,4 +1,4 @@
-"""Directories for temporary files that do not outlive their process for long: what a killed one has left is removed by the next.
+"""Temporary directories; those that a killed process has left are removed at the next start.
 
 Each is locked while it is in use; the lock ends with the process (flock(2)).
 """

@@ -1,4 +1,4 @@
-"""Basic authentication of every request; a verdict is remembered for a while, so that reads do not pay for slow hashes."""
+"""Basic authentication of every request; a verdict is cached, so that reads do not pay for slow hashes."""
 
 import asyncio
 import base64

@@ -1,1 +1,1 @@
-"""What would keep an installation from working, and how to repair it."""
+"""Finds problems of an installation, and how to repair them."""

@@ -1,4 +1,4 @@
-"""`dataplaneapi check` and `dataplaneapi doctor`: what would keep this installation from working, each finding with its remedy.
+"""`dataplaneapi check` and `dataplaneapi doctor`: problems of an installation, each with its remedy.
 
 Nothing is changed, and no running server is needed. `check` asks only whether settings and configuration can be used.
 """

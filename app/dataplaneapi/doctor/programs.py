@@ -1,4 +1,4 @@
-"""The programs that this server and its unit start: what needs each, and which package of Debian holds it."""
+"""The programs that this server and its unit start, each with its use and its package in Debian."""
 
 import os
 import shlex

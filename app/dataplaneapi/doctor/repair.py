@@ -1,4 +1,4 @@
-"""Corrected settings, written beside the settings file by `dataplaneapi doctor --fix`: the file itself is the operator's.
+"""`dataplaneapi doctor --fix`: corrected settings, written beside the settings file.
 
 Keys go to the places where they are read, passwords in clear text become hashes, and a port of chance a fixed one.
 """

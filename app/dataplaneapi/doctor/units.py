@@ -1,4 +1,4 @@
-"""What systemd's unit files say of servers of this API and of HAProxy; read as files, so that no systemd has to run."""
+"""The unit files of this server and of HAProxy, read as files; systemd need not run."""
 
 import fnmatch
 import os

@@ -1,1 +1,1 @@
-"""What each operation of the API does, in terms of the engine; no handler knows another."""
+"""The operations of the API, in terms of the engine; no handler imports another."""

@@ -1,4 +1,4 @@
-"""What lies below a path: the readable paths one segment further down."""
+"""The readable paths one segment below a path."""
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError

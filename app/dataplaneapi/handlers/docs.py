@@ -1,4 +1,4 @@
-"""Pages that need no credentials: the documentation, served from files of the package, and the document it shows."""
+"""Pages that need no credentials: the documentation, and the OpenAPI document it shows."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""About the server itself: its version, the machine, whether HAProxy runs, and the document of its API."""
+"""The server itself: its version, the machine, the state of HAProxy, and the document of its API."""
 
 import asyncio
 import os

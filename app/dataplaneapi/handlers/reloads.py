@@ -1,4 +1,4 @@
-"""What became of the scheduled reloads."""
+"""The outcome of scheduled reloads."""
 
 from dataplaneapi.api.call import ReadCall
 from dataplaneapi.api.errors import ApiError

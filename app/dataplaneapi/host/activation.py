@@ -1,4 +1,4 @@
-"""Sockets that the service manager opened and keeps: while this process is being replaced, clients wait in them and none is refused.
+"""Sockets that the service manager opened and keeps, so that clients wait in them while this process is replaced.
 
 The protocol of sd_listen_fds(3): descriptors from 3 on, their number and names in variables.
 """

@@ -1,4 +1,4 @@
-"""Files that the service manager hands over privately (`LoadCredential=`): readable by this process alone, whoever owns the originals.
+"""Files that the service manager passes privately (`LoadCredential=`): only this process can read them.
 
 A credential stands in where the settings name no file of their own.
 """

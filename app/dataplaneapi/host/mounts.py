@@ -1,4 +1,4 @@
-"""Where a file lives: its mount, as /proc/self/mountinfo tells (proc_pid_mountinfo(5)), and whether it can be replaced there."""
+"""The mount that a file is on, from /proc/self/mountinfo (proc_pid_mountinfo(5)), and whether a file can be replaced there."""
 
 import errno
 import os

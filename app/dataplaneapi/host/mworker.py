@@ -1,4 +1,4 @@
-"""What HAProxy's master tells a program that it started (`program` sections, up to HAProxy 3.2): its socket and its files."""
+"""Socket and files that HAProxy's master passes to a program that it started (`program` sections, up to HAProxy 3.2)."""
 
 import dataclasses
 import os

@@ -1,4 +1,4 @@
-"""What the service manager is told: that the server is ready, what it does, and that its event loop still turns.
+"""Notifies the service manager: the server is ready, its status, and that its event loop runs.
 
 The protocol of sd_notify(3) is one datagram of `NAME=value` lines; without a manager all of it does nothing.
 """

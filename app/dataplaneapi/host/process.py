@@ -1,4 +1,4 @@
-"""What the operating system knows of the process: its pid file and its identity."""
+"""The process as the operating system sees it: pid file, limits, user and group."""
 
 import os
 import resource

@@ -1,1 +1,1 @@
-"""Listeners and connections, down to the bytes: who is let in, what a request's head may be, deadlines, TLS."""
+"""Listeners and connections: admission, limits on a request's head, deadlines, TLS."""

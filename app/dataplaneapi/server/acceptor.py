@@ -1,4 +1,4 @@
-"""Takes connections off a listening socket: as many as its listener allows, each with the certificate of that moment.
+"""Accepts connections on a listening socket, as many as its listener allows, with the certificate that is current then.
 
 It stands where uvicorn has asyncio's own server, which can do neither. Connections beyond the limit are taken, too, RESERVED of
 them: their requests wait for a place, and probes need none, so that a supervisor is answered when all places are held.

@@ -1,4 +1,4 @@
-"""Who is at the other end of a connection, by its client certificate: worked out once, used by every request."""
+"""The peer of a connection, by its client certificate: computed once, used by every request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The one timer of a connection: it is moved from state to state rather than replaced, as most states end long before their time."""
+"""The one timer of a connection; it is moved from state to state rather than replaced, as most states end long before their time."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A unix socket for diagnosis, open to its owner alone: one command of words for each connection, answered in text."""
+"""A unix socket for diagnosis, which only its owner can open: one command per connection, answered in text."""
 
 import asyncio
 import contextlib

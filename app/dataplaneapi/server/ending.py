@@ -1,4 +1,4 @@
-"""How a connection ends: the last answer, which its client gets to read, and clients that take nothing."""
+"""Closes a connection: its last response reaches the client, and clients that read nothing are cut off."""
 
 import asyncio
 import json

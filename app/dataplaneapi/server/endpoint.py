@@ -1,4 +1,4 @@
-"""What each listener is to be, worked out of the settings: the ones that `scheme` names, and those of the list `listeners`.
+"""The listeners to open, computed from the settings: those that `scheme` names, and those of the list `listeners`.
 
 An entry of the list holds what differs from the settings of its scheme.
 """

@@ -1,4 +1,4 @@
-"""What a request's head must be beyond what the parser checks, so that nobody on the way can read it as another request."""
+"""Checks a request's head beyond what the parser does, so that no proxy on the way can read it as another request."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Where requests enter: they wait at the door while one application makes room for the next, so that no client is turned away."""
+"""Replaces the application while requests wait, so that no client is refused."""
 
 import asyncio
 from typing import Any, Protocol

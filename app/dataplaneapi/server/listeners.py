@@ -1,4 +1,4 @@
-"""Sockets, each bound to an endpoint here: uvicorn would loosen the mode of a unix socket and leave its file behind."""
+"""Sockets bound here rather than by uvicorn, which would loosen the mode of a unix socket and leave its file behind."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""Keeps lines that strangers can cause from filling the log."""
+"""Limits the log lines that unauthenticated clients can cause."""
 
 import logging
 import time

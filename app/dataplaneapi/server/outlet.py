@@ -1,4 +1,4 @@
-"""The transport as an answer sees it: what an answer writes and closes goes through here."""
+"""Wraps the transport of a response: all that it writes and closes goes through here."""
 
 import asyncio
 from collections.abc import Callable

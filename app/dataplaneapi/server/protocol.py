@@ -1,5 +1,5 @@
-"""uvicorn's HTTP protocol with what it lacks: limits on what a request's head and a chunked body's framing may hold, a deadline for
-every state of a connection, and who is at the other end.
+"""uvicorn's HTTP protocol with limits on a request's head and on the framing of a chunked body, a deadline for every state of a
+connection, and the peer's identity.
 
 | state | ends after | with |
 |---|---|---|

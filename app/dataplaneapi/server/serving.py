@@ -1,4 +1,4 @@
-"""The listeners that are served, each by a uvicorn server of its own in the one event loop, and how they follow the settings.
+"""Serves the listeners, each by a uvicorn server in the one event loop, and follows changes of the settings.
 
 A listener whose place stays keeps its socket and its connections; a new one is opened first, then one that is gone is drained.
 """

@@ -1,4 +1,6 @@
-"""The directories of the settings, each with the name of its setting: what cannot be used is told at start, and disables its part only."""
+"""The directories of the settings, each with the name of its setting; one that cannot be used is logged at start and disables only what
+needs it.
+"""
 
 import logging
 from collections.abc import Iterable

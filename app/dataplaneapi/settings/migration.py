@@ -1,4 +1,4 @@
-"""Definitions of service discovery in an old settings file: taken over once, and gone from the file when they are safe elsewhere."""
+"""Moves definitions of service discovery out of an old settings file, once they are stored elsewhere."""
 
 import json
 import logging

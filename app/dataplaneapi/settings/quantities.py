@@ -1,4 +1,4 @@
-"""Durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) as the command line and the settings file spell them."""
+"""Durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) as the command line and the settings file write them."""
 
 import re
 

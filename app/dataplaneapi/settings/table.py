@@ -1,4 +1,4 @@
-"""What the server can be told, in one table: each setting's flag, place in the YAML file, variable, default and meaning.
+"""Every setting in one table: its flag, place in the YAML file, variable, default and meaning.
 
 A flag beats a variable (listener settings only), a variable the YAML file, the file the default.
 """

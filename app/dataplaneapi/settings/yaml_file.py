@@ -1,4 +1,4 @@
-"""The server's own YAML file: read leniently, unknown keys told with what was meant, written back with its comments.
+"""The server's YAML file: read leniently, unknown keys reported with the nearest known one, written back with its comments.
 
 The file stays as it is unless a key that must stand in it is missing or different.
 """

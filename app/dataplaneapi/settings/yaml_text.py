@@ -1,4 +1,4 @@
-"""Edits the text of a settings file where it stands: a value is replaced or a line added, all else stays, byte for byte.
+"""Edits the text of a settings file in place: a value is replaced or a line added, and every other byte stays.
 
 Places come from the composed nodes, which know where in the text they begin and end.
 """

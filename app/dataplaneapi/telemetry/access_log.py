@@ -1,4 +1,4 @@
-"""Access lines in Apache's log format: a format is compiled once into texts and functions of a request and its answer."""
+"""Access lines in Apache's log format: a format is compiled once into functions of a request and its response."""
 
 import re
 import urllib.parse

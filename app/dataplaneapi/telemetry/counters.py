@@ -1,4 +1,4 @@
-"""What is counted while the server runs: plain numbers, cheap to raise; `app/dataplaneapi/api/metrics.py` tells them to who asks."""
+"""Counters of the running server, as plain numbers; `app/dataplaneapi/api/metrics.py` exposes them."""
 
 from bisect import bisect_left
 from collections import Counter

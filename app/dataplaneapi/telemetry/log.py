@@ -1,4 +1,4 @@
-"""Where log lines go: one handler for each entry of `log_targets`, each with its own level, layout and kind of lines.
+"""Log handlers: one for each entry of `log_targets`, each with its own level, layout and kind of lines.
 
 Server lines go to any logger, access lines to the logger `access` at info level, as a request and its answer, and each target
 writes them in its own format. Secrets never reach a logger.

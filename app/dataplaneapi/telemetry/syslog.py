@@ -1,4 +1,4 @@
-"""Log lines to a syslog collector, as RFC 5424 says, over a unix socket, UDP or TCP (framed by octet counting, RFC 6587).
+"""Sends log lines to a syslog collector (RFC 5424) over a unix socket, UDP or TCP (octet counting, RFC 6587).
 
 A thread of its own sends them, so that no request waits for a collector. What it cannot send it keeps, up to a limit, and tries again.
 """

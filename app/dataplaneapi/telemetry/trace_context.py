@@ -1,4 +1,4 @@
-"""The W3C header `traceparent`, version 00: which trace a request belongs to. What is malformed counts as absent, as the standard asks."""
+"""The W3C header `traceparent`, version 00. What is malformed counts as absent, as the standard asks."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Spans of requests and of what they made the engine do, sent over OTLP where the standard variables say where to.
+"""Spans of requests and of the engine's work for them, exported over OTLP as the standard variables configure it.
 
 The optional extra `otlp` brings OpenTelemetry's SDK; without an endpoint in the environment nothing of it is imported.
 """

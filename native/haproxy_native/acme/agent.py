@@ -1,4 +1,4 @@
-"""`Acme`: hears what HAProxy tells of its certificates, keeps those that are new and has challenges solved, each in its own task."""
+"""`Acme`: listens to HAProxy's events about certificates, stores new ones and solves challenges, each in its own task."""
 
 import logging
 from types import TracebackType

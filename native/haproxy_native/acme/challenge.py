@@ -1,4 +1,4 @@
-"""A challenge that HAProxy asks to have deployed, as its event tells it. Pure."""
+"""A challenge that HAProxy wants deployed, read from its event. Pure."""
 
 import json
 import re

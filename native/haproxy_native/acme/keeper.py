@@ -1,4 +1,4 @@
-"""Keeps on disk what HAProxy has renewed: until then a certificate is in its memory only, and gone with the next reload.
+"""Writes certificates that HAProxy has renewed to disk; until then they are in its memory only, and lost with the next reload.
 
 The file takes the way of every stored file, through the one commit, wherever it stands; HAProxy is not told what it has told.
 """

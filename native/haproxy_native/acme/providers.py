@@ -1,4 +1,4 @@
-"""Where TXT records are set: a command of the operator's, or a name server that takes updates (RFC 2136)."""
+"""Sets TXT records: by a command of the operator's, or on a name server that takes updates (RFC 2136)."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Solves dns-01: sets the record, waits until the zone's own servers show it, tells HAProxy, and takes the record away again."""
+"""Solves dns-01: sets the record, waits until the zone's own servers show it, confirms to HAProxy, and deletes the record."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What `acme status` tells of each certificate that HAProxy renews. Pure."""
+"""Parses `acme status`: the certificates that HAProxy renews. Pure."""
 
 from collections.abc import Iterator
 

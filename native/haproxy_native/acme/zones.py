@@ -1,4 +1,4 @@
-"""What the domain name system says: which zone a name is in, and whether its own servers show a record yet."""
+"""Queries the DNS: the zone of a name, and whether the zone's own servers show a record."""
 
 import asyncio
 from typing import Any

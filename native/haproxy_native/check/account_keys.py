@@ -1,4 +1,4 @@
-"""Account keys of `acme` sections: HAProxy makes one that does not exist, even when it only checks, and refuses the text if it cannot.
+"""Account keys of `acme` sections: HAProxy creates a missing one even when it only checks, and refuses the text if it cannot.
 
 A check changes nothing; so it is repeated with a text that has such keys in the scratch directory.
 """

@@ -1,4 +1,4 @@
-"""Asks HAProxy, or a command of the operator's, whether a configuration is right; asynchronous and time-boxed.
+"""Checks a configuration with HAProxy, or with a command of the operator's; asynchronous, with a time limit.
 
 Two kinds of no: `Refused` means these bytes will always fail, `CheckImpossible` that nobody could say.
 (HAProxy Management Guide, section 3, option -c)

@@ -1,4 +1,6 @@
-"""The variables that a check gets: those that HAProxy and its libraries look at, and those that the text names; never this server's own."""
+"""The environment of a check: the variables that HAProxy and its libraries read, and those that the text names, but none of this
+server's own.
+"""
 
 import re
 from collections.abc import Iterable, Mapping

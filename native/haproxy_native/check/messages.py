@@ -1,4 +1,4 @@
-"""What HAProxy says about a configuration, taken apart: level, text, and the line and section it is about.
+"""Parses HAProxy's messages about a configuration: level, text, line and section.
 
 `recorded` composes the protocol text of a refusal; `explained` adds below it the lines meant, for people.
 """

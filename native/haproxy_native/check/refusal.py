@@ -1,4 +1,4 @@
-"""What HAProxy refuses, in one line: where it stands, what is wrong with it, and the word that was probably meant.
+"""Summarises a refusal in one line: place, cause, and the word that was probably meant.
 
 HAProxy names no line for what it finds only after reading all files (a missing backend); the section and the word that it quotes lead
 there.

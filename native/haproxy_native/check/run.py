@@ -1,4 +1,4 @@
-"""Runs `haproxy -c`, or the operator's command: as many at once as there are processors.
+"""Runs `haproxy -c`, or the operator's command; at most as many at once as there are processors.
 
 What HAProxy reads may come from any user of the API, and some of it is executed (Lua) or written (keys) while it is checked. So HAProxy
 is confined to a scratch directory (haproxy_native.sandbox) and limited in time and memory; the operator's command may write where it

@@ -1,4 +1,4 @@
-"""A configuration checked together with all that it refers to, before any of it is where it will be used.
+"""Checks a configuration together with all files that it refers to, before any of them is stored.
 
 The files are laid out in a throw-away tree, with links to what else their directories hold, and the configuration is made to look
 there. The grammar is asked first: what it does not know is told, and HAProxy decides.

@@ -1,1 +1,1 @@
-"""Services found elsewhere, kept in step with backends."""
+"""Service discovery: keeps backends in step with services that are found elsewhere."""

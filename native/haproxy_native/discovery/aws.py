@@ -1,4 +1,4 @@
-"""Services of the EC2 instances of one region: instances that run and whose tags tell a service and its port.
+"""Services of one EC2 region: running instances whose tags name a service and its port.
 
 One that belongs to an Auto Scaling group counts while the group has it in service, so that nobody is sent to one that is about to go.
 

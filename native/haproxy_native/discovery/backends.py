@@ -1,4 +1,4 @@
-"""From what a source tells to the backends of a document. Pure.
+"""Applies the services of a source to the backends of a document. Pure.
 
 A backend is made when its service first appears and never removed; of a service that is gone the slots become free.
 """

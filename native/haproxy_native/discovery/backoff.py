@@ -1,4 +1,4 @@
-"""How often to try what may fail, and how soon to look again. Pure; in seconds."""
+"""Delays between attempts that may fail. Pure; in seconds."""
 
 LONGEST = 60.0
 # Of the time, the part that may go into looking while something changes all the time.

@@ -1,4 +1,4 @@
-"""Services of a Consul agent, with the instances that its health checks allow.
+"""Services of a Consul agent, with the instances that its health checks pass.
 
 An answer other than 200, or one of a cluster without a leader, says nothing about services: whatever was known stays. An agent that has
 just come back may answer from what it knew long ago; until a look has succeeded, answers have to be those of a leader that is up to date.

@@ -1,4 +1,4 @@
-"""Definitions of sources as clients send them, with what goes without saying: defaults, floors, and an id."""
+"""Definitions of sources: what clients send, completed with defaults, minimums and an id."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""`Discovery`: the definitions of all sources, kept on disk, each enabled one with a poller at work."""
+"""`Discovery`: the definitions of all sources, stored on disk; each enabled one has a poller."""
 
 import logging
 import uuid

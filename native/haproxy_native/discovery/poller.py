@@ -1,4 +1,4 @@
-"""Asks one source again and again, and remembers how that went. Nothing but its end stops a poller.
+"""Polls one source, and records the outcome. Nothing but its end stops a poller.
 
 A source that fails is asked less and less often, up to once a minute; one that knows when something changes is asked then.
 """

@@ -1,4 +1,4 @@
-"""Carries what sources tell into the configuration, through the one commit, one source after the other.
+"""Commits the services of all sources to the configuration, one source after the other.
 
 The file itself is what is compared with: an edit by hand, or a reload that failed, is mended by the next look. What HAProxy
 refuses is tried again less and less often.

@@ -1,4 +1,4 @@
-"""What HAProxy refuses: told at each look, and tried again less and less often, for as long as the same is wished."""
+"""Remembers what HAProxy refuses: it is logged at each poll, and retried with growing delays while the source asks for the same."""
 
 import time
 from collections.abc import Callable

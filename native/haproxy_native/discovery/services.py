@@ -1,4 +1,4 @@
-"""What a source of service discovery tells: services, each with the endpoints that serve it."""
+"""The services of a source, each with its endpoints."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

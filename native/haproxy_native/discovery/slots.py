@@ -1,4 +1,4 @@
-"""The slots of a backend: servers that wait, in maintenance, for an endpoint. Pure.
+"""The slots of a backend: servers in maintenance that are free for an endpoint. Pure.
 
 A slot that serves an endpoint keeps it. Endpoints that come take the slots of those that go, then free ones, so that as little as possible
 changes and HAProxy can take it live; a backend that shrinks loses free slots only.

@@ -1,4 +1,4 @@
-"""Definitions on disk, in the files that the reference keeps them in; tokens and keys are in them, so only their owner may read them."""
+"""Definitions on disk, in the files of the reference; they hold tokens and keys, so only their owner may read them."""
 
 import json
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Blocking queries: a Consul agent answers them when something has changed, so that nobody has to wait for the next look.
+"""Blocking queries of Consul: the agent answers them when something has changed.
 
 What they tell is that there is something to see, never what. Looks go on without them, so that an agent that answers at once, or never, or
 that does not know all of its changes, costs no more than the time until the next one.

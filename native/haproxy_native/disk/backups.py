@@ -1,4 +1,4 @@
-"""Numbered copies of former versions, `<file>.<version>`; the newest ones are kept, and each can be read by its version."""
+"""Numbered copies of former versions, `<file>.<version>`: the newest are kept, and each can be read by its version."""
 
 import re
 from contextlib import suppress

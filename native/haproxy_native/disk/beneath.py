@@ -1,4 +1,4 @@
-"""Files opened below a directory: no link on the way leads out of it, also when it is exchanged while the file is opened.
+"""Opens files below a directory: no link on the way may lead out of it, even if it is exchanged meanwhile.
 
 Links that stay inside are followed, relative or absolute: mounted secrets consist of them. openat2 with RESOLVE_BENEATH refuses the
 absolute ones and is missing in some sandboxes, so the way is walked here with one descriptor for each directory.

@@ -1,4 +1,4 @@
-"""The directories that settings name, made when they are first needed.
+"""The directories that settings name, created on first use.
 
 One that cannot be used disables what is kept in it, and nothing else; it is looked at anew each time, so that no restart is needed.
 """

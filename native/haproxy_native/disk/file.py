@@ -1,4 +1,4 @@
-"""The configuration file on disk: read as it is, replaced whole.
+"""The configuration file on disk: read as it is, replaced as a whole.
 
 A new text is first a draft beside the file, where HAProxy can check it as it would find it; then it is renamed onto the file, keeping
 owner, mode and extended attributes. Where that cannot be done it is written in place with a journal. A crash leaves the old text or

@@ -1,4 +1,4 @@
-"""Writing into a file in place, for files that cannot be replaced by renaming (bind mounts, read-only directories).
+"""Writes a file in place, where it cannot be replaced by a rename (bind mounts, read-only directories).
 
 The journal holds the old and the new content and is complete before the file is touched. A write that was cut off leaves pages of both;
 `replay` finishes it. A file that is neither is somebody else's later edit and is left alone.

@@ -1,4 +1,4 @@
-"""What a commit over several files is about to do: complete on disk before the first file is touched, gone when all are done.
+"""The plan of a commit over several files: complete on disk before the first file changes, deleted when all are done.
 
 A crash in between leaves some files new and some old; `rest` tells which ones are still to be written.
 """

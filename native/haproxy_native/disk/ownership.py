@@ -1,4 +1,4 @@
-"""Who may: the owner and mode of a path beside the user that this process runs as, for remedies that an operator can follow."""
+"""Owner and mode of a path beside the user of this process, for error messages with a remedy."""
 
 import errno
 import grp

@@ -1,4 +1,4 @@
-"""Whether a file system takes more: asked, without writing, of what statvfs(3) tells."""
+"""Checks for free space with statvfs(3), without writing."""
 
 import errno
 import os

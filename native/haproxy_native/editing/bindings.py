@@ -1,4 +1,4 @@
-"""Which defaults section a proxy is bound to: the one its header names, else the last one above it (manual, section 4)."""
+"""The defaults section that a proxy is bound to: the one that its header names, else the last one above it (manual, section 4)."""
 
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.text.document import Document

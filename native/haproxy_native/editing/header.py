@@ -1,4 +1,4 @@
-"""The lines of our own at the top of a file: checksum, version and, unless a raw push brought the text, two banner lines.
+"""The header of a file: checksum, version and, unless a raw push brought the text, two banner lines.
 
 They stand in a document's preamble from our first write on; every other line there stays byte for byte. The checksum is the MD5 of
 all bytes behind the first line.

@@ -1,4 +1,4 @@
-"""The errors about what is not there or is there already, in the texts that the table of resources gives for them.
+"""Errors about missing and existing objects, in the texts of the table of resources.
 
 A text stands alone, or with the kind of its error where the reference departs from the rule: `{not_found: not found}`.
 """

@@ -1,4 +1,4 @@
-"""Sections that HAProxy reads as one, like two of `global`, as one section; and an edit of it taken apart again.
+"""Sections that HAProxy reads as one, such as two of `global`: read as one section, and edits of it split up again.
 
 What was added or changed stays in the section of the line before it, and so in its file.
 """

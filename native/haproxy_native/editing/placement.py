@@ -1,4 +1,4 @@
-"""Where new lines and new sections go: beside their kind, and never where they would change what others mean."""
+"""Places new lines and sections: beside their kind, and never where they would change the meaning of others."""
 
 from collections.abc import Sequence
 

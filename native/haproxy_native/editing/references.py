@@ -1,4 +1,4 @@
-"""What one part of the file means for another: proxies that a deleted defaults section would silently bind elsewhere.
+"""References between sections: proxies that a deleted defaults section would silently bind to another one.
 
 HAProxy refuses a `from` that names nothing; a proxy without `from` it would bind to whatever stands above. That is asked here.
 """

@@ -1,4 +1,4 @@
-"""The table of resources, as the bundle carries it: what each collection of the API is in the file."""
+"""The table of resources from the bundle: for each collection of the API its place in the file."""
 
 import functools
 from collections.abc import Mapping

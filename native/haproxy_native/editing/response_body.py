@@ -1,4 +1,4 @@
-"""A request's body as it now stands in the file: what was quoted on the way in is shown quoted, what was added is shown."""
+"""The body of a response to a write: the request's object as the file now has it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sites: a frontend with its listeners and the backends that it uses, seen and edited as one thing.
+"""Sites: a frontend with its listeners and the backends that it uses, as one object.
 
 A site is no section of its own. What it does not show of a frontend or a backend stays as it is; a backend leaves with the site's last
 word of it, unless another proxy uses it. Same interface as the editor's for sections; raises what the editor raises.

@@ -1,4 +1,4 @@
-"""The users of a userlist section, for whoever authenticates against it.
+"""The users of a userlist section.
 
 The words of its lines stand here alone, until userlists are declared like every other section.
 """

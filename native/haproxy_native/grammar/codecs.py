@@ -1,4 +1,4 @@
-"""The truly odd: hand-written nodes for what the notation cannot say. A test counts them; each states its reason."""
+"""Hand-written nodes for lines that the notation cannot describe. A test counts them; each states its reason."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence

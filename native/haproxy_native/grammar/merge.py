@@ -1,4 +1,4 @@
-"""Prints values onto an old line: only words whose value changed are replaced, everything else stays where it stands."""
+"""Writes values onto an existing line: only words whose value changed are replaced."""
 
 from collections.abc import Iterable, Sequence
 

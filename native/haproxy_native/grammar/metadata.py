@@ -1,4 +1,4 @@
-"""Metadata of an object: the JSON in the comment behind its line. Any other comment is a person's, and only shown as metadata."""
+"""Metadata of an object: JSON in the comment behind its line. Any other comment is a person's, and only shown as metadata."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Turns synopses into chains of nodes, and properties that say nothing into the shape their type implies."""
+"""Parses synopses into chains of nodes, and gives properties without one the shape that their type implies."""
 
 import re
 from collections.abc import Mapping, Sequence

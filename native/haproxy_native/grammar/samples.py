@@ -1,4 +1,4 @@
-"""Objects made from the declarations alone: for each kind of line what it needs, each option by itself, and all of them.
+"""Sample objects from the declarations: for each kind of line the required members, each option by itself, and all of them.
 
 Values come from a property's `example`, else from its type. What holds for these objects holds for the declared language.
 """

@@ -1,4 +1,4 @@
-"""Value types: how one member of the API stands as a word of the file, and how it is read back.
+"""Value types: how a member of the API is written as a word of the file, and read back.
 
 A type is an object with `read(word) -> value` (raising `ValueError` for a word that is none) and `write(value) -> word`.
 Times are integers in milliseconds, sizes integers in bytes (HAProxy Configuration Manual, sections 2.4 and 2.5).

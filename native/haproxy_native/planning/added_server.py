@@ -1,4 +1,4 @@
-"""A server that is added to the running process alone: its members, as the server line's declaration has them, become one command.
+"""A server that is added to the running process only: one command from the members that the server line declares.
 
 Values are the text of the file, as everywhere; only `source` may be several words. The server is left in maintenance, as HAProxy makes it.
 """

@@ -1,4 +1,4 @@
-"""A change that HAProxy can take now although another one waits for a reload. Pure."""
+"""A change that HAProxy can take now although an earlier one waits for a reload. Pure."""
 
 from haproxy_native.planning.plan import loose_directives, meaning
 from haproxy_native.planning.section_order import keys_of, sections_of

@@ -1,4 +1,4 @@
-"""What a change does: which objects and members differ between two documents, the inverse of that, and the same done to a third document.
+"""The effects of a change: the objects and members in which two documents differ, their inverse, and applying them to a third document.
 
 Pure. Comments above lines and the places of sections have no effect; what no object can express is told as `lines`.
 """

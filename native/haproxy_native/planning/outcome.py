@@ -1,4 +1,4 @@
-"""What a plan says: commands or steps, or the reasons for a reload."""
+"""Plans as values: commands or steps, or the reasons for a reload."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

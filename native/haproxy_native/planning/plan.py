@@ -1,4 +1,4 @@
-"""How the running process gets from one document to another: by commands, or by a reload and why. Pure; the only such decision.
+"""Plans the way of the running process from one document to another: by commands, or by a reload and why. Pure; the only such decision.
 
 What differs is found by meaning: comments, blank lines, indents and units do not count.
 """

@@ -1,4 +1,4 @@
-"""Which sections of two documents correspond, and whether their order tells HAProxy anything. Pure.
+"""Pairs the sections of two documents, and compares their order where it has a meaning. Pure.
 
 What a section refers to by name is looked up when all are read. Only lines that act while they are read depend on what stands above them:
 variables and defaults of TLS in the global section, the implicit `from` of proxies, certificates of a store. Those sections keep their

@@ -1,4 +1,4 @@
-"""The plan for the servers of one backend: changed, deleted and added in the running process, or why not."""
+"""The plan for the servers of one backend: which are changed, deleted and added live, and why not."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""When HAProxy is reloaded, how, and what became of it."""
+"""Reloads of HAProxy: when, how, and with which outcome."""

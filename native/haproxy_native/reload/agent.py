@@ -1,4 +1,4 @@
-"""Carries out what the debounce decides: runs the strategy, looks whether HAProxy took it, records the outcome, tells the caller.
+"""Performs the debounce's actions: runs the strategy, observes the outcome, records it, and wakes the waiting requests.
 
 One reload at a time. A failed one is shown as failed only when the caller has put the file back. Where HAProxy does not run, the reload
 stays in progress until it does: the text is loaded when HAProxy starts.

@@ -1,4 +1,4 @@
-"""When to reload: events with their time in, actions out. It has no clock and does nothing itself.
+"""Decides when to reload: a state machine with timed inputs and actions as output. It has no clock and does nothing itself.
 
 A request waits until `quiet` seconds have brought no other, but never longer than `delay`, and no two scheduled reloads begin
 within `delay` of one another. So one change is live soon, and a stream of them costs one reload in each period.

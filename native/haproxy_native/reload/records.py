@@ -1,4 +1,4 @@
-"""What became of each reload, kept on disk: one file for each record, and one for each refused configuration.
+"""Records of reloads on disk: one file for each record, and one for each refused configuration.
 
 An id is never given out twice, since its file stands before it is known to anyone; numbers go on across restarts. A reload that
 a former process left unfinished stays in progress until the caller has found out what became of it.

@@ -1,4 +1,4 @@
-"""How HAProxy is asked to reload: through its master's socket, or by a command of the operator's.
+"""Reload strategies: through the master's socket, or by a command of the operator's.
 
 What a strategy says is a claim; the agent looks whether a new worker answers.
 """

@@ -1,4 +1,4 @@
-"""What became of a reload, told from what is seen: looks at the sockets in, one verdict out. It has no clock and does nothing itself.
+"""Decides the outcome of a reload from observations of the sockets. It has no clock and does nothing itself.
 
 What was claimed of a reload (an exit status, an answer of the master's) only says how long to look, and decides where nothing is seen.
 """

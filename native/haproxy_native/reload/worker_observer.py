@@ -1,4 +1,4 @@
-"""Looks at HAProxy's sockets before a reload, and after it until the outcome is certain (native/haproxy_native/reload/verdict.py)."""
+"""Observes HAProxy's sockets before a reload, and after it until the outcome is certain (verdict.py)."""
 
 import asyncio
 

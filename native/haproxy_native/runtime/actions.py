@@ -1,4 +1,4 @@
-"""The actions a raw push may carry (`X-Runtime-Actions`): a table of names, and their commands.
+"""The actions of a raw push (`X-Runtime-Actions`): a table of names and their commands.
 
 Actions are separated by `;`, words by blanks; unknown and empty ones are skipped, the first that fails ends the rest.
 """

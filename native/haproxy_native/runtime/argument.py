@@ -1,4 +1,4 @@
-"""One word of a runtime command, so escaped that HAProxy takes it for exactly one (HAProxy Management Guide, section 9.3)."""
+"""Escapes a word of a runtime command, so that HAProxy reads it as exactly one (HAProxy Management Guide, section 9.3)."""
 
 import re
 

@@ -1,5 +1,5 @@
-"""What the worker in service can change live, as it says itself: `show info`, `help`, `show cli level`, and what `add server` and
-`add backend` say of their words.
+"""What the worker in service can change live, from `show info`, `help`, `show cli level`, and the help of `add server` and `add
+backend`.
 
 `help` lists every command whatever the socket's level; a socket that may only look can change nothing all the same.
 """

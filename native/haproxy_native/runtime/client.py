@@ -1,4 +1,4 @@
-"""The Runtime API of one HAProxy: chooses the socket, keeps it, finds it again when it is gone.
+"""The Runtime API of one HAProxy: chooses a socket, and reconnects when it is gone.
 
 The master's socket first, since it survives reloads and failed ones; then the stats sockets in the order of the file, those of TCP last.
 """

@@ -1,4 +1,4 @@
-"""Runtime commands as data, and how one is known to be applied: its answer says so, and a re-read shows it.
+"""Runtime commands as data, with their verification: by their answer and by a re-read.
 
 A builder gives the command, or the commands in their order, of one change; `apply` carries out any number of them.
 """

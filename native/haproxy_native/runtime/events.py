@@ -1,4 +1,4 @@
-"""What the worker tells of itself, as it happens: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
+"""Events of the worker: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
 
 A worker that ends takes the connection along; the next one, and whoever connects again, hears everything from the ring's beginning, so what
 was heard before is passed over. Nothing but its end stops a listener.

@@ -1,4 +1,4 @@
-"""`show map <name>` as JSON, piece by piece: a map may have a million entries, and most of them become JSON many at once.
+"""`show map <name>` as JSON, converted in pieces: a map may have a million entries.
 
 An entry is `<reference> <key> <value>`; keys hold no blank, values may (HAProxy Management Guide, section 9.3).
 """

@@ -1,4 +1,4 @@
-"""Maps of the running HAProxy: which there are, their entries, and the changes of them as steps (HAProxy Management Guide, 9.3).
+"""Maps of the running HAProxy: their names, their entries, and changes of these as steps (HAProxy Management Guide, section 9.3).
 
 A whole map is replaced through a second version of it, which HAProxy puts in the place of the first at once.
 """

@@ -1,4 +1,4 @@
-"""The master process: asks for a reload and tells which workers there are (HAProxy Management Guide, section 9.4)."""
+"""The master process: reloads, and the list of workers (HAProxy Management Guide, section 9.4)."""
 
 import asyncio
 from dataclasses import dataclass

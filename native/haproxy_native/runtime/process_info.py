@@ -1,4 +1,4 @@
-"""`show info` as the API names and types it (HAProxy Management Guide, section 9.3)."""
+"""`show info` with the names and types of the API (HAProxy Management Guide, section 9.3)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A whole list of the running process anew, of a map or an ACL: filled as a second version, which takes the place of the first at once.
+"""Replaces a whole map or ACL of the running process: a second version is filled, and takes the place of the first at once.
 
 HAProxy stores a payload line by line, so that a refusal in the middle of a payload would leave half of it (HAProxy Management
 Guide, section 9.3, `prepare map`, `prepare acl`).

@@ -1,4 +1,4 @@
-"""Reads HAProxy's answers: text in, typed values out; no socket here.
+"""Parses HAProxy's answers to typed values.
 
 HAProxy words refusals and successes alike, so a change's answer is judged against the few texts that mean success
 (HAProxy Management Guide, section 9.3; measured on 2.6, 2.8, 3.0 and 3.2).

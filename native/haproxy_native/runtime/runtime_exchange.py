@@ -1,4 +1,4 @@
-"""One request and everything that comes back, until the other side closes; no stream in between, since answers may be long."""
+"""One request and its whole answer, up to the end of the connection."""
 
 import asyncio
 from typing import Protocol, cast

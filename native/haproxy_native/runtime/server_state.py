@@ -1,4 +1,4 @@
-"""A server as the running worker sees it: one row of `show servers state` (HAProxy Management Guide, section 9.3).
+"""A server in the running worker: one row of `show servers state` (HAProxy Management Guide, section 9.3).
 
 Bit fields keep their number and have properties that name their bits.
 """

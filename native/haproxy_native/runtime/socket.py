@@ -1,4 +1,4 @@
-"""Commands in, answers out: one connection to a stats or master socket for each request, read to its end.
+"""Sends commands to a stats or master socket: one connection for each request, read to its end.
 
 Requests of one socket run one after another: the master takes few connections, and certificate transactions are global.
 A worker is reached through its master's socket as `@1`. An answer of a worker ends in an empty line, else it was cut short;

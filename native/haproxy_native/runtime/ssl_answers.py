@@ -1,4 +1,4 @@
-"""Reads what HAProxy says of the certificates, CA files, CRL files and crt-lists in its memory; text in, the API's objects out.
+"""Parses HAProxy's answers about certificates, CA files, CRL files and crt-lists to the API's objects.
 
 HAProxy Management Guide, section 9.3, `show ssl cert|ca-file|crl-file|crt-list`; measured on 2.6 to 3.2.
 """

@@ -1,4 +1,4 @@
-"""Certificates, CA files and CRL files in HAProxy's memory: created, replaced and deleted, each change whole or not at all.
+"""Certificates, CA files and CRL files in HAProxy's memory: created, replaced and deleted; each change is atomic.
 
 HAProxy holds one open transaction of each kind for all its clients; a change that fails takes its own back, so that it blocks nobody.
 (HAProxy Management Guide, section 9.3: `new|set|add|commit|abort|del ssl cert|ca-file|crl-file`.)

@@ -1,4 +1,4 @@
-"""`show stat` as JSON: CSV in, the text of a JSON array out, piece by piece (HAProxy Management Guide, section 9.1).
+"""`show stat` as JSON, converted in pieces (HAProxy Management Guide, section 9.1).
 
 A large HAProxy has a hundred cells for each of thousands of servers. Rows with the same empty cells become JSON by the same template;
 only what JSON or CSV would have to escape is looked at cell by cell.

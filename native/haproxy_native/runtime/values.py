@@ -1,4 +1,4 @@
-"""The values that a runtime command may carry, one check for all of them.
+"""Validates the values of runtime commands.
 
 The socket is no referee: there HAProxy takes the port 65536 for 0 and `80x` for 80, lets -1 wrap, and halves a weight on `50%`, while
 a file means 50 by that. So a value goes to the socket only in a form that both read alike.

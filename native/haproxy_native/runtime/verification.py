@@ -1,4 +1,4 @@
-"""What a re-read has to show before a change counts as applied; one re-read for each backend and proxy, however many changes."""
+"""Verifies changes by a re-read, one for each backend and proxy."""
 
 import ipaddress
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The filters of a configuration that read a SPOE file, and the same configuration reading another one in its place. Pure.
+"""The filters of a configuration that read a SPOE file, and the same configuration with another file in its place. Pure.
 
 When in doubt a filter reads the file: at worst that costs a reload, or an answer that names the line.
 """

@@ -1,4 +1,4 @@
-"""What surrounds the SPOE files: the directories they are kept in, the configuration that reads them, the process that has loaded them."""
+"""The context of SPOE files: their directories, the configuration that reads them, and the process that has loaded them."""
 
 import uuid
 from asyncio import to_thread

@@ -1,1 +1,1 @@
-"""Stored files, and how the worker gets to know what they hold."""
+"""Stored files, and their changes in the running process."""

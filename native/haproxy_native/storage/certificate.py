@@ -1,4 +1,4 @@
-"""A certificate file as HAProxy takes it: certificates and the private key of the first in one PEM text, read before it is stored.
+"""Parses a certificate file as HAProxy does: certificates and the private key of the first, in one PEM text.
 
 What is wrong is told without a word of the file, since a private key shows up in no answer and no log line.
 """

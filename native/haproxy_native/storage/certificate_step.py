@@ -1,4 +1,4 @@
-"""The memory of HAProxy brought in line with one certificate file: replaced, added to the directories that are lists, or deleted."""
+"""Updates HAProxy's memory for one certificate file: replaced, added to the directories that are lists, or deleted."""
 
 import asyncio
 import re

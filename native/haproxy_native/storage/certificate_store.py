@@ -1,4 +1,4 @@
-"""Certificates with their keys; what HAProxy has loaded is replaced live, wherever it is served (lists, directories, ssl-f-use lines)."""
+"""Certificates with their keys; loaded ones are replaced live wherever they are served (lists, directories, ssl-f-use lines)."""
 
 import asyncio
 import os

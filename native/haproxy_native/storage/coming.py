@@ -1,4 +1,4 @@
-"""Stored files that are sent together with a configuration: what they would change, and what HAProxy says of all of it together.
+"""Stored files that are sent together with a configuration: their changes, and HAProxy's verdict on all of it together.
 
 Nothing is written where it is used: the content stands somewhere else meanwhile.
 """

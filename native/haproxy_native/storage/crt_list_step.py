@@ -1,4 +1,4 @@
-"""The memory of HAProxy brought in line with one crt-list: what is new is added at the end, then what is gone is deleted."""
+"""Updates HAProxy's memory for one crt-list: new entries are added at the end, then removed ones are deleted."""
 
 import asyncio
 from collections.abc import Sequence

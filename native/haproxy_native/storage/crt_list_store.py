@@ -1,4 +1,4 @@
-"""crt-lists, and edits of one of their entries; what HAProxy has loaded gets and loses entries live."""
+"""crt-lists and edits of their entries, applied live where HAProxy has loaded the list."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Recognises files that are secrets: private keys in any encoding, and keys of session tickets. Pure.
+"""Detects secret files: private keys in any encoding, and keys of session tickets. Pure.
 
 Certificates, lists and general files may share a directory. What is recognised here is never sent to a client.
 """

@@ -1,4 +1,4 @@
-"""Which lists name a certificate, and are named by the configuration: HAProxy reads them with it, so what they name must stay."""
+"""Lists that name a certificate and that the configuration names: HAProxy reads them with it, so their certificates must stay."""
 
 from collections.abc import Iterator
 from pathlib import Path

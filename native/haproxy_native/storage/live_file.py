@@ -1,4 +1,4 @@
-"""A stored file and what HAProxy has made of it, changed together: the file gets the entries that the process then has.
+"""Changes a stored file and what HAProxy has loaded from it together: the file gets the entries that the process then has.
 
 Its order and its comments stay; what it holds that the process has yet to read is left in it.
 """

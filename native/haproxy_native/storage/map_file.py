@@ -1,4 +1,4 @@
-"""The text of a map file, read as HAProxy reads it and edited without touching what is not meant: order, comments, gaps. Pure.
+"""The text of a map file, read as HAProxy reads it; edits keep order, comments and blank lines. Pure.
 
 Only a `#` in the first column begins a comment. What is in no line of the file goes to its end.
 """

@@ -1,4 +1,4 @@
-"""Map files follow the maps in memory by themselves, as far as they are those of the directory of maps.
+"""Writes the maps of HAProxy's memory to their files at intervals, for the maps of the storage directory.
 
 A file that somebody else has edited since the worker read it is left alone: it is newer than what would be written into it.
 """

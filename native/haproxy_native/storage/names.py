@@ -1,4 +1,4 @@
-"""Names of stored files: what becomes of a client's name, and which name in a directory it means. Pure."""
+"""Names of stored files: sanitised names of uploads, and the lookup of a name in a directory. Pure."""
 
 import posixpath
 import re

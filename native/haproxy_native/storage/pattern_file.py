@@ -1,4 +1,4 @@
-"""The text of a file of patterns (HAProxy Configuration Manual, 7.1, `-f`), read as HAProxy reads it and edited where it is meant. Pure.
+"""The text of a pattern file (HAProxy Configuration Manual, 7.1, `-f`), read as HAProxy reads it; edits keep all other lines. Pure.
 
 A pattern is what is left of a line behind leading blanks; only a `#` in the first column begins a comment.
 """

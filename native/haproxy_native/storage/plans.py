@@ -1,4 +1,4 @@
-"""How the worker gets to know what a stored file holds: what runs, and what HAProxy can take live, to steps or reasons. Pure."""
+"""Plans for stored files: from what is loaded, steps that apply a file live or the reasons for a reload. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

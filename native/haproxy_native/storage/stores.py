@@ -1,4 +1,4 @@
-"""The stores there are, by their names in the API."""
+"""All stores, by their names in the API."""
 
 import logging
 from collections.abc import Mapping

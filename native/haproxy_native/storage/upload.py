@@ -1,4 +1,4 @@
-"""New content of a stored file while it arrives: into a draft beside the file, piece by piece, never as a whole in memory."""
+"""An upload in progress: written to a draft beside the file piece by piece, never held in memory as a whole."""
 
 import asyncio
 from collections.abc import Callable, Sequence

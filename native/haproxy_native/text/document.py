@@ -1,4 +1,4 @@
-"""A whole configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
+"""A configuration file as an immutable list of sections; `Document.parse(data).data == data` for any bytes.
 
 Text is UTF-8 where it is; other bytes travel as lone surrogates and come out as they went in.
 An edit returns a new document that shares every untouched section. Of several files a document holds all, one behind the other, parted

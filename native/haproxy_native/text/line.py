@@ -1,4 +1,4 @@
-"""One line of a configuration: its original text, taken apart on demand."""
+"""One line of a configuration: its original text, split on demand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Unified differences of texts in lines, in a time that grows with their length alone.
+"""Unified differences of texts by lines, in linear time.
 
 `difflib` takes minutes for a hundred thousand lines. Lines that stand once in both texts are found first, those in the same order are
 kept, and `difflib` compares what stands between; where even that is too much, all of it goes and comes.

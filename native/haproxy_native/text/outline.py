@@ -1,4 +1,4 @@
-"""Where the sections of a file begin: which words do, and whether a name in brackets parts the file into scopes.
+"""Where the sections of a file begin: by which words, and whether a name in brackets divides the file into scopes.
 
 A scope is a section of its own that holds only what stands before its first section.
 """

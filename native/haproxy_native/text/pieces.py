@@ -1,4 +1,4 @@
-"""Long texts line by line in pieces: a pattern holds the interpreter as long as it runs, and other threads wait."""
+"""Iterates over the lines of long texts in pieces, so that other threads can run."""
 
 import codecs
 import re

@@ -1,4 +1,4 @@
-"""Splits a line into gaps, words and comment exactly as HAProxy does, and loses nothing of it.
+"""Splits a line into gaps, words and comment exactly as HAProxy does, without losing a byte.
 
 Words keep their quotes, backslashes and `${VAR}`: a value is the text of the file
 (HAProxy Configuration Manual, section 2.2 "Quoting and escaping").

@@ -1,4 +1,4 @@
-"""What transactions started from, on disk and in memory, once each however many transactions share it."""
+"""The base documents of transactions, on disk and in memory, each stored once however many transactions share it."""
 
 from contextlib import suppress
 from hashlib import md5

@@ -1,4 +1,4 @@
-"""Transactions: private states of the configuration, open ones in memory as documents, all of them on disk.
+"""Transactions: private states of the configuration; open ones are in memory as documents, all of them on disk.
 
 On disk an open one is its base and a file of changes, one line of JSON each; what failed is a complete text. All survive a restart, and
 none is cleaned up but on request.

@@ -1,4 +1,4 @@
-"""Children with a position inside a section: rules, ACLs, log targets and their like."""
+"""Children with a position inside a section, such as rules, ACLs and log targets."""
 
 from typing import Any
 

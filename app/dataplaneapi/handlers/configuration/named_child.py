@@ -1,4 +1,4 @@
-"""Children with a name inside a section: servers, binds and their like."""
+"""Children with a name inside a section, such as servers and binds."""
 
 from dataplaneapi.handlers.configuration.objects import delete_one, read_all, read_one, replace_one
 from dataplaneapi.handlers.configuration.section import create

@@ -1,4 +1,4 @@
-"""What the four kinds of configuration resources share: whom a call means, how a read is answered, how a change is made and answered."""
+"""What the four kinds of configuration resources share: addressing an object, reading it, changing it."""
 
 import dataclasses
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Named sections: backends, frontends, defaults and their like."""
+"""Named sections, such as backends, frontends and defaults."""
 
 from dataplaneapi.api.call import JsonCall
 from dataplaneapi.api.responses import Response

@@ -1,4 +1,4 @@
-"""Transactions: started, listed, committed, dropped. On these paths one that does not exist is 404."""
+"""Transactions: start, list, commit, delete. On these paths one that does not exist is 404."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress

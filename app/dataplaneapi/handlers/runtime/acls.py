@@ -1,4 +1,4 @@
-"""ACLs of the running HAProxy and their patterns; with `force_sync` their files follow, else a change lasts until a reload."""
+"""ACLs of the running HAProxy and their patterns; `force_sync` writes the ACL's file as well."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Certificates that the running HAProxy gets from an ACME authority: how each stands, and renewal now."""
+"""Certificates that the running HAProxy obtains from an ACME authority: their status, and renewal on demand."""
 
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response

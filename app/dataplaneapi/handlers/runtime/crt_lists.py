@@ -1,4 +1,4 @@
-"""Certificate lists in the memory of HAProxy, and their entries; nothing here reaches a disk."""
+"""Certificate lists in the memory of HAProxy, and their entries; no file is changed."""
 
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError

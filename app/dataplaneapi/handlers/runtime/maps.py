@@ -1,4 +1,4 @@
-"""Maps as the running HAProxy has them; with `force_sync` their files follow."""
+"""Maps of the running HAProxy; `force_sync` writes the map's file as well."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""The running HAProxy as a whole: facts about its process, and its counters.
+"""The process of the running HAProxy: facts about it, and its counters.
 
 Clients of these two look for a member `error`, beside the socket that was asked: facts come with 200 even then.
 """

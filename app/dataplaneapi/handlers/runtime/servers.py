@@ -1,4 +1,4 @@
-"""The servers of a backend as the worker in service has them, whatever the file says."""
+"""The servers of a backend in the worker in service, which may differ from the file."""
 
 import dataclasses
 from collections.abc import Awaitable, Callable, Iterator, Mapping

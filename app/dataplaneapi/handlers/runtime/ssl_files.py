@@ -1,4 +1,4 @@
-"""Certificates, CA files and CRL files in the memory of HAProxy; nothing here reaches a disk."""
+"""Certificates, CA files and CRL files in the memory of HAProxy; no file is changed."""
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError

@@ -1,4 +1,4 @@
-"""Stick tables of the running HAProxy and their entries; what a table stores is told by the configuration."""
+"""Stick tables of the running HAProxy and their entries; the configuration says which values a table stores."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The entries of the traces section, which have neither name nor number: one is addressed by being sent."""
+"""The entries of the traces section, which have neither name nor index: an entry is identified by its content."""
 
 from typing import Any
 

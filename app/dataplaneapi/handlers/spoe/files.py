@@ -1,4 +1,4 @@
-"""SPOE files as a whole: listed, uploaded, shown, deleted; and the version of one."""
+"""SPOE files as a whole: list, upload, show, delete; and the version of one."""
 
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response

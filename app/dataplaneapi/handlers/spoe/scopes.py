@@ -1,4 +1,4 @@
-"""The scopes of a SPOE file; one is told by its name in brackets."""
+"""The scopes of a SPOE file, identified by their names in brackets."""
 
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, json_response

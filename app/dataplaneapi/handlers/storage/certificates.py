@@ -1,4 +1,4 @@
-"""Stored certificates: what they say is told, their text never."""
+"""Stored certificates: their properties are returned, never their text."""
 
 import asyncio
 import logging

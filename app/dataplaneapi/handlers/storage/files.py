@@ -1,4 +1,4 @@
-"""Stored files: listed, sent, received, deleted. Which store is meant stands with the operation, as `store`."""
+"""Stored files: list, upload, download, delete. Which store is meant stands with the operation, as `store`."""
 
 import asyncio
 from pathlib import Path
