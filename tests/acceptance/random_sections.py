@@ -17,6 +17,7 @@ global
 
 defaults base
     mode http
+    balance roundrobin
     timeout connect 1s
     timeout client 5s
     timeout server 5s
@@ -81,7 +82,7 @@ class Backend:
     template: dict[str, str] | None = None
 
     def text(self) -> str:
-        lines = [f"backend {self.name} from checked", f"    balance {self.balance}"]
+        lines = [f"backend {self.name} from checked", *([f"    balance {self.balance}"] if self.balance else [])]
         lines += [f"    fullconn {self.fullconn}"] if self.fullconn else []
         lines += [f"    default-server {' '.join(options.values())}" for options in self.inherited if options]
         if self.template is not None:
@@ -102,10 +103,14 @@ class Frontend:
 
 
 class Configuration:
-    """A file that `change` changes by chance; `text` is what stands in it now, `copy.deepcopy` what to go back to."""
+    """A file that `change` changes by chance; `text` is what stands in it now, `copy.deepcopy` what to go back to.
 
-    def __init__(self, seed: int) -> None:
+    `backends_come`: also backends come and go, most of which take no reload since HAProxy 3.4.
+    """
+
+    def __init__(self, seed: int, *, backends_come: bool = False) -> None:
         self.chance = random.Random(seed)
+        self.backends_come = backends_come
         self.count = 0
         self.sections: list[Backend | Frontend] = [Backend(f"b{number}") for number in range(4)]
         self.sections += [Frontend(f"f{number}", number, f"b{number}") for number in range(BINDS)]
@@ -140,6 +145,7 @@ class Configuration:
             (2, self._limit),
             (1, self._moved),
             (1, self._server_moved),
+            *([(6, self._backend_added), (4, self._backend_deleted)] if self.backends_come else []),
         ]
         return self.chance.choices([each for _, each in chances], [weight for weight, _ in chances])[0]()
 
@@ -230,3 +236,27 @@ class Configuration:
         backend = self._backend()
         self.chance.shuffle(backend.servers)
         return f"{backend.name} {[server.name for server in backend.servers]}"
+
+    def _backend_added(self) -> str:
+        """Now and then with lines of its own."""
+        self.count += 1
+        backend = Backend(f"n{self.count}", balance="leastconn" if self.chance.random() < 0.1 else "")
+        self.sections.insert(self.chance.randrange(len(self.sections) + 1), backend)
+        if self.chance.random() < 0.5:
+            backend.inherited.append({})
+            self._vary(backend.inherited[0])
+        for _ in range(self.chance.randrange(4)):
+            server = self._come(backend)
+            for _ in range(self.chance.randrange(3)):
+                self._vary(server.options)
+        return f"new {backend.text()}"
+
+    def _backend_deleted(self) -> str:
+        """One that no frontend sends to."""
+        used = {each.backend for each in self.sections if isinstance(each, Frontend)}
+        free = [each for each in self.backends if each.name not in used and each.template is None]
+        if not free:
+            return self._backend_added()
+        backend = self.chance.choice(free)
+        self.sections.remove(backend)
+        return f"no {backend.name} any more"

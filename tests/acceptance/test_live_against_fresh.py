@@ -43,6 +43,7 @@ class Stage:
     other: Witness
     binds: tuple[list[int], list[int]]
     seed: int
+    has_backends: bool
     outcomes: Counter[str] = field(default_factory=Counter)
 
     def text(self, configuration: Configuration) -> str:
@@ -73,9 +74,10 @@ def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
         servers, other = (stack.enter_context(Witness(ADDRESSES, PORTS)) for _ in range(2))
         binds = [free_port() for _ in range(BINDS)], [free_port() for _ in range(BINDS)]
         seed = SEED or (time.time_ns() % 1_000_000 if request.node.get_closest_marker("soak") else 2026)
+        has_backends = binaries.version(binary) >= (3, 4)
         configuration = filled(Configuration(seed).text, servers, binds[0])
         haproxy = stack.enter_context(HAProxy(tmp_path, configuration, binary=binary))
-        yield Stage(haproxy, servers, other, binds, seed)
+        yield Stage(haproxy, servers, other, binds, seed, has_backends)
 
 
 async def step(engine: Engine, stage: Stage, configuration: Configuration) -> Configuration:
@@ -122,9 +124,11 @@ def walk(stage: Stage, steps: int) -> None:
 
     async def work() -> None:
         async with running_engine(stage.haproxy.directory, stage.haproxy) as engine:
-            configuration = Configuration(stage.seed)
+            configuration = Configuration(stage.seed, backends_come=stage.has_backends)
             for _ in range(steps):
                 configuration = await step(engine, stage, configuration)
+                if what_came := configuration.text.count("backend n"):
+                    stage.outcomes["most new backends"] = max(stage.outcomes["most new backends"], what_came)
             await reload(engine)
 
     run(work())
