@@ -24,6 +24,7 @@ from haproxy_native.commit.current import Current
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
+from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.soundness import Soundness
@@ -90,7 +91,7 @@ class Engine:
     def __init__(
         self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
     ) -> None:
-        self.settings, self.runtime = settings, runtime
+        self.settings, self.runtime, self.stores = settings, runtime, Stores(settings.directories, settings.storage)
         state_file = StateFile(settings.storage / "engine.json")
         stamp = header.with_short_header if settings.short_header else header.with_header
         current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), state_file, stamp)
@@ -103,18 +104,13 @@ class Engine:
             check=settings.check,
             runtime=runtime,
             state_file=state_file,
-            plan=plan or partial(planning.plan, preceded=bool(settings.check.before), stored=self._naming),
+            plan=plan or partial(planning.plan, preceded=bool(settings.check.before), stored=self.stores.naming(settings.file.parent)),
             reloads=self.reloads,
             ledger=Ledger(settings.storage),
         )
         self.soundness = Soundness(self.context)
-        self.stores = Stores(settings.directories, settings.storage)
         self._loaded: LoadedText | None = None
         self._watching = Background("watching the files")
-
-    def _naming(self, document: Document, backend: str) -> str:
-        maps = self.stores.get("maps")
-        return maps.naming(self.context, document, backend) if isinstance(maps, MapStore) else ""
 
     async def start(self) -> None:
         """Finishes what a crash cut off and reads everything. Raises Unreadable."""
@@ -191,17 +187,24 @@ class Engine:
     # -- writing
 
     async def write(
-        self, edit: Edit, *, version: int | None = None, transaction_id: str | None = None, force_reload: bool = False
+        self,
+        edit: Edit,
+        *,
+        version: int | None = None,
+        transaction_id: str | None = None,
+        force_reload: bool = False,
+        healthy_within: float | None = None,
     ) -> Outcome:
-        """A change of its own, or one inside a transaction, which is there at once and commits nothing."""
+        """A change of its own, or one inside a transaction, which commits nothing. `healthy_within`: see `commit_when_healthy`."""
         if transaction_id:
             if force_reload:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
-            if version:
-                raise BadRequest(_ONLY_ONE)
+            if version or healthy_within is not None:
+                raise BadRequest(_ONLY_ONE if version else "healthy_within belongs to the commit of a transaction")
             await self.context.transactions.change(transaction_id, edit)
             return Outcome(self.version(transaction_id))
-        return await commit(self.context, await self._early(Change(edit, self._stated(version), force_reload=force_reload)))
+        change = await self._early(Change(edit, self._stated(version), force_reload=force_reload))
+        return await commit_when_healthy(self.context, change, healthy_within)
 
     async def amend(self, edit: Edit) -> Outcome:
         """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
@@ -217,6 +220,7 @@ class Engine:
         force_reload: bool = False,
         actions: str = "",
         file: str = "",
+        healthy_within: float | None = None,
     ) -> Outcome:
         """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
         if b"\n" not in body:
@@ -234,7 +238,7 @@ class Engine:
             whole=True,
             sent={name: body.count(b"\n")},
         )
-        return await commit(self.context, await self._early(change))
+        return await commit_when_healthy(self.context, await self._early(change), healthy_within)
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
@@ -278,7 +282,9 @@ class Engine:
     def delete_transaction(self, id_: str) -> None:
         self.context.transactions.delete(id_)
 
-    async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
+    async def commit_transaction(
+        self, id_: str, *, force_reload: bool = False, healthy_within: float | None = None
+    ) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
         transaction = self.transaction(id_)
         if transaction.status in (FAILED, OUTDATED):
@@ -287,7 +293,7 @@ class Engine:
             change = Change(
                 lambda before: self._changed_by(id_, before), transaction.version, transaction_id=id_, force_reload=force_reload
             )
-            return transaction, await commit(self.context, change)
+            return transaction, await commit_when_healthy(self.context, change, healthy_within)
 
     def _changed_by(self, id_: str, before: Document) -> Document:
         if not self.context.transactions.started_from(id_, before):

@@ -16,6 +16,7 @@ NativeError
 ├── UnknownWords         an edit of a line that holds words the grammar does not know
 ├── Conflict             another writer was first
 │   └── NotCommittable   a failed or outdated transaction
+├── Unhealthy            a new backend without a server that is up; the change has been taken back
 ├── TooManyTransactions
 ├── Refused              HAProxy says the configuration is wrong, always with these bytes
 ├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
@@ -123,6 +124,10 @@ class Conflict(NativeError):
 
 class NotCommittable(Conflict):
     label = ""
+
+
+class Unhealthy(NativeError):
+    """Its detail is the whole text."""
 
 
 class TooManyTransactions(NativeError):

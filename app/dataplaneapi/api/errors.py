@@ -27,6 +27,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.UnknownWords: 400,
     native.Conflict: 409,
     native.NotCommittable: 406,
+    native.Unhealthy: 409,
     native.TooManyTransactions: 429,
     native.Refused: 400,
     native.CheckImpossible: 503,

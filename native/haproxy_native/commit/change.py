@@ -17,6 +17,7 @@ class Change:
     `banner` None: as before. `actions` are those of a raw push, used with `skip_reload`. `checked=False` skips `haproxy -c`: used when the
     running text is restored. With `whole` the change is live when the whole text is, else when its own part is. With `kept` a refused text
     is kept as a failed transaction. `sent`: the number of lines of a text as it was sent, by file, which HAProxy's messages then count.
+    With `gated` new backends stay unpublished (native/haproxy_native/commit/publication.py), and a change that needs a reload is refused.
     """
 
     edit: Edit
@@ -30,6 +31,7 @@ class Change:
     checked: bool = True
     whole: bool = False
     kept: bool = True
+    gated: bool = False
     sent: Mapping[str, int] = field(default_factory=dict)
 
     def compare(self, configured: int) -> None:

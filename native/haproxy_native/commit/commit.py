@@ -24,7 +24,7 @@ from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.references import refuse_rebound
-from haproxy_native.errors import Refused, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import BadRequest, Refused, RuntimeFailure, RuntimeRefused
 from haproxy_native.events import ChangedLive, Committed
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -182,6 +182,8 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     The caller holds the lock. Raises Conflict, Overtaken and WriteFailed, with nothing changed.
     """
     stamped, before, new = prepared.stamped, prepared.before, prepared.new
+    if change.gated:
+        await _refuse_reload(context, stamped.document)
     await _replace_file(context, change, prepared)
     reasons = await _apply(context, change, stamped, before, new)
     for reason in reasons:
@@ -192,6 +194,16 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     if (waited := context.pending) and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, waited)
     return Outcome(stamped.version, live=True)
+
+
+async def _refuse_reload(context: CommitContext, new: Document) -> None:
+    """Raises BadRequest with the reason why only a reload can apply the document."""
+    await context.running.observe()
+    reasons = [STOPPED] if context.reloads.awaiting else context.running.reasons()
+    if context.running.document is not None and not reasons:
+        reasons = (await beside(_planned, context, context.running.document, new)).reasons
+    if reasons:
+        raise BadRequest(f"healthy_within is for changes without a reload, and this one needs one: {reasons[0]}")
 
 
 def _edited(change: Change, before: Document) -> Document:
@@ -273,7 +285,7 @@ async def _apply(context: CommitContext, change: Change, stamped: Stamped, befor
         return []
     if change.whole and (drift := context.running.drift()):
         return drift
-    return await _apply_live(context, stamped, before, may_wait=not change.force_reload)
+    return await _apply_live(context, stamped, before, may_wait=not change.force_reload, gated=change.gated)
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
@@ -283,7 +295,7 @@ def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -
         context.state_file.set(pending="")
 
 
-async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool) -> list[Reason]:
+async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool, gated: bool = False) -> list[Reason]:
     """Runtime commands, or the reasons for a reload. `may_wait`: the change may be live although other changes wait for a reload."""
     running = context.running
     if context.reloads.awaiting:
@@ -294,7 +306,9 @@ async def _apply_live(context: CommitContext, stamped: Stamped, before: Document
     plan = await beside(_planned, context, running.document, stamped.document)
     if plan.reasons:
         return await _apply_ahead(context, stamped, before, plan.reasons) if context.pending and may_wait else list(plan.reasons)
-    if refused := await _send(context, plan, stamped.document):
+    if gated:
+        running.hold_back(plan.published)
+    if refused := await _send(context, plan.unpublished if gated else plan, stamped.document):
         return refused
     running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     return []

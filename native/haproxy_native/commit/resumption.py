@@ -16,7 +16,7 @@ def resume(context: CommitContext, *, edited: bool) -> None:
     for record in records.interrupted:
         if ended := _ended(record, context, owed=owed, edited=edited):
             records.finish(ended)
-    if owed or context.ledger.waits or records.interrupted:
+    if owed or context.ledger.waits or records.interrupted or context.running.held_back:
         context.reloads.resume([RESTARTED])
 
 

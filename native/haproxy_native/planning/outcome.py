@@ -1,9 +1,10 @@
 """Plans as values: commands or steps, or the reasons for a reload."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from haproxy_native.runtime.commands import Command, Step
+from haproxy_native.runtime.verification import BackendIs
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section
 
@@ -34,6 +35,17 @@ class Plan:
     @property
     def is_live(self) -> bool:
         return not self.reasons
+
+    @property
+    def published(self) -> list[str]:
+        """The backends that it publishes."""
+        return [each.check.name for each in self.commands if isinstance(each.check, BackendIs) and each.check.published]
+
+    @property
+    def unpublished(self) -> "Plan":
+        """The plan without their publication."""
+        commands = [each for each in self.commands if not (isinstance(each.check, BackendIs) and each.check.published)]
+        return replace(self, commands=commands)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path
 
-from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.runtime import maps
@@ -48,11 +47,11 @@ class MapStore(ListStore[Map]):
         with self.opened(path, buffering=-1) as file:
             yield from map_file.from_lines(file)
 
-    def naming(self, context: CommitContext, document: Document, value: str) -> str:
+    def naming(self, directory: Path, document: Document, value: str) -> str:
         """The entry of a file that the document refers to, whose value is this; empty where there is none. Blocks."""
         try:
             for path in self.files():
-                if references(document, str(path), str(context.current.path.parent)):
+                if references(document, str(path), str(directory)):
                     for entry in self.entries(path):
                         if entry.value == value:
                             return f"{entry.key} in map {path.name} names it"

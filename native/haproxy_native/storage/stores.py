@@ -1,7 +1,8 @@
 """All stores, by their names in the API."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from haproxy_native.disk.directories import Directory
@@ -12,6 +13,7 @@ from haproxy_native.storage.crt_list_store import CrtListStore
 from haproxy_native.storage.general_store import GeneralStore
 from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.store import Store
+from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 KINDS: dict[str, type[Store]] = {
@@ -31,6 +33,11 @@ class Stores(dict[str, Store]):
         if certificates := self.get("ssl_certificates"):
             for store in self.values():
                 store.keys = certificates.directory
+
+    def naming(self, directory: Path) -> Callable[[Document, str], str]:
+        """A function that gives the entry of a stored map by which a document in this directory may send to a backend; it blocks."""
+        maps = self.get("maps")
+        return partial(maps.naming, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
 
     def recover(self) -> None:
         for store in self.values():

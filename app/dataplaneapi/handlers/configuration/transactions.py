@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
+from dataplaneapi.handlers.configuration.objects import healthy_within
 from haproxy_native.errors import NoTransaction, Unreadable
 
 
@@ -37,7 +38,9 @@ async def read(call: ReadCall) -> Response:
 async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
     with missing_is_404():
-        transaction, outcome = await call.services.engine.commit_transaction(call.get("id"), force_reload=bool(call.get("force_reload")))
+        transaction, outcome = await call.services.engine.commit_transaction(
+            call.get("id"), force_reload=bool(call.get("force_reload")), healthy_within=healthy_within(call)
+        )
     if outcome.live or outcome.reload_id is None:
         return json_response(200, transaction.as_dict())
     told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
