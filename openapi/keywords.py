@@ -22,7 +22,7 @@ HERE = Path(__file__).parent / "haproxy"
 FACTS = HERE / "keywords.yaml"
 DECLARED, UNKNOWN, NOT_APPLICABLE = "declared", "unknown", "not applicable"
 STATES = (DECLARED, UNKNOWN, NOT_APPLICABLE)
-# `tcp-request content set-mark` is told apart by its third word.
+# `tcp-request content set-mark` is recognised by its third word.
 DEEP = 3
 
 Words = tuple[str, ...]

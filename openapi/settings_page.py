@@ -30,7 +30,7 @@ text; `"${NAME}"`, with these quotes, is that variable's value |
 | `dataplaneapi.advertised` | `{api_address, api_port}`: kept, without effect |
 | `log_targets` | where log lines go, see below |
 
-A key that nobody reads is told by a warning at the start, with the nearest one that is read. The file is completed at each start by
+An unknown key is reported by a warning at the start, with the nearest known one. The file is completed at each start by
 what must stand in it; its comments, its layout and keys of others stay.
 
 ## Listeners
@@ -44,7 +44,7 @@ dataplaneapi:
     - scheme: unix
       socket_path: /run/dataplaneapi.sock
       socket_mode: "0660"
-      basic_auth: false          # whoever may open the socket
+      basic_auth: false          # any process that may open the socket
     - scheme: https
       host: 192.0.2.10
       port: 8443
@@ -82,7 +82,7 @@ An entry of `log_targets` each; without any, warnings and errors go to standard 
 | `syslog_tag` | name of the program; default: dataplaneapi |
 
 Lines to syslog are as in RFC 5424, over streams with their length in front (RFC 6587). While a collector cannot be reached, 10,000 are
-kept; that, and how many were lost, is told on standard output.
+kept; that, and how many were lost, is reported on standard output.
 """
 
 

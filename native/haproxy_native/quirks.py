@@ -98,7 +98,7 @@ DIFFERENCES = (
     DYNAMIC_SERVERS,
     Fact(
         (2, 7),
-        "The start of a process is told with fractions of a second",
+        "The start of a process is given with fractions of a second",
         "Whole seconds are compared, in every version",
     ),
     Fact(

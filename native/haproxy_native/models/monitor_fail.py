@@ -7,7 +7,7 @@ from pydantic import StrictStr
 
 
 class MonitorFail(Model):
-    """When monitors are told of a failure, a monitor fail line (HAProxy Configuration Manual, section 4.2)."""
+    """When monitors get a failure, a monitor fail line (HAProxy Configuration Manual, section 4.2)."""
 
     cond: Literal['if', 'unless']
     """Whether the test has to hold or to fail."""

@@ -36,7 +36,7 @@ class ReloadRecord(Model):
     restored_version: StrictInt | None = None
     """Version under which the running configuration was put back after a failure."""
     started: StrictFloat | None = None
-    """When HAProxy was told to read the file in seconds since 1970."""
+    """When the reload was requested"""
     status: Literal['failed', 'in_progress', 'succeeded']
     """How far it is."""
     origins: list[dict[str, StrictStr]] | None = None

@@ -67,7 +67,7 @@ class ServerSideBase(Model):
     ] = None
     """Whether trailers of requests are dropped."""
     http_pretend_keepalive: Literal['enabled', 'disabled'] | None = None
-    """Whether servers are told keep-alive although the connection will be closed."""
+    """Whether keep-alive is announced to servers although the connection will be closed."""
     http_reuse: Literal['aggressive', 'always', 'never', 'safe'] | None = None
     """Which requests may use an idle connection."""
     http_send_name_header: StrictStr | None = None

@@ -8,7 +8,7 @@ from . import event as event_1
 
 
 class SpoeMessage(Model):
-    """What is told to an agent and when, one spoe-message section of a SPOE file (SPOE.txt, section 2.3)."""
+    """What is sent to an agent and when, one spoe-message section of a SPOE file (SPOE.txt, section 2.3)."""
 
     acl: acls.Acls | None = None
     """Tests that the condition of the event may name."""

@@ -14,6 +14,6 @@ class StatsHttpRequest(Model):
     cond_test: StrictStr | None = None
     """ACLs that are tested."""
     realm: StrictStr | None = None
-    """What the login is told to be for."""
+    """Realm that the login prompt shows."""
     type: Literal['allow', 'deny', 'auth']
     """What happens to the request."""
