@@ -21,6 +21,7 @@ from haproxy_native.commit.change import Change, Edit, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext, LoadedText, Planner
 from haproxy_native.commit.current import Current
+from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
@@ -34,7 +35,6 @@ from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header, patches
 from haproxy_native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Unreadable
-from haproxy_native.events import Reloaded
 from haproxy_native.planning import plan as planning
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
@@ -108,6 +108,7 @@ class Engine:
             reloads=self.reloads,
             ledger=Ledger(settings.storage),
         )
+        current.on_edit = self.context.edited
         self.soundness = Soundness(self.context)
         self._loaded: LoadedText | None = None
         self._watching = Background("watching the files")

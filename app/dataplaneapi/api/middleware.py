@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dataplaneapi.api import cors
+from dataplaneapi.api import change_author, cors
 from dataplaneapi.api.errors import error_response, response_to
 from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 from dataplaneapi.api.parameters import query_values
@@ -25,7 +25,7 @@ from dataplaneapi.server.replies import Replies
 from dataplaneapi.telemetry import counters as tally
 from dataplaneapi.telemetry import trace_context
 from dataplaneapi.telemetry.log import ACCESS
-from haproxy_native.request_context import origin
+from haproxy_native.request_context import author, origin
 
 CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)
@@ -87,6 +87,8 @@ class RequestMiddleware:
         origin.set({"request_id": scope["request_id"], **fields})
         try:
             refusal = await self._refusal(scope, exchange)
+            if not refusal and scope["method"] != "GET":
+                author.set(change_author.of(scope, exchange.headers))
             await (refusal or self._app)(scope, receive, exchange.send)
         except Exception as error:
             logger.exception("request %s %s failed", scope["method"], scope["path"])

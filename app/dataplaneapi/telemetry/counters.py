@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, field
 
-from haproxy_native.events import ChangedLive, Committed, Event, Reloaded, Validated
+from haproxy_native.commit.events import ChangedLive, Committed, Event, Reloaded, Validated
 
 SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 60.0)
 # Not one of the document's operations: a path that is none, a page, a probe.

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.version import VERSION
-from haproxy_native.events import ChangedLive, Event
+from haproxy_native.commit.events import ChangedLive, Edited, Event
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -91,6 +91,8 @@ def _parent(fields: Mapping[str, str]) -> Any:
 def _attributes(event: Event) -> dict[str, Any]:
     if isinstance(event, ChangedLive):
         return {"dataplane.commands": len(event.commands)}
+    if isinstance(event, Edited):
+        return {"dataplane.file": str(event.path)}
     told: dict[str, Any] = {"dataplane.outcome": event.outcome}
     for name in ("id", "keywords"):
         if value := getattr(event, name, None):

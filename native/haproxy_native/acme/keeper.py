@@ -17,6 +17,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import ConfigFile, Seen
 from haproxy_native.errors import BadRequest, NativeError, WriteFailed
+from haproxy_native.request_context import Author, author
 from haproxy_native.runtime import ssl_files
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.commands import Step
@@ -67,6 +68,7 @@ class Keeper:
 
     async def keep(self, name: str, renewed: datetime) -> None:
         """A certificate that was renewed at a moment, perhaps long ago. A failure is told in the log."""
+        author.set(Author("acme"))
         try:
             held = await self._held(name)
             if await asyncio.to_thread(held.is_on_disk):

@@ -2,12 +2,21 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from haproxy_native.errors import Conflict
 from haproxy_native.planning.outcome import Reason
+from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 Edit = Callable[[Document], Document]
+
+
+class AnyChange(Protocol):
+    """What every change has: `Change`, `ObjectChange`, and `FileChange` in file_change.py."""
+
+    @property
+    def author(self) -> Author: ...
 
 
 @dataclass(frozen=True)
@@ -33,6 +42,7 @@ class Change:
     kept: bool = True
     gated: bool = False
     sent: Mapping[str, int] = field(default_factory=dict)
+    author: Author = field(default_factory=author.get)
 
     def compare(self, configured: int) -> None:
         if self.version is None or self.version == configured:
@@ -52,13 +62,15 @@ class ObjectChange:
 
     object: str
     attempt: "Callable[[], Awaitable[Outcome]]"
+    author: Author = field(default_factory=author.get)
 
 
 @dataclass(frozen=True)
 class Outcome:
     """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`.
 
-    `lasting=False`: the process alone was changed, until its next reload.
+    `lasting=False`: the process alone was changed, until its next reload. `former`: the version before. `texts`: the configuration before
+    and after, where it was changed.
     """
 
     version: int
@@ -67,6 +79,8 @@ class Outcome:
     forced: bool = False
     reasons: Sequence[Reason] = ()
     lasting: bool = True
+    former: int = field(default=0, compare=False)
+    texts: tuple[Document, Document] | None = field(default=None, repr=False, compare=False)
 
     @property
     def kind(self) -> str:

@@ -17,6 +17,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, ObjectChange, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
+from haproxy_native.commit.events import ChangedLive, Committed
 from haproxy_native.commit.file_change import FileChange, change_locked
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.disk.files import Drafts
@@ -25,7 +26,6 @@ from haproxy_native.editing.file_references import references
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import BadRequest, Refused, RuntimeFailure, RuntimeRefused
-from haproxy_native.events import ChangedLive, Committed
 from haproxy_native.planning.ahead import ahead
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.reload.records import IN_PROGRESS
@@ -72,13 +72,27 @@ async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) 
 
 
 async def _recorded(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
-    began, kind = time.monotonic(), "failed"
+    """Sends the event of a commit, when the journal has it."""
+    began = time.monotonic()
+
+    def committed(outcome: str, result: Outcome | None = None, error: Exception | None = None) -> Committed:
+        return Committed(outcome, time.monotonic() - began, change, result, error)
+
     try:
         outcome = await _commit(context, change)
-        kind = outcome.kind
-        return outcome
+    except Exception as error:
+        await _tell(context, committed("failed", error=error))
+        raise
+    await _tell(context, committed(outcome.kind, outcome))
+    return outcome
+
+
+async def _tell(context: CommitContext, committed: Committed) -> None:
+    try:
+        if context.journal:
+            await context.journal(committed)
     finally:
-        context.events.tell(Committed(kind, time.monotonic() - began))
+        context.events.tell(committed)
 
 
 async def _commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
@@ -116,7 +130,8 @@ async def attempt(context: CommitContext, change: Change, lock: AbstractAsyncCon
     prepared = await prepare(context, change)
     try:
         async with lock:
-            return scheduled(context, await publish(context, change, prepared), force_reload=change.force_reload)
+            outcome = scheduled(context, await publish(context, change, prepared), force_reload=change.force_reload)
+            return replace(outcome, former=prepared.base, texts=(prepared.before, prepared.stamped.document))
     finally:
         prepared.draft.discard()
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,14 +11,16 @@ from typing import Any, NamedTuple
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.current import Current
+from haproxy_native.commit.events import Committed, Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
+from haproxy_native.disk.ownership import owner_of
 from haproxy_native.errors import Refused, Unreadable
-from haproxy_native.events import Events, Validated
 from haproxy_native.planning.plan import Plan
 from haproxy_native.reload.agent import ReloadAgent
+from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
@@ -41,6 +43,8 @@ class CommitContext:
     HAProxy checks a text. Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every
     change that sends commands; one of the process alone takes no other, so that it does not wait for a reload.
 
+    `journal` is awaited after each commit and before it is answered; what it raises is raised instead of the answer.
+
     `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
     the last committed text that HAProxy accepted.
     """
@@ -56,6 +60,7 @@ class CommitContext:
     reloads: ReloadAgent
     ledger: Ledger
     events: Events = field(default_factory=Events)
+    journal: Callable[[Committed], Awaitable[None]] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -68,6 +73,11 @@ class CommitContext:
     def pending(self) -> str | None:
         """The id of a scheduled reload that will read what the file holds now."""
         return self.reloads.pending
+
+    def edited(self, current: Current, before: Document, version: int) -> None:
+        """Records an edit of a file from outside."""
+        versions, texts = (version, current.version), (before, current.document)
+        self.events.tell(Edited(current.path, owner_of(current.path), Author(OUTSIDE), versions, texts))
 
     @asynccontextmanager
     async def publishing(self) -> AsyncIterator[None]:

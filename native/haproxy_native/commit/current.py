@@ -5,7 +5,7 @@ The three always agree. A text that was edited outside becomes the next version 
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -47,6 +47,8 @@ class Current:
     def __init__(
         self, file: ConfigFiles, state_file: StateFile, stamp: Stamp = header.with_header, outline: Outline = CONFIGURATION
     ) -> None:
+        # Called when an edit from outside was taken over, with the document and version before.
+        self.on_edit: Callable[[Current, Document, int], None] = lambda current, before, version: None
         self.file, self._state_file, self.stamp, self._outline = file, state_file, stamp, outline
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
@@ -113,7 +115,9 @@ class Current:
         if (document := reading.document) is None:
             self._seen, self._settled = reading.seen
             return False
-        self._take(document, max(self.version, header.version_of(document)) + 1, reading.data, reading.seen)
+        before, version = self.document, self.version
+        self._take(document, max(version, header.version_of(document)) + 1, reading.data, reading.seen)
+        self.on_edit(self, before, version)
         return True
 
     async def unless_overtaken(self, work: Coroutine[Any, Any, Result]) -> Result:

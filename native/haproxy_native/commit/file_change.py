@@ -19,6 +19,7 @@ from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
+from haproxy_native.request_context import Author, author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
@@ -58,6 +59,7 @@ class FileChange:
     partial: bool = False
     compose: "Callable[[], Awaitable[FileChange]] | None" = None
     along: Mapping[Path, Draft] = field(default_factory=dict)
+    author: Author = field(default_factory=author.get)
 
     @property
     def paths(self) -> Sequence[Path]:

@@ -21,6 +21,7 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NativeError, Refused
+from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ class Reconciler:
 
     async def apply(self, definition: Definition, source: Source, found: Found) -> Applied:
         """Raises what keeps everything from being committed."""
+        author.set(Author("discovery " + source.prefix.rstrip("-")))
         async with self._lock:
             known = set(self._backends.get(definition["id"], ()))
             wishes = _wishes(definition, source.prefix, found, known)

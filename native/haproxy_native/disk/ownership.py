@@ -35,6 +35,14 @@ def told(path: Path) -> str:
     return ""
 
 
+def owner_of(path: Path) -> str:
+    """The name of a file's owner; "" where the file is gone."""
+    try:
+        return _name(pwd.getpwuid, os.stat(path).st_uid)
+    except OSError:
+        return ""
+
+
 def me() -> str:
     return _name(pwd.getpwuid, os.geteuid())
 

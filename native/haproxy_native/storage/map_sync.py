@@ -9,6 +9,7 @@ from pathlib import Path
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.request_context import Author, author
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.client import Worker
 from haproxy_native.storage.live_maps import LiveMap
@@ -25,6 +26,7 @@ class MapSync:
         self._complained: dict[str, str] = {}
 
     async def run(self) -> None:
+        author.set(Author("map_sync"))
         while True:
             await asyncio.sleep(self._seconds)
             try:

@@ -3,7 +3,7 @@
 import pytest
 
 from dataplaneapi.telemetry.counters import SECONDS, Durations, Tally, kind_of
-from haproxy_native.events import ChangedLive, Committed, Reloaded, Validated
+from haproxy_native.commit.events import ChangedLive, Committed, Reloaded, Validated
 
 
 @pytest.mark.parametrize(

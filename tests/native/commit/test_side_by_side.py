@@ -9,8 +9,8 @@ import pytest
 
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.commit import change_process
+from haproxy_native.commit.events import Committed, Event
 from haproxy_native.errors import Conflict, RuntimeRefused
-from haproxy_native.events import Committed, Event
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
 from tests.haproxy.process import HAProxy

@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from haproxy_native.check.check import CheckSettings
+from haproxy_native.commit.events import Validated
 from haproxy_native.discovery.definitions import completed
 from haproxy_native.discovery.poller import Applied
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Endpoint, Found
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.events import Validated
 from haproxy_native.text.document import Document
 from tests.native.engines import running_engine
 

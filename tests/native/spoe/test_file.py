@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.commit.events import Committed, Event
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, InUse, Missing, NoTransaction, Refused
-from haproxy_native.events import Committed, Event
 from haproxy_native.spoe.directory import SpoeFiles
 from tests.haproxy.process import HAProxy
 from tests.native.engines import reload, run, substituting

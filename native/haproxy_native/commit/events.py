@@ -1,0 +1,94 @@
+"""Events as values, for counters, traces and histories: sent to every listener when something is over.
+
+Seconds are durations. A listener that raises is logged, and called again for the next event.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from haproxy_native.commit.change import AnyChange, Outcome
+from haproxy_native.editing.editor import Editor
+from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.request_context import Author
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Validated:
+    """HAProxy was asked about a text: accepted, refused, or impossible where nobody could say."""
+
+    outcome: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Committed:
+    """A change was committed, or failed: live, scheduled, reloaded (forced), written where nothing was to reach the process, runtime where
+    the running process alone was changed, or failed.
+
+    `result` is None and `error` what was raised where it failed.
+    """
+
+    outcome: str
+    seconds: float
+    change: AnyChange | None = None
+    result: Outcome | None = None
+    error: Exception | None = None
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        """On the objects of the configuration; computed when they are first asked for."""
+        texts = self.result.texts if self.result else None
+        return effects(Editor(), *texts) if texts else ()
+
+
+@dataclass(frozen=True)
+class Edited:
+    """A file was edited from outside, and its text is the next version. `owner`: the name of the file's owner; empty where it is gone."""
+
+    path: Path
+    owner: str
+    author: Author
+    versions: tuple[int, int]
+    texts: tuple[Document, Document]
+
+
+@dataclass(frozen=True)
+class ChangedLive:
+    """Runtime commands that HAProxy took, as they were sent."""
+
+    commands: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Reloaded:
+    """succeeded or failed; `keywords` of the lines that made it necessary, empty for a reason that is no line."""
+
+    id: str
+    outcome: str
+    seconds: float
+    keywords: Sequence[str] = ()
+
+
+Event = Validated | Committed | Edited | ChangedLive | Reloaded
+Listener = Callable[[Event], None]
+
+
+class Events:
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    def tell(self, event: Event) -> None:
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception:
+                log.exception("%s was not taken", type(event).__name__)

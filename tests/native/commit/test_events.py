@@ -1,0 +1,96 @@
+"""Listeners hear everything, and one that fails harms nobody."""
+
+import getpass
+import logging
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Change
+from haproxy_native.commit.commit import commit
+from haproxy_native.commit.events import Committed, Edited, Event, Events, Validated
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Refused, WriteFailed
+from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.text.document import Document
+from tests.native.engines import adding, run, running_engine
+
+
+def test_all_listeners_hear_an_event(caplog: pytest.LogCaptureFixture) -> None:
+    events, heard = Events(), []
+
+    def broken(event: Event) -> None:
+        raise ValueError("broken")
+
+    events.listen(broken)
+    events.listen(heard.append)
+    with caplog.at_level(logging.ERROR):
+        events.tell(Validated("accepted", 0.1))
+    assert heard == [Validated("accepted", 0.1)]
+    assert "Validated was not taken" in caplog.text
+
+
+AUTHOR = Author("ci", "10.0.0.1", "7", "more of it")
+
+
+def refused(document: Document) -> Document:
+    raise Refused("no")
+
+
+def heard(engine: Engine) -> list[Event]:
+    events: list[Event] = []
+    engine.context.events.listen(events.append)
+    return events
+
+
+def test_a_commit_is_an_event_with_its_change_and_its_effects(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            events = heard(engine)
+            outcome = await commit(engine.context, Change(adding("b"), 1, author=AUTHOR))
+            with pytest.raises(Refused):
+                await commit(engine.context, Change(refused, author=AUTHOR))
+            done, failed = (event for event in events if isinstance(event, Committed))
+            assert (done.outcome, done.result, done.change and done.change.author) == ("scheduled", outcome, AUTHOR)
+            assert (outcome.former, outcome.version) == (1, 2)
+            assert [(each.object, each.old) for each in done.effects] == [("backend/b", None)]
+            assert (failed.outcome, failed.result, str(failed.error), failed.effects) == ("failed", None, "validation error: no", ())
+
+    run(work())
+
+
+def test_the_journal_is_written_before_a_commit_is_answered(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            events, entries = heard(engine), list[Committed]()
+
+            async def journal(committed: Committed) -> None:
+                assert not [event for event in events if isinstance(event, Committed)]
+                entries.append(committed)
+                raise WriteFailed("no space left")
+
+            engine.context.journal = journal
+            with pytest.raises(WriteFailed, match="no space left"):
+                await engine.write(adding("b"), version=1)
+            assert [event for event in events if isinstance(event, Committed)] == entries
+            assert engine.version() == 2
+
+    run(work())
+
+
+def test_an_edit_from_outside_is_an_event_with_the_owner_of_the_file(tmp_path: Path) -> None:
+    async def work() -> None:
+        path = tmp_path / "haproxy.cfg"
+        path.write_text("global\n")
+        async with running_engine(tmp_path) as engine:
+            events = heard(engine)
+            path.write_text("global\n# by hand\n")
+            assert await engine.notice()
+            (edited,) = events
+            assert isinstance(edited, Edited)
+            assert (edited.path, edited.owner, edited.author, edited.versions) == (path, getpass.getuser(), Author(OUTSIDE), (1, 2))
+            assert [text.text for text in edited.texts] == ["global\n", "global\n# by hand\n"]
+
+    run(work())
