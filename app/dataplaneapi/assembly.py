@@ -24,6 +24,8 @@ from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.grammar.load import Grammar, bundle, grammar
+from haproxy_native.operations.operations import Operations
+from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.workers import Workers
@@ -44,7 +46,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
     services = app.services
     try:
         migrate(services.settings, services.discovery)
-        async with services.discovery, services.acme:
+        async with services.discovery, services.acme, services.operations:
             yield
     finally:
         if services.traces:
@@ -77,6 +79,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         scope_editor=ScopeEditor(language),
         workers=workers,
         splits=Splits(engine, editor, workers),
+        operations=Operations(own_directory(settings) / "operations", {RELOAD: reload(engine.reloads)}),
     )
     engine.context.events.listen(services.tally.heard)
     if services.traces:

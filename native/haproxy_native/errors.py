@@ -130,7 +130,17 @@ class Unhealthy(NativeError):
     """Its detail is the whole text."""
 
 
+class NotCancellable(Conflict):
+    """Its detail is the whole text."""
+
+    label = ""
+
+
 class TooManyTransactions(NativeError):
+    pass
+
+
+class TooManyOperations(NativeError):
     pass
 
 

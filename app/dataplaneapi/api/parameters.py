@@ -11,17 +11,19 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.settings.quantities import seconds
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 # Parameters of one request.
 MOST = 1000
+DURATION = "duration"
 _INT64 = 1 << 63
 BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("0 f F FALSE false False".split(), False)
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declared parameter; `place` is path, query or header."""
+    """One declared parameter; `place` is path, query or header. A duration has its value in seconds, `longest` at most."""
 
     name: str
     place: str
@@ -30,6 +32,7 @@ class Parameter:
     pattern: str | None = None
     choices: tuple[Any, ...] = ()
     minimum: float | None = None
+    longest: float | None = None
     repeated: bool = False
 
     @classmethod
@@ -41,10 +44,11 @@ class Parameter:
             declared["name"],
             declared["in"],
             declared.get("required", False),
-            inner.get("type", "string"),
+            DURATION if inner.get("format") == DURATION else inner.get("type", "string"),
             inner.get("pattern"),
             tuple(inner.get("enum", ())),
             inner.get("minimum"),
+            inner.get("x-longest"),
             repeated,
         )
 
@@ -114,11 +118,20 @@ def _take_header(each: Parameter, headers: Iterable[tuple[bytes, bytes]], values
 def _convert(each: Parameter, text: str) -> Any:
     if each.kind == "string":
         return text
+    if each.kind == DURATION:
+        return _duration(each, text)
     value = BOOLEANS.get(text) if each.kind == "boolean" else _integer(text)
     if value is None:
         wanted = "one of true, false, 1, 0, t, f" if each.kind == "boolean" else "an integer of 64 bits"
         raise ApiError(400, f'Invalid format for parameter {each.name}: "{text}" is not {wanted}')
     return value
+
+
+def _duration(each: Parameter, text: str) -> float:
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise ApiError(400, f"Invalid format for parameter {each.name}: {error}") from None
 
 
 def _integer(text: str) -> int | None:
@@ -135,6 +148,8 @@ def _violation(each: Parameter, value: Any) -> str | None:
         return "value is not one of the allowed values [" + ",".join(f'"{choice}"' for choice in each.choices) + "]"
     if each.minimum is not None and value < each.minimum:
         return f"number must be at least {each.minimum:g}"
+    if each.longest is not None and value > each.longest:
+        return f"{value:g} seconds are more than the {each.longest:g} that may be asked for"
     return None
 
 

@@ -23,6 +23,7 @@ class HeaderName(bytes):
 CONTENT_TYPE = HeaderName(b"Content-Type")
 CONFIGURATION_VERSION = HeaderName(b"Configuration-Version")
 CONFIGURATION_CHECKSUM = HeaderName(b"Configuration-Checksum")
+LOCATION = HeaderName(b"Location")
 RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"

@@ -17,6 +17,7 @@ from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
+from haproxy_native.operations.operations import Operations
 from haproxy_native.reload.records import Records
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
@@ -42,6 +43,7 @@ class Services:
     scope_editor: ScopeEditor
     workers: Workers
     splits: Splits
+    operations: Operations
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

@@ -15,10 +15,3 @@ async def read(call: ReadCall) -> Response:
         return json_response(200, call.services.records.api(call.get("id")))
     except Missing as error:
         raise ApiError(404, error.detail) from None
-
-
-async def read_record(call: ReadCall) -> Response:
-    try:
-        return json_response(200, call.services.records.full(call.get("id")))
-    except Missing as error:
-        raise ApiError(404, error.detail) from None

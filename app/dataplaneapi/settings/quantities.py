@@ -1,9 +1,10 @@
-"""Durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) as the command line and the settings file write them."""
+"""Durations (`1h30m`, `500ms`) and sizes (`1MiB`, `64 kb`) as the command line, the settings file and queries write them."""
 
 import re
 
 _UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 _PART = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_NUMBER = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,12})?")
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(?:([kmgtp])?i?b?)", re.IGNORECASE)
 # IEC suffixes are decimal here, too, as in the reference: 1MiB is 1,000,000.
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
@@ -18,6 +19,11 @@ def duration(text: str) -> float:
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise ValueError(f"{text!r} is not a duration such as 10s, 500ms or 1h30m")
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
+
+
+def seconds(text: str) -> float:
+    """A duration that may be a bare number of seconds, as queries have it; ValueError when the text is none."""
+    return float(text) if _NUMBER.fullmatch(text) else duration(text[:100])
 
 
 def size(text: str) -> int:

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from haproxy_native.models import Model
-from pydantic import Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
 from . import reload_reason
 
@@ -13,8 +13,8 @@ class ReloadRecord(Model):
 
     continued_in: StrictStr | None = None
     """Id of the reload that does the work of this one, and has its outcome."""
-    ended: StrictFloat | None = None
-    """When its outcome was known in seconds since 1970."""
+    ended: AwareDatetime | None = None
+    """When its outcome was known."""
     error: StrictStr | None = None
     """Why it failed in short."""
     id: Annotated[StrictStr, Field(pattern='^\\d{4}-\\d{2}-\\d{2}-\\d+$')]
@@ -27,16 +27,14 @@ class ReloadRecord(Model):
     """Why it was needed."""
     refused: StrictStr | None = None
     """The configuration that HAProxy did not take; only after a failure."""
-    reload_timestamp: StrictInt | None = None
-    """When it was done in seconds since 1970."""
-    requested: StrictFloat
-    """When it was first asked for in seconds since 1970."""
+    requested: AwareDatetime
+    """When it was first asked for."""
     response: StrictStr | None = None
     """What HAProxy said, or what a reload in progress waits for."""
     restored_version: StrictInt | None = None
     """Version under which the running configuration was put back after a failure."""
-    started: StrictFloat | None = None
-    """When the reload was requested"""
+    started: AwareDatetime | None = None
+    """When HAProxy was made to read the file."""
     status: Literal['failed', 'in_progress', 'succeeded']
     """How far it is."""
     origins: list[dict[str, StrictStr]] | None = None

@@ -207,7 +207,6 @@ class Records:
         refused = self.refused(identity)
         shown = {
             **{name: value for name, value in asdict(record).items() if value not in (None, "") and name not in _HIDDEN},
-            "reload_timestamp": record.reload_timestamp,
             "refused": None if refused is None else refused.decode("utf-8", "replace"),
         }
         return {name: value for name, value in shown.items() if value is not None}

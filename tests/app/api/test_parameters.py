@@ -19,6 +19,9 @@ INDEX = Parameter("index", "path", required=True, kind="integer")
 ACTIONS = Parameter("X-Runtime-Actions", "header")
 
 
+WAIT = Parameter("wait", "query", kind="duration", longest=600)
+
+
 def values(parameter: Parameter, query: str = "", headers: list[tuple[bytes, bytes]] | None = None, **path: str) -> dict[str, Any]:
     found = convert([parameter], path, query_values(query.encode()), headers or [])
     check([parameter], found)
@@ -35,6 +38,9 @@ def values(parameter: Parameter, query: str = "", headers: list[tuple[bytes, byt
         (FORCE, "force_reload=T", {"force_reload": True}),
         (FORCE, "force_reload=False", {"force_reload": False}),
         (FORCE, "force_reload=0", {"force_reload": False}),
+        (WAIT, "wait=30", {"wait": 30.0}),
+        (WAIT, "wait=1m30s", {"wait": 90.0}),
+        (WAIT, "wait=600", {"wait": 600.0}),
         (TRANSACTION, "transaction_id=", {}),
         (TRANSACTION, "transaction_id=a%20b+c", {"transaction_id": "a b c"}),
         (REQUIRED, "resolver=", {"resolver": ""}),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dataplaneapi.settings.quantities import duration, size
+from dataplaneapi.settings.quantities import duration, seconds, size
 
 
 @pytest.mark.parametrize(
@@ -11,6 +11,17 @@ from dataplaneapi.settings.quantities import duration, size
 )
 def test_durations(text: str, seconds: float) -> None:
     assert duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize(("text", "value"), [("30", 30), ("0", 0), ("1.5", 1.5), ("5m", 300), ("120s", 120)])
+def test_seconds_may_go_without_their_unit(text: str, value: float) -> None:
+    assert seconds(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1e3", "nan", "9" * 400, "1 s", "ten"])
+def test_no_seconds(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a duration"):
+        seconds(text)
 
 
 @pytest.mark.parametrize("text", ["", "10", "s", "10 s", "1d", "-1s", "1s1"])

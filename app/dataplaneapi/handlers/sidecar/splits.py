@@ -3,9 +3,9 @@
 from typing import Any
 
 from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Response, empty, json_response
-from dataplaneapi.handlers.sidecar.times import rfc3339
 from haproxy_native.splits.rules import LinesMissing
 from haproxy_native.splits.splits import SplitStatus
 
@@ -35,7 +35,7 @@ def as_dict(status: SplitStatus) -> dict[str, Any]:
         "by": status.split.by,
         "weights": dict(status.split.weights),
         "shares": dict(status.shares),
-        "since": rfc3339(status.split.since),
+        "since": timestamp(status.split.since),
         "used_by": list(status.frontends),
         "file": str(status.file),
     }

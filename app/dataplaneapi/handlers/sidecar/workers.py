@@ -1,9 +1,9 @@
 """The processes of HAProxy: the worker in service, and those that reloads have replaced."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from dataplaneapi.api.call import ReadCall
+from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.workers.workers import WorkerProcess
@@ -24,7 +24,7 @@ def as_dict(worker: WorkerProcess) -> dict[str, Any]:
     return {
         "pid": worker.pid,
         "current": worker.current,
-        "started": datetime.fromtimestamp(worker.started, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "started": timestamp(worker.started),
         "version": UNKNOWN if worker.version is None else worker.version,
         "connections": worker.connections,
         "sessions": dict(worker.sessions),

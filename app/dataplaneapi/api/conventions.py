@@ -1,0 +1,30 @@
+"""What the answers of `/v3/sidecar` have in common: times, and lists that come in pages."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.responses import Header, HeaderName, Response, json_response
+
+LINK = HeaderName(b"Link")
+
+
+def timestamp(seconds: float) -> str:
+    """RFC 3339 in UTC, to the millisecond."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def page(call: Call, rows: Sequence[Mapping[str, Any]]) -> Response:
+    """A list, the newest first, each row with a number as its `id`: those older than `before`, at most `limit`.
+
+    Where more follow, a header `Link` says with which query.
+    """
+    before, limit = call.get("before"), call.get("limit")
+    left = rows if before is None else [row for row in rows if int(row["id"]) < int(before)]
+    shown, links = left[:limit], list[Header]()
+    if len(left) > len(shown):
+        query = {**call.query, "before": [shown[-1]["id"]]}
+        links = [(LINK, f'<?{urlencode(query, doseq=True)}>; rel="next"'.encode())]
+    return json_response(200, shown, links)

@@ -1,0 +1,47 @@
+"""What takes long: listed, waited for, cancelled."""
+
+from typing import Any
+
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.conventions import page, timestamp
+from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
+from haproxy_native.operations.operations import Operation
+
+# Beyond the time that is waited for the end.
+ANSWER_SECONDS = 10.0
+
+
+async def list_all(call: ReadCall) -> Response:
+    status = call.get("status")
+    return page(call, [as_dict(each) for each in call.services.operations.all() if status in (None, each.status)])
+
+
+async def read(call: ReadCall) -> Response:
+    seconds = call.get("wait", 0.0)
+    call.answer_within(seconds + ANSWER_SECONDS)
+    operation = await while_there(call.receive, call.services.operations.ended(call.get("id"), seconds))
+    return json_response(200, as_dict(operation))
+
+
+async def cancel(call: JsonCall) -> Response:
+    await call.services.operations.cancel(call.get("id"))
+    return empty(204)
+
+
+def started(begun: Operation) -> Response:
+    return json_response(202, as_dict(begun), [(LOCATION, f"/v3/sidecar/operations/{begun.id}".encode())])
+
+
+def as_dict(one: Operation) -> dict[str, Any]:
+    shown = {
+        "id": one.id,
+        "kind": one.kind,
+        "status": one.status,
+        "created": timestamp(one.created),
+        "due": None if one.due is None else timestamp(one.due),
+        "ended": None if one.ended is None else timestamp(one.ended),
+        "progress": one.progress,
+        "error": one.error or None,
+    }
+    return {name: value for name, value in shown.items() if value is not None}

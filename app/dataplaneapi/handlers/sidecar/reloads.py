@@ -1,0 +1,30 @@
+"""Reloads that are asked for by themselves, and all that is known about each."""
+
+import time
+from typing import Any
+
+from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.conventions import timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Response, json_response
+from dataplaneapi.handlers.sidecar.operations import started
+from haproxy_native.errors import Missing
+from haproxy_native.operations.reload import RELOAD
+
+TIMES = ("requested", "started", "ended")
+
+
+async def create(call: JsonCall) -> Response:
+    after = call.get("after", 0.0)
+    return started(call.services.operations.begin(RELOAD, time.time() + after if after else None))
+
+
+async def read(call: ReadCall) -> Response:
+    try:
+        return json_response(200, as_dict(call.services.records.full(call.get("id"))))
+    except Missing as error:
+        raise ApiError(404, error.detail) from None
+
+
+def as_dict(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: timestamp(value) if name in TIMES else value for name, value in record.items()}

@@ -1,0 +1,179 @@
+"""`Operations`: each begun, kept on disk, waited for, cancelled; those that a restart interrupts are taken up again."""
+
+import asyncio
+import json
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations
+
+log = logging.getLogger(__name__)
+RUNNING, SUCCEEDED, FAILED, CANCELLED = "running", "succeeded", "failed", "cancelled"
+MOST_RUNNING, MOST_ENDED = 100, 1000
+# A wait for a time of day looks at the clock as often, since that may be set.
+LOOK_SECONDS = 30.0
+_ID = re.compile(r"[1-9][0-9]{0,17}")
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`kind` names the work, `arguments` are what it needs to begin anew, `progress` what it reports. Times are Unix seconds.
+
+    `due`: when the work begins, where that is later than `created`.
+    """
+
+    id: str
+    kind: str
+    created: float
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    due: float | None = None
+    status: str = RUNNING
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    error: str = ""
+    ended: float | None = None
+
+
+class Running:
+    """An operation as its work sees it."""
+
+    def __init__(self, operations: "Operations", identity: str) -> None:
+        self._operations, self._id = operations, identity
+        self.cancellable = True
+
+    @property
+    def now(self) -> Operation:
+        return self._operations.get(self._id)
+
+    def report(self, **progress: Any) -> None:
+        """Adds to the progress; it is on disk afterwards, for work that a restart interrupts."""
+        self._operations.keep(replace(self.now, progress={**self.now.progress, **progress}))
+
+
+# Returns when the work is done, raises what it fails with. It is called again, with the progress so far, after a restart.
+Work = Callable[[Running], Awaitable[None]]
+
+
+class Operations:
+    """`kinds` are the works by name. Used as a context: inside it the work of those that are running goes on.
+
+    At most MOST_RUNNING run at a time, and the newest MOST_ENDED that have ended are kept.
+    """
+
+    def __init__(self, directory: Path, kinds: Mapping[str, Work], now: Callable[[], float] = time.time) -> None:
+        self._directory, self._kinds, self._now = directory, kinds, now
+        self._known: dict[int, Operation] = {}
+        self._tasks: dict[str, tuple[Running, asyncio.Task[None]]] = {}
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            files = [each for each in self._directory.glob("*.json") if _ID.fullmatch(each.stem)]
+        except OSError as error:
+            log.warning("operations are forgotten at a restart, for %s cannot be used: %s", self._directory, error.strerror)
+            files = []
+        self._known = {int(each.id): each for each in map(_read, sorted(files, key=lambda file: int(file.stem))) if each}
+        for each in [each for each in self._known.values() if each.status == RUNNING]:
+            self._start(each)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Interrupts the work; the operations stay running for the next process."""
+        tasks = [task for _, task in self._tasks.values()]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+
+    def begin(self, kind: str, due: float | None = None, **arguments: Any) -> Operation:
+        """Raises TooManyOperations."""
+        if len(self._tasks) >= MOST_RUNNING:
+            raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
+        made = Operation(str(max(self._known, default=0) + 1), kind, self._now(), arguments, due)
+        self.keep(made)
+        self._start(made)
+        return made
+
+    def get(self, identity: str) -> Operation:
+        """Raises NotFound."""
+        found = self._known.get(int(identity)) if _ID.fullmatch(identity) else None
+        if found is None or found.id != identity:
+            raise NotFound(f"operation {identity} does not exist")
+        return found
+
+    def all(self) -> list[Operation]:
+        """The newest first."""
+        return list(reversed(self._known.values()))
+
+    async def ended(self, identity: str, seconds: float) -> Operation:
+        """When it has ended, or after so many seconds. Raises NotFound."""
+        if self.get(identity).status == RUNNING and identity in self._tasks:
+            await asyncio.wait([self._tasks[identity][1]], timeout=seconds)
+        return self.get(identity)
+
+    async def cancel(self, identity: str) -> None:
+        """Ends one where it is, and returns when its work has stopped. Raises NotFound and NotCancellable."""
+        found = self.get(identity)
+        if found.status != RUNNING:
+            raise NotCancellable(f"operation {identity} has ended: it is {found.status}")
+        running, task = self._tasks[identity]
+        if not running.cancellable:
+            raise NotCancellable(f"operation {identity} ({found.kind}) cannot be cancelled any more; GET it with ?wait= to see its end")
+        self._end(identity, CANCELLED)
+        task.cancel()
+        await asyncio.wait([task])
+
+    def keep(self, operation: Operation) -> None:
+        """A disk that does not take it costs the memory of it beyond a restart."""
+        self._known[int(operation.id)] = operation
+        try:
+            write_atomically(self._file(operation.id), json.dumps(asdict(operation)).encode(), durable=False)
+        except OSError as error:
+            log.warning("cannot remember operation %s: %s", operation.id, error)
+
+    def _start(self, operation: Operation) -> None:
+        running = Running(self, operation.id)
+        task = asyncio.create_task(self._carry_out(running, operation))
+        self._tasks[operation.id] = running, task
+        task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
+
+    async def _carry_out(self, running: Running, operation: Operation) -> None:
+        try:
+            while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
+                await asyncio.sleep(min(left, LOOK_SECONDS))
+            await self._kinds[operation.kind](running)
+        except NativeError as error:
+            self._end(operation.id, FAILED, str(error))
+        except Exception as error:
+            log.exception("operation %s (%s)", operation.id, operation.kind)
+            self._end(operation.id, FAILED, f"{type(error).__name__}: {error}")
+        else:
+            self._end(operation.id, SUCCEEDED)
+
+    def _end(self, identity: str, status: str, error: str = "") -> None:
+        self.keep(replace(self.get(identity), status=status, error=error, ended=self._now()))
+        ended = [number for number, each in self._known.items() if each.status != RUNNING]
+        for number in ended[:-MOST_ENDED]:
+            del self._known[number]
+            with suppress(OSError):
+                self._file(str(number)).unlink()
+
+    def _file(self, identity: str) -> Path:
+        return self._directory / f"{identity}.json"
+
+
+def _read(file: Path) -> Operation | None:
+    """None for what is not whole."""
+    try:
+        stored = json.loads(file.read_bytes())
+        found = Operation(**{each.name: stored[each.name] for each in fields(Operation) if each.name in stored})
+    except (OSError, ValueError, TypeError) as error:
+        log.warning("cannot read the operation %s: %s", file, error)
+        return None
+    return found if found.id == file.stem else None

@@ -1,0 +1,148 @@
+"""Operations: what becomes of their work, and of those that a restart interrupts."""
+
+import asyncio
+import json
+import logging
+import os
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.errors import BadRequest, NotCancellable, NotFound, TooManyOperations
+from haproxy_native.operations import operations as module
+from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, Running, Work
+from tests.native.operations.asynchronous import finished
+
+
+async def at_once(running: Running) -> None:
+    running.report(number=running.now.arguments.get("number"))
+
+
+async def refused(running: Running) -> None:
+    raise BadRequest("it may not be")
+
+
+async def broken(running: Running) -> None:
+    raise ZeroDivisionError("oh")
+
+
+async def forever(running: Running) -> None:
+    running.report(begun=running.now.progress.get("begun", 0) + 1)
+    await asyncio.Event().wait()
+
+
+async def final(running: Running) -> None:
+    running.cancellable = False
+    await forever(running)
+
+
+KINDS: dict[str, Work] = {"at_once": at_once, "refused": refused, "broken": broken, "forever": forever, "final": final}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "error", "progress"),
+    [
+        ("at_once", SUCCEEDED, "", {"number": 7}),
+        ("refused", FAILED, "it may not be", {}),
+        ("broken", FAILED, "ZeroDivisionError: oh", {}),
+        ("unheard", FAILED, "KeyError: 'unheard'", {}),
+    ],
+)
+@finished
+async def test_the_end(tmp_path: Path, kind: str, status: str, error: str, progress: dict) -> None:
+    async with Operations(tmp_path, KINDS, now=lambda: 5.0) as operations:
+        begun = operations.begin(kind, number=7)
+        assert (begun.id, begun.status, begun.created) == ("1", RUNNING, 5.0)
+        ended = await operations.ended("1", 10)
+    assert (ended.status, ended.error, ended.progress, ended.ended) == (status, error, progress, 5.0)
+    async with Operations(tmp_path, KINDS) as operations:
+        assert operations.all() == [ended]
+        assert operations.begin("at_once").id == "2"
+
+
+@finished
+async def test_waiting_ends_in_time(tmp_path: Path) -> None:
+    async with Operations(tmp_path, KINDS) as operations:
+        identity = operations.begin("forever").id
+        assert (await operations.ended(identity, 0.01)).status == RUNNING
+        for wrong in ("2", "01", "x", "", "-1", "9" * 5000, "²"):
+            with pytest.raises(NotFound):
+                await operations.ended(wrong, 0)
+
+
+@finished
+async def test_cancelled(tmp_path: Path) -> None:
+    async with Operations(tmp_path, KINDS) as operations:
+        one, other, last = (operations.begin(kind).id for kind in ("forever", "final", "at_once"))
+        await operations.ended(last, 10)
+        await operations.cancel(one)
+        assert operations.get(one).status == CANCELLED
+        for identity in (one, other, last):
+            with pytest.raises(NotCancellable, match=f"operation {identity} "):
+                await operations.cancel(identity)
+        assert [each.id for each in operations.all()] == [last, other, one]
+
+
+@finished
+async def test_a_restart_takes_up_what_runs(tmp_path: Path) -> None:
+    async with Operations(tmp_path, KINDS) as operations:
+        operations.begin("forever")
+        await asyncio.sleep(0.01)
+        assert operations.get("1").progress == {"begun": 1}
+    assert json.loads((tmp_path / "1.json").read_bytes())["status"] == RUNNING
+    async with Operations(tmp_path, KINDS) as operations:
+        await asyncio.sleep(0.01)
+        assert operations.get("1").progress == {"begun": 2}
+        await operations.cancel("1")
+    async with Operations(tmp_path, KINDS) as operations:
+        assert operations.get("1").status == CANCELLED
+
+
+@finished
+async def test_one_that_is_due_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the clock was set meanwhile, or nobody was there at that time."""
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0.01)
+    clock = [100.0]
+    async with Operations(tmp_path, KINDS, now=lambda: clock[0]) as operations:
+        first, second = operations.begin("at_once", 110.0), operations.begin("at_once", 200.0)
+        assert (await operations.ended(first.id, 0.05)).status == RUNNING
+        clock[0] = 111.0
+        assert (await operations.ended(first.id, 10)).status == SUCCEEDED
+        assert operations.get(second.id).status == RUNNING
+    clock[0] = 300.0
+    async with Operations(tmp_path, KINDS, now=lambda: clock[0]) as operations:
+        assert (await operations.ended(second.id, 10)).status == SUCCEEDED
+
+
+@finished
+async def test_there_is_room_for_so_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_RUNNING", 2)
+    monkeypatch.setattr(module, "MOST_ENDED", 3)
+    async with Operations(tmp_path, KINDS) as operations:
+        for _ in range(5):
+            await operations.ended(operations.begin("at_once").id, 10)
+        assert [each.id for each in operations.all()] == ["5", "4", "3"]
+        assert sorted(os.listdir(tmp_path)) == ["3.json", "4.json", "5.json"]
+        operations.begin("forever")
+        operations.begin("forever")
+        with pytest.raises(TooManyOperations):
+            operations.begin("at_once")
+
+
+@finished
+async def test_what_is_on_disk_may_be_no_operation(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "3.json").write_text('{"id": "3"')
+    (tmp_path / "4.json").write_text('{"id": "5", "kind": "at_once", "created": 1}')
+    (tmp_path / "notes.json").write_text("{}")
+    async with Operations(tmp_path, KINDS) as operations:
+        assert operations.all() == []
+    assert "3.json" in caplog.text
+
+
+@finished
+async def test_a_disk_that_takes_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "file").write_text("")
+    with caplog.at_level(logging.WARNING):
+        async with Operations(tmp_path / "file", KINDS) as operations:
+            assert (await operations.ended(operations.begin("at_once").id, 10)).status == SUCCEEDED
+    assert "cannot be used" in caplog.text and "cannot remember operation 1" in caplog.text
