@@ -16,7 +16,7 @@ class ListenBase(ProxyBase, ClientSideBase, ServerSideBase):
     """A frontend and a backend in one section. HAProxy Configuration Manual, section 4.1."""
 
     description: StrictStr | None = None
-    """Text about the proxy"""
+    """Text about the proxy, shown in the statistics."""
     force_persist_list: list[persist_condition.PersistCondition] | None = None
     """When a server that is down is used all the same for clients that stick to it."""
     guid: Annotated[StrictStr | None, Field(pattern='^[A-Za-z0-9-_.:]+$')] = None
