@@ -17,5 +17,7 @@ class ReloadReason(Model):
     """Line of the file."""
     reason: StrictStr
     """Why it cannot be done live."""
+    remedy: StrictStr | None = None
+    """An edit after which changes like this one take no reload, where there is one."""
     section: StrictStr | None = None
     """Header of the section that it stands in."""

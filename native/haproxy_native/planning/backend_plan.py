@@ -25,6 +25,8 @@ COUNT = "num_or_range"
 MODE, USUAL_MODE = "mode", "tcp"
 # Modes that `add backend` takes.
 MODES = ("tcp", "http")
+NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
+NAMED = "give the defaults section that backends inherit from a name"
 PURGE = "tune.defaults.purge"
 
 
@@ -36,9 +38,11 @@ class BackendPlan:
     published: list[Command] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)
     reasons: list[tuple[int, str]] = field(default_factory=list)
+    remedy: str = ""
 
-    def because(self, place: int, why: str) -> "BackendPlan":
+    def because(self, place: int, why: str, remedy: str = "") -> "BackendPlan":
         self.reasons.append((place, why))
+        self.remedy = self.remedy or remedy
         return self
 
 
@@ -46,15 +50,16 @@ def added(running: Document, new: Document, section: Section, servers: Servers, 
     """A backend that is new in a document."""
     result = BackendPlan()
     if not capabilities.adds_backends:
-        return result.because(0, "the section is new, and this HAProxy adds no backend in the running process")
+        return result.because(0, "the section is new, and this HAProxy adds no backend in the running process", NEWER)
     source = named_defaults(section) or implicit_defaults(new, section) or ""
     if why := _unusable(running, new, section, source):
-        return result.because(0, f"the section is new, and {why}")
+        return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
     others = _others(section, servers)
     taken = [(place, words) for place, words in others if words[0] in capabilities.backend_keywords and len(words) == 2]
     if left := [each for each in others if each not in taken]:
         names = ", ".join(dict.fromkeys(words[0] for _, words in left))
-        return result.because(left[0][0], f"the section is new, and HAProxy adds a backend with {names} only when it loads the file")
+        why = f"the section is new, and HAProxy adds a backend with {names} only when it loads the file"
+        return result.because(left[0][0], why, f"put {names} into a named defaults section, and name it behind `from` in such backends")
     try:
         words = list(_words(new, section, taken))
         add = backends.add(plain(section.name), plain(source), words)
@@ -162,7 +167,7 @@ def deleted(
     """A backend of the running process that a document does not have any more; `named` says what else refers to its name."""
     result = BackendPlan()
     if not capabilities.deletes_backends:
-        return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process")
+        return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process", NEWER)
     if has_conditionals(section) or is_conditional(running, section):
         return result.because(0, "the section is gone, and it stood under a condition")
     found = servers.of(running, section)

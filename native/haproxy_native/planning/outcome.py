@@ -11,13 +11,17 @@ from haproxy_native.text.section import BOUNDARY, Section
 
 @dataclass(frozen=True)
 class Reason:
-    """Why only a reload will do. `line` is that of the new document, from 1; 0 where there is none. `file` where it is not the main one."""
+    """Why only a reload will do. `line` is that of the new document, from 1; 0 where there is none. `file` where it is not the main one.
+
+    `remedy`: an edit after which changes like this take no reload, where there is one.
+    """
 
     section: str
     line: int
     keyword: str
     why: str
     file: str = ""
+    remedy: str = ""
 
     def __str__(self) -> str:
         place = ", ".join(part for part in (self.file, self.section, f"line {self.line}" if self.line else "") if part)
@@ -63,11 +67,11 @@ class FilePlan:
     seen: Sequence[Step] = ()
 
 
-def reason_at(document: Document, section: Section, place: int, why: str) -> Reason:
+def reason_at(document: Document, section: Section, place: int, why: str, remedy: str = "") -> Reason:
     """With the number of the line in its file."""
     words = section.lines[place].words if section.kind != BOUNDARY else ()
     title = f"{section.kind} {section.name}".rstrip() if section.kind != BOUNDARY else ""
-    return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "")
+    return Reason(title, line_of(document, section, place), words[0] if words else "", why, section.file or "", remedy)
 
 
 def line_of(document: Document, section: Section, place: int) -> int:

@@ -28,6 +28,7 @@ from haproxy_native.text.section import BOUNDARY, Section
 
 __all__ = ["Plan", "Reason", "plan"]
 SERVED = ("backend", "listen")
+BY_MAP = "choose the backend by a map in one rule of the frontend: its entries change without a reload"
 
 
 # What outside the document names a backend, in words; empty where nothing does.
@@ -65,6 +66,7 @@ class _Planner:
         self.stored = stored
         self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
         self.servers, self.editor = Servers(language), Editor(language)
+        self._switching = language.line(resources()["backend_switching_rules"].schema).prefixes()
         self.result = Plan()
 
     def plan(self) -> Plan:
@@ -100,7 +102,7 @@ class _Planner:
         self.result.commands += said.commands
         self.result.places.update({text: (section, place) for text, place in said.places.items()})
         for place, why in said.reasons:
-            self._reason(section, place, why)
+            self._reason(section, place, why, said.remedy)
 
     def _moved_sections(self, old: list[Key], new: list[Key]) -> None:
         before, after = set(old), set(new)
@@ -113,8 +115,10 @@ class _Planner:
             moved = (section for section, key in zip(sections_of(self.new), old, strict=False) if key_of(section) != key)
             self._reason(next(moved, sections_of(self.new)[-1]), 0, "sections stand in another order")
 
-    def _reason(self, section: Section, place: int, why: str) -> None:
-        self.result.reasons.append(reason_at(self.new, section, place, why))
+    def _reason(self, section: Section, place: int, why: str, remedy: str = "") -> None:
+        if not remedy and section.lines[place].words[:1] in self._switching:
+            remedy = BY_MAP
+        self.result.reasons.append(reason_at(self.new, section, place, why, remedy))
 
     def _section(self, old: Section, new: Section) -> None:
         if (said := self._own_members(old, new)) is not None:

@@ -45,6 +45,8 @@ class Reason(Protocol):
     def why(self) -> str: ...
     @property
     def file(self) -> str: ...
+    @property
+    def remedy(self) -> str: ...
 
 
 class Phase(StrEnum):
@@ -254,7 +256,14 @@ def _asking() -> tuple[dict[str, str], ...]:
 
 
 def _told(reason: Reason) -> dict[str, Any]:
-    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
+    told = {
+        "section": reason.section,
+        "line": reason.line,
+        "keyword": reason.keyword,
+        "reason": reason.why,
+        "file": reason.file,
+        "remedy": reason.remedy,
+    }
     return {name: value for name, value in told.items() if value}
 
 

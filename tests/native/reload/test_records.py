@@ -19,6 +19,7 @@ class Why:
     keyword: str = "balance"
     why: str = "HAProxy cannot change it live"
     file: str = ""
+    remedy: str = ""
 
 
 TOLD = {"section": "backend app", "line": 7, "keyword": "balance", "reason": "HAProxy cannot change it live"}

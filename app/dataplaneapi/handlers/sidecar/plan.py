@@ -89,6 +89,7 @@ def _effect(effect: Effect) -> dict[str, Any]:
 
 def _reason(reason: Reason) -> dict[str, Any]:
     told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
+    told["remedy"] = reason.remedy
     return {name: value for name, value in told.items() if value}
 
 

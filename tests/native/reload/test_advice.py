@@ -1,0 +1,38 @@
+"""Reasons of reloads, added up."""
+
+from typing import Any
+
+from haproxy_native.reload.advice import Advice, advise
+from haproxy_native.reload.records import Record
+
+BY_MAP = {"section": "frontend web", "line": 7, "keyword": "use_backend", "reason": "only by a reload", "remedy": "use a map"}
+SERVER = {"section": "backend app", "line": 9, "keyword": "server", "reason": "server s1: rise cannot be changed"}
+OTHER = {"reason": "HAProxy does not run"}
+
+
+def record(number: int, *reasons: dict[str, Any]) -> Record:
+    return Record(f"2026-11-21-{number}", 0, reasons=reasons)
+
+
+def test_nothing_yet() -> None:
+    assert advise([]) == (0, [])
+    assert advise([record(1)]) == (0, []), "a forced reload needs no advice"
+
+
+def test_the_most_frequent_first_each_reload_once() -> None:
+    again = {**BY_MAP, "line": 8}
+    records = [
+        record(1, SERVER),
+        record(2, BY_MAP, again),
+        record(3, again, SERVER),
+        record(4, {**SERVER, "reason": "another"}),
+        record(5, OTHER),
+    ]
+    assert advise(records) == (
+        5,
+        [
+            Advice(60, 3, "server lines", "", "2026-11-21-4", {**SERVER, "reason": "another"}),
+            Advice(40, 2, "use_backend: only by a reload", "use a map", "2026-11-21-3", again),
+            Advice(20, 1, "HAProxy does not run", "", "2026-11-21-5", OTHER),
+        ],
+    )
