@@ -108,6 +108,8 @@ def _tags(paths: dict[str, Any]) -> list[str]:
 def check(root: dict[str, Any], here: Path = HERE) -> None:
     """Every reference leads somewhere, every enum value has the type of its schema, every note is in the notation."""
     for place, node in nodes(root):
+        if rest := next((key for key, value in node.items() if value is None and " " in str(key)), ""):
+            raise Mistake(f"{place}: {rest!r} has no value; a text with a comma in braces wants quotes")
         if "$ref" in node and isinstance(node["$ref"], str):
             resolve(root, node["$ref"], place)
         if isinstance(node.get("enum"), list):

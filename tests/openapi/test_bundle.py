@@ -86,6 +86,12 @@ def test_a_path_that_is_not_declared_is_left_out(pieces: Path):
     assert "/services/haproxy/configuration/raw" in bundle.document(pieces, everything=True)["paths"]
 
 
+def test_a_text_that_a_comma_cuts_is_refused(pieces: Path):
+    (pieces / "schemas" / "reload.yaml").write_text("reload: {type: object, description: What became of it, in short.}\n")
+    with pytest.raises(bundle.Mistake, match=r"schemas/reload: 'in short\.' has no value"):
+        bundle.document(pieces)
+
+
 @pytest.fixture
 def pieces(tmp_path):
     here = tmp_path / "openapi"

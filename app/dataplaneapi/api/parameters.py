@@ -100,7 +100,7 @@ def _take_query(each: Parameter, sent: list[str], values: dict[str, Any]) -> Non
         values[each.name] = [_convert(each, item) for text in sent for item in text.split(",") if item]
     elif len(sent) > 1:
         raise ApiError(400, f"Invalid format for parameter {each.name}: multiple values for single value parameter '{each.name}'")
-    elif sent[0] or each.required or each.kind != "string":
+    elif sent[0] or each.required or each.kind not in ("string", DURATION):
         values[each.name] = _convert(each, sent[0])
 
 

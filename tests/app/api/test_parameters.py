@@ -41,6 +41,7 @@ def values(parameter: Parameter, query: str = "", headers: list[tuple[bytes, byt
         (WAIT, "wait=30", {"wait": 30.0}),
         (WAIT, "wait=1m30s", {"wait": 90.0}),
         (WAIT, "wait=600", {"wait": 600.0}),
+        (WAIT, "wait=", {}),
         (TRANSACTION, "transaction_id=", {}),
         (TRANSACTION, "transaction_id=a%20b+c", {"transaction_id": "a b c"}),
         (REQUIRED, "resolver=", {"resolver": ""}),

@@ -8,7 +8,6 @@ from typing import Any
 from urllib.parse import quote
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
-from dataplaneapi.api.duration import seconds
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
 from dataplaneapi.api.unchanged import has_zero, sent_back
@@ -175,7 +174,7 @@ async def change(
         version=version or None,
         transaction_id=transaction_id,
         force_reload=bool(call.get("force_reload", False)),
-        healthy_within=healthy_within(call),
+        healthy_within=call.get("healthy_within"),
     )
     scheduled = "" if outcome.live else outcome.reload_id
     told: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
@@ -184,12 +183,6 @@ async def change(
         return empty(status, told)
     document = edited[0]
     return await beside_if(document.size > LARGE, lambda: json_response(status, _echo(call, stored(document)), told))
-
-
-def healthy_within(call: Call) -> float | None:
-    """The seconds of the parameter. Raises ApiError."""
-    text = call.get("healthy_within")
-    return seconds("healthy_within", text) if text else None
 
 
 def _echo(call: Call, now: Any) -> Any:

@@ -6,7 +6,7 @@ from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
-from dataplaneapi.handlers.configuration.objects import check_version_or_transaction, healthy_within
+from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
 from haproxy_native.beside import beside
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
@@ -40,7 +40,7 @@ async def replace(call: JsonCall) -> Response:
         force_reload=bool(call.get("force_reload")),
         actions=call.get("X-Runtime-Actions", ""),
         file=file,
-        healthy_within=healthy_within(call),
+        healthy_within=call.get("healthy_within"),
     )
     if outcome.live or call.get("skip_reload"):
         return _text(201, await beside(engine.raw, file=file))

@@ -6,7 +6,6 @@ from contextlib import contextmanager, suppress
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
-from dataplaneapi.handlers.configuration.objects import healthy_within
 from haproxy_native.errors import NoTransaction, Unreadable
 
 
@@ -39,7 +38,7 @@ async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
     with missing_is_404():
         transaction, outcome = await call.services.engine.commit_transaction(
-            call.get("id"), force_reload=bool(call.get("force_reload")), healthy_within=healthy_within(call)
+            call.get("id"), force_reload=bool(call.get("force_reload")), healthy_within=call.get("healthy_within")
         )
     if outcome.live or outcome.reload_id is None:
         return json_response(200, transaction.as_dict())
