@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def measure(command: str, size: int, work: Effort) -> dict[str, float]:
-    """All rows of one server, each on a farm that nobody has changed before."""
+    """All rows of one server, each on an unchanged farm."""
     with tempfile.TemporaryDirectory(prefix="bench-") as directory:
         site = farm(size, Path(directory), binaries.newest())
         with site.haproxy:

@@ -60,7 +60,7 @@ class Run:
         return self.ask("GET", self.one).seconds
 
     def read_each(self) -> float:
-        """What a read costs that nobody has asked for before."""
+        """The cost of a read that is requested for the first time."""
         paths = [self.path(number) for number in range(1, min(self.effort.reads, self.farm.size))]
         return median(self.ask("GET", path).seconds for path in paths)
 
@@ -81,7 +81,7 @@ class Run:
         return self.ask("PUT", f"{MAPS}/{self.farm.other_map.name}", body).seconds
 
     def after_a_change(self, read: Callable[[], float]) -> float:
-        """What a read costs that nobody has asked for since the file changed elsewhere."""
+        """The cost of the first read after the file was changed elsewhere."""
         self.change(0, version=self.subject.version())
         return read()
 

@@ -1,4 +1,4 @@
-"""Background tasks, which run until they are done or cancelled. What goes wrong in it unexpectedly is told in the log."""
+"""Background tasks, which run until they are done or cancelled. An unexpected exception is logged."""
 
 import asyncio
 import logging

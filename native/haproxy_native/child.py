@@ -66,7 +66,7 @@ class Child:
         await asyncio.shield(self.wait())
 
     def close(self) -> None:
-        """The pipes, when nobody reads them any more."""
+        """Closes the pipes, which are not read any more."""
         for pipe in (self.stdout, self.stderr):
             if pipe is not None:
                 pipe.close()

@@ -57,7 +57,7 @@ _NEITHER = "version or transaction not specified: name the version that is to be
 
 @dataclass(frozen=True)
 class EngineSettings:
-    """`storage` holds what must survive a restart; `watch` looks every second whether somebody else edited the file.
+    """`storage` holds what must survive a restart; `watch` looks every second whether another process has edited the file.
 
     `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
     `map_sync`: after how many seconds map files follow the maps in memory, again and again; 0 is never.
@@ -80,7 +80,7 @@ class EngineSettings:
 
     @property
     def copy(self) -> Path:
-        """The last known good text; of several files, joined, which nobody could use by hand."""
+        """The last known good text; of several files, joined, which is of no use by hand."""
         joined = self.before or self.after
         return self.storage / "running.cfg" if joined else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
 
@@ -324,7 +324,7 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[LoadedText]:
-        """While it is entered nobody changes the file."""
+        """While it is entered the file is not changed."""
         async with self.context.loading() as self._loaded:
             yield self._loaded
 
@@ -343,9 +343,9 @@ class Engine:
     # -- edits by others
 
     async def notice(self) -> bool:
-        """Takes over what somebody else wrote, as the next version. Raises Unreadable."""
+        """Reads an edit by another process as the next version. Raises Unreadable."""
         if noticed := await self.context.current.notice_aside():
-            log.warning("%s was edited by somebody else; it now is version %d", self.settings.file, self.version())
+            log.warning("%s was edited by another process; it is now version %d", self.settings.file, self.version())
         return noticed
 
     async def reread(self) -> None:
@@ -373,7 +373,7 @@ class Engine:
         return version
 
     async def _early(self, change: Change) -> Change:
-        """Nobody shall wait for other commits to learn that his version is stale."""
+        """A stale version is refused without waiting for other commits."""
         with suppress(Unreadable):
             await self.notice()
         change.compare(self.version())

@@ -201,7 +201,7 @@ class RuntimeUnconfigured(RuntimeAbsent):
 
 
 class RuntimeRefused(RuntimeFailure):
-    """HAProxy's own words, and the command that was refused, never its payload; `detail` is how both are told."""
+    """HAProxy's own words, and the command that was refused, never its payload; `detail` joins both."""
 
     def __init__(self, answer: str, command: str, detail: str = "") -> None:
         super().__init__(detail or f"{answer} [{command}]")

@@ -31,7 +31,7 @@ class Process:
 async def opened(settings: EngineSettings, process: Process) -> AsyncIterator[Engine]:
     """A started engine; at the end what is pending is carried out. Raises Unreadable.
 
-    Nobody waits here for a HAProxy that is not there yet: every later use of the socket looks for it again.
+    Does not wait for an HAProxy that does not run yet: every later use of the socket looks for it again.
     """
     runtime = Runtime()
     files = ConfigFiles(settings.file, settings.storage, settings.before, settings.after)

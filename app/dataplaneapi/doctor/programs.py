@@ -94,7 +94,7 @@ def _started(words: Sequence[str], use: str, key: str) -> Iterator[Program]:
 
 
 def _words(command: str) -> list[str]:
-    """None of one that cannot be split; whoever uses it tells so."""
+    """None for one that cannot be split; its user reports that."""
     with suppress(ValueError):
         return shlex.split(command)
     return []

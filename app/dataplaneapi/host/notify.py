@@ -17,7 +17,7 @@ _PINGS = 3
 
 
 class Manager:
-    """`address` is a path, or `@` and an abstract name; empty for nobody. `watchdog` is in seconds, 0 for none."""
+    """`address` is a path, or `@` and an abstract name; empty for none. `watchdog` is in seconds, 0 for none."""
 
     def __init__(self, address: str = "", watchdog: float = 0.0) -> None:
         self._address = "\0" + address[1:] if address.startswith("@") else address

@@ -43,7 +43,7 @@ class Ending(HttpToolsProtocol):
         super().resume_writing()
 
     def timeout_keep_alive_handler(self) -> None:
-        """An answer that nobody takes must not keep its connection open."""
+        """A response that the client does not read must not keep its connection open."""
         if self.transport.get_write_buffer_size():
             self.transport.abort()
         super().timeout_keep_alive_handler()

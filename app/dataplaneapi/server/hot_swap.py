@@ -42,7 +42,7 @@ class Doorway:
         self._opened.set()
 
     async def close(self, patience: float) -> None:
-        """Nobody enters any more; whoever is inside has `patience` seconds, then is cut off."""
+        """Admits no further request; those inside have `patience` seconds, then are cut off."""
         self._app = None
         self._opened.clear()
         late = set(self._inside)

@@ -34,7 +34,7 @@ from dataplaneapi.server.replies import is_whole
 logger = logging.getLogger(__name__)
 logger.addFilter(RateLimit())
 ANSWER_SECONDS = 300.0
-# Seconds that a connection without a request stays open when the server is told to stop: one that is new, and one that has had an answer.
+# Seconds that a connection without a request stays open when the server stops: one that is new, and one that has had an answer.
 FIRST_CALL, LAST_CALL = 5.0, 0.5
 # Requests that may wait on one connection for the answer to the one before.
 PIPELINED = 32
@@ -237,7 +237,7 @@ class Protocol(Ending):
         self._start(cycle, app)
 
     def _start(self, cycle: RequestResponseCycle, app: Any) -> None:
-        """The body has its own deadline (dataplaneapi.api.bodies); this one is for the case that nobody reads it."""
+        """The body has its own deadline (dataplaneapi.api.bodies); this one holds where it is not read."""
         seconds = 0.0 if cycle.more_body and not self._endpoint.read_timeout else self._patience
         self._deadline.within(seconds + self._endpoint.read_timeout if cycle.more_body else seconds, self._give_up_answer)
 

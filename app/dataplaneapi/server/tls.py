@@ -29,7 +29,7 @@ class Identity:
             raise SettingsError(f"TLS cannot be served: {_reason(self._files, error)}") from None
 
     def context(self) -> ssl.SSLContext:
-        """For the connection that comes next; what cannot be used, like half of a rotation, is told and the former stays."""
+        """For the connection that comes next; unusable files, like half of a rotation, are logged, and the former context stays."""
         if (found := self._stamps()) != self._seen:
             self._seen = found
             try:

@@ -22,7 +22,7 @@ NAMED = {
     "spoe_transaction_dir": 0o755,
 }
 OPTIONAL = ("acl_dir",)
-# Which nobody else may write.
+# Which no other user may write.
 OWN = ("transaction_dir", "spoe_transaction_dir")
 
 

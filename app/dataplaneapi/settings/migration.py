@@ -16,7 +16,7 @@ _KINDS = {"consuls": ("consul", "Consul", "id"), "aws_regions": ("aws", "AWS Reg
 
 
 def migrate(settings: Settings, discovery: Discovery) -> None:
-    """What cannot be taken over stays where it is, and is told."""
+    """What cannot be moved stays where it is, and is reported."""
     if not settings.service_discovery:
         return
     try:

@@ -65,13 +65,13 @@ def _not_valid(path: str, detail: str) -> SettingsError:
 
 
 def unknown_keys(data: Mapping[str, Any]) -> Iterator[str]:
-    """A warning for each key that nobody reads, with the nearest one that is read."""
+    """A warning for each unknown key, with the nearest known one."""
     for path, place in unknown(data):
         yield f"unknown key {path} in the settings file" + (f"; did you mean {place}?" if place else "")
 
 
 def unknown(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The place of each key that nobody reads, and where it was probably meant to stand; empty where that cannot be told."""
+    """The place of each unknown key, and where it was probably meant to stand; empty where that is unknown."""
     known = {source.yaml for _, source, _ in table() if source.yaml} | set(_MORE.split())
     yield from _unknown(data, "", known)
 

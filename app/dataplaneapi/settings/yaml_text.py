@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-Edit = Callable[[str], str]
+TextEdit = Callable[[str], str]
 # Keys with their values; a value that is a tree itself holds further keys.
 Tree = Mapping[str, Any]
 
@@ -20,7 +20,7 @@ _SPECIAL = frozenset("y n yes no on off true false null nan inf".split())
 def with_values(text: str, values: Mapping[str, Any]) -> str:
     """The text in which dotted paths have values: texts, numbers or lists of texts. It is composed once, and edited from its end."""
     root, missing = _composed(text), dict[tuple[str, ...], dict[str, Any]]()
-    edits: list[tuple[int, int, Edit]] = []
+    edits: list[tuple[int, int, TextEdit]] = []
     for path, value in values.items():
         keys = path.split(".")
         node, rest = _deepest(root, keys)
@@ -50,7 +50,7 @@ def _replaced(text: str, node: Any, value: Any) -> str:
     return text[: node.start_mark.index] + _spelled(value) + text[node.end_mark.index :]
 
 
-def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int, int, Edit]:
+def _insertion(text: str, root: Any, above: list[str], tree: Tree) -> tuple[int, int, TextEdit]:
     """Of keys below a path that exists: (place, depth, edit)."""
     if root is None:
         return len(text), 0, partial(_appended, after=len(text), indent="", tree=tree)

@@ -75,7 +75,7 @@ class Json(Layout):
 
 
 def setup(targets: Iterable[Mapping[str, Any]]) -> None:
-    """Replaces all handlers; a target that cannot be used is told on standard error and by the others."""
+    """Replaces all handlers; a target that cannot be used is reported on standard error and by the others."""
     root = logging.getLogger()
     handlers: list[logging.Handler] = []
     troubles: list[str] = []

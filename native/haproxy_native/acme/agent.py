@@ -11,7 +11,7 @@ from haproxy_native.acme.status import HEAD, certificates
 from haproxy_native.background import Background
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.runtime.client import Runtime
-from haproxy_native.runtime.events import LONGEST_PAUSE, SILENCE, Event, EventListener
+from haproxy_native.runtime.events import LONGEST_PAUSE, SILENCE, EventListener, HAProxyEvent
 
 log = logging.getLogger(__name__)
 AT_WORK = "Running"
@@ -35,7 +35,7 @@ class Acme:
         await self._listener.stop()
         await self._background.stop()
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: HAProxyEvent) -> None:
         """Of other categories, and of words that are not known, nothing."""
         words = event.text.split(maxsplit=3)
         if event.category != "acme" or len(words) < 3:

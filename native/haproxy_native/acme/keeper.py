@@ -67,7 +67,7 @@ class Keeper:
         self.context, self.store, self._base = context, store, base
 
     async def keep(self, name: str, renewed: datetime) -> None:
-        """A certificate that was renewed at a moment, perhaps long ago. A failure is told in the log."""
+        """A certificate that was renewed at a moment, perhaps long ago. A failure is logged."""
         author.set(Author("acme"))
         try:
             held = await self._held(name)

@@ -36,8 +36,8 @@ class Exec:
         await self._run("delete", zone, name, value, ttl)
 
     async def _run(self, action: str, zone: str, name: str, value: str, ttl: int) -> None:
-        told = {"ACTION": action, "ZONE": f"{zone}.", "REC_NAME": relative(name, zone), "REC_TTL": str(ttl)}
-        environment = {**os.environ, **told, "REC_TYPE": "TXT", "REC_DATA": value}
+        variables = {"ACTION": action, "ZONE": f"{zone}.", "REC_NAME": relative(name, zone), "REC_TTL": str(ttl)}
+        environment = {**os.environ, **variables, "REC_TYPE": "TXT", "REC_DATA": value}
         try:
             child = Child([self.command], environment, stderr=PIPE)
         except OSError as error:

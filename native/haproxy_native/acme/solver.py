@@ -43,7 +43,7 @@ class Solver:
         self.runtime, self.patience, self.zones = runtime, patience, zones
 
     async def solve(self, challenge: Challenge) -> None:
-        """A failure is told in the log; the record does not stay, whatever happens."""
+        """A failure is logged; the record is deleted in any case."""
         name, about = challenge.name, f"challenge for {challenge.domain} of {challenge.certificate}"
         try:
             at = provider(challenge.provider, challenge.variables)

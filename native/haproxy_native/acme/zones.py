@@ -12,7 +12,7 @@ class Unresolved(Exception):
 
 
 def last_labels(name: str) -> str:
-    """The zone, where nobody is asked."""
+    """The zone, without a query."""
     return ".".join(name.rstrip(".").split(".")[-2:])
 
 

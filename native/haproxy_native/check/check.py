@@ -1,6 +1,6 @@
 """Checks a configuration with HAProxy, or with a command of the operator's; asynchronous, with a time limit.
 
-Two kinds of no: `Refused` means these bytes will always fail, `CheckImpossible` that nobody could say.
+`Refused` means that this text will always fail, `CheckImpossible` that there is no verdict.
 (HAProxy Management Guide, section 3, option -c)
 """
 
@@ -75,7 +75,7 @@ class CheckSettings:
 
 @dataclass(frozen=True)
 class Checked:
-    """`path` is what HAProxy reads instead of `file`, and `document` what it finds there; `main`: the one that a command is told.
+    """`path` is what HAProxy reads instead of `file`, and `document` what it finds there; `main`: the one that a command gets.
 
     `shift`: how many lines more it has than the text that was sent, above that text.
     """
@@ -130,7 +130,7 @@ def _named(files: Sequence[str]) -> list[str]:
 
 
 def _variables(files: Sequence[Checked]) -> dict[str, str]:
-    """What a command of the operator's is told."""
+    """The environment of a command of the operator's."""
     main = next((each for each in files if each.main), files[0])
     return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(each.path) for each in files)}
 

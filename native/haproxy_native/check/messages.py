@@ -59,7 +59,7 @@ def _as_sent(origin: Origin, found: re.Match[str]) -> str:
 def messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:
     """The first 200 messages in their order, alerts before all others where there are more.
 
-    What is about a file that was `checked` is told with the name it stands for, and the sender's line.
+    A message about a file that was `checked` gets the name of the file it stands for, and the sender's line.
     """
     said = [match for line in stderr.splitlines() if (match := _SAID.match(line))]
     places = {path: Places(origin.document) for path, origin in checked.items() if origin.document}

@@ -1,7 +1,7 @@
 """Checks a configuration together with all files that it refers to, before any of them is stored.
 
 The files are laid out in a throw-away tree, with links to what else their directories hold, and the configuration is made to look
-there. The grammar is asked first: what it does not know is told, and HAProxy decides.
+there. References are found by the grammar; for words that it does not have, HAProxy decides.
 """
 
 import asyncio

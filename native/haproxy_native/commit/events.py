@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Validated:
-    """HAProxy was asked about a text: accepted, refused, or impossible where nobody could say."""
+    """HAProxy was asked about a text: accepted, refused, or impossible where there is no verdict."""
 
     outcome: str
     seconds: float

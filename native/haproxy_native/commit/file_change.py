@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 ASKED = Reason("", 0, "", "a reload was asked for")
 
 
-class Store(Protocol):
+class StoredFiles(Protocol):
     """What the commit needs of a store (native/haproxy_native/storage/store.py)."""
 
     @property
@@ -48,7 +48,7 @@ class FileChange:
     that are read with it, such as a key in a file of its own: they are installed before it, and undone with it.
     """
 
-    store: Store
+    store: StoredFiles
     path: Path
     draft: Draft | None = None
     check: Callable[[], None] = lambda: None
@@ -187,12 +187,12 @@ def _install(change: FileChange) -> None:
     sync_directory(os, change.path.parent)
 
 
-async def _finish(context: CommitContext, store: Store, path: Path) -> None:
+async def _finish(context: CommitContext, store: StoredFiles, path: Path) -> None:
     there = await asyncio.to_thread(path.exists)
     await _apply_live(context, FileChange(store, path), await store.plan(context, path, path if there else None))
 
 
-async def resume(context: CommitContext, stores: Mapping[str, Store]) -> None:
+async def resume(context: CommitContext, stores: Mapping[str, StoredFiles]) -> None:
     """At start: finishes the changes that a crash interrupted, or undoes those that HAProxy refuses."""
     known, interrupted = context.state_file.value, context.ledger.interrupted
     untouched = {name for name in interrupted if context.ledger.is_untouched(Path(name))}

@@ -1,6 +1,6 @@
 """Services of one EC2 region: running instances whose tags name a service and its port.
 
-One that belongs to an Auto Scaling group counts while the group has it in service, so that nobody is sent to one that is about to go.
+One that belongs to an Auto Scaling group counts while the group has it in service, so that no request goes to one that is about to end.
 
 botocore, an optional extra, does the talking: credentials, signatures, pages. It blocks, so it works in a thread.
 """
@@ -49,14 +49,16 @@ class Aws:
             from botocore.exceptions import BotoCoreError, ClientError
         except ImportError:
             raise SourceFailed("botocore is not installed; install this server with its extra `aws`") from None
-        told = self.definition
+        definition = self.definition
         try:
-            instances = list(self._instances([*RUNNING, *_filters(told.get("allowlist", ()))]))
-            denied = {each["InstanceId"] for each in self._instances(_filters(told["denylist"]))} if told.get("denylist") else set()
+            instances = list(self._instances([*RUNNING, *_filters(definition.get("allowlist", ()))]))
+            denied = (
+                {each["InstanceId"] for each in self._instances(_filters(definition["denylist"]))} if definition.get("denylist") else set()
+            )
             left_out = denied | self._out_of_service(instances)
-            return Found(services([each for each in instances if each["InstanceId"] not in left_out], told["ipv4_address"]))
+            return Found(services([each for each in instances if each["InstanceId"] not in left_out], definition["ipv4_address"]))
         except (BotoCoreError, ClientError, KeyError, TypeError, ValueError) as error:
-            raise SourceFailed(f"AWS in {told['region']}: {type(error).__name__}: {error}") from error
+            raise SourceFailed(f"AWS in {definition['region']}: {type(error).__name__}: {error}") from error
 
     def _instances(self, filters: Sequence[Mapping[str, Any]]) -> Iterator[Instance]:
         for page in self._opened("ec2").get_paginator("describe_instances").paginate(Filters=list(filters)):

@@ -13,5 +13,5 @@ def until_retry(interval: float, failures: int) -> float:
 
 
 def rest(interval: float, took: float) -> float:
-    """How long nobody is asked after a look that took so long, whatever changes."""
+    """The pause after a poll that took so long, even if there are changes."""
     return min(interval, max(SHORTEST, took / SHARE))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 LONGEST, SHORTEST, CONNECTING = 60.0, 10.0, 5.0
 AT_ONCE = 8
-# What changes with any instance of any service; whoever only wants to know that asks for none of them.
+# What changes with any instance of any service; a query for the change alone returns none of them.
 CATALOGUE, CHECKS = "/v1/catalog/services", "/v1/health/state/any"
 NONE = 'ServiceName == "-"'
 OWN = "consul"
@@ -78,7 +78,7 @@ class Consul:
         return name not in told.get("service_denylist", ())
 
     async def _endpoints(self, service: str) -> tuple[Endpoint, ...] | str:
-        """Those of one service, or why they cannot be told."""
+        """Those of one service, or why they are unknown."""
         try:
             async with self._asking:
                 entries = await self._get(f"/v1/health/service/{quote(service, safe='')}", {})

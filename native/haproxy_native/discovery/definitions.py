@@ -23,14 +23,14 @@ def check_required(definition: Mapping[str, Any], member: str) -> None:
 
 def completed(body: Mapping[str, Any], identity: str, *, consul: bool) -> Definition:
     """Members in alphabetical order; those that say nothing are left out. Raises BadRequest."""
-    found = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
-    found.setdefault("server_slots_growth_type", "exponential")
-    found["server_slots_base"] = max(found.get("server_slots_base", 0), FEWEST_SLOTS)
-    if found["server_slots_growth_type"] == "linear":
-        found["server_slots_growth_increment"] = max(found.get("server_slots_growth_increment", 0), LEAST_INCREMENT)
+    definition = {name: value for name, value in body.items() if value not in (None, "", []) and name != STATUS} | {"id": identity}
+    definition.setdefault("server_slots_growth_type", "exponential")
+    definition["server_slots_base"] = max(definition.get("server_slots_base", 0), FEWEST_SLOTS)
+    if definition["server_slots_growth_type"] == "linear":
+        definition["server_slots_growth_increment"] = max(definition.get("server_slots_growth_increment", 0), LEAST_INCREMENT)
     if consul:
-        found.setdefault("mode", "http")
-        found.setdefault("health_check_policy", "none")
-        if found["health_check_policy"] == "min" and found.get("health_check_policy_min", 0) <= 0:
+        definition.setdefault("mode", "http")
+        definition.setdefault("health_check_policy", "none")
+        if definition["health_check_policy"] == "min" and definition.get("health_check_policy_min", 0) <= 0:
             raise BadRequest("health_check_policy_min is required for 'min' health_check_policy")
-    return dict(sorted(found.items()))
+    return dict(sorted(definition.items()))

@@ -14,7 +14,7 @@ from haproxy_native.discovery.definitions import STATUS, check_required, complet
 from haproxy_native.discovery.poller import Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Definition
-from haproxy_native.discovery.store import Store
+from haproxy_native.discovery.store import DefinitionStore
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 class Definitions:
     """Those of one kind of source. Everything raises Unusable or Unreadable where the definitions cannot be kept or read."""
 
-    def __init__(self, kind: str, store: Store, source: Callable[[Definition], Source], reconciler: Reconciler) -> None:
+    def __init__(self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler) -> None:
         self.kind, self._store, self._source, self._reconciler = kind, store, source, reconciler
         self._known: dict[str, Definition] | None = None
         self._pollers: dict[str, Poller] = {}
@@ -123,8 +123,8 @@ class Discovery:
     def __init__(self, engine: Engine, editor: Editor, storage: Directory, remembered: Path) -> None:
         reconciler = Reconciler(engine, editor, remembered)
         self.kinds = {
-            "consul": Definitions("consul", Store(storage, "consul.json", "consuls"), Consul, reconciler),
-            "aws": Definitions("aws", Store(storage, "aws.json", "aws_regions"), Aws, reconciler),
+            "consul": Definitions("consul", DefinitionStore(storage, "consul.json", "consuls"), Consul, reconciler),
+            "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler),
         }
 
     async def __aenter__(self) -> Self:

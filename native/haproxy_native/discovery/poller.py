@@ -18,7 +18,7 @@ from haproxy_native.discovery.services import Found, SourceFailed
 from haproxy_native.errors import NativeError
 
 log = logging.getLogger(__name__)
-# An id that nobody can look up, and that would make the same trouble another one each time.
+# An id of no use here, which would make each repetition of an error a different one.
 _CHANGING = re.compile(r"transactionId=\S+")
 
 
@@ -89,7 +89,7 @@ class Poller:
         return until_retry(self.interval, self._failures)
 
     async def look(self) -> None:
-        """Once; a failure is told and changes nothing."""
+        """Polls once; a failure is logged and changes nothing."""
         self._failures += 1
         try:
             found = await self.source.look()

@@ -37,19 +37,19 @@ class Reconciler:
         self._lock = asyncio.Lock()
         self._backends = _remembered(file)
 
-    async def apply(self, definition: Definition, source: Source, found: Found) -> Applied:
+    async def apply(self, definition: Definition, source: Source, services: Found) -> Applied:
         """Raises what keeps everything from being committed."""
         author.set(Author("discovery " + source.prefix.rstrip("-")))
         async with self._lock:
             known = set(self._backends.get(definition["id"], ()))
-            wishes = _wishes(definition, source.prefix, found, known)
+            wishes = _wishes(definition, source.prefix, services, known)
             there = {wish.name for wish in wishes if wish.endpoints is not None}
             self._remember(definition["id"], known | there)
             troubles, reload_id = await self._commit(wishes, definition["retry_timeout"])
             gone = {wish.name for wish in wishes if wish.endpoints is None and wish.name not in troubles}
             self._remember(definition["id"], (known | there) - gone)
-        told = [f"{name}: {text}" for name, text in {**found.unknown, **troubles}.items()]
-        return Applied(told, reload_id)
+        problems = [f"{name}: {text}" for name, text in {**services.unknown, **troubles}.items()]
+        return Applied(problems, reload_id)
 
     def forget(self, identity: str) -> None:
         self._remember(identity, set())

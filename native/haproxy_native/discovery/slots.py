@@ -13,7 +13,7 @@ from typing import Any
 from haproxy_native.discovery.services import Definition, Endpoint
 
 Server = dict[str, Any]
-NOBODY = Endpoint("127.0.0.1", 80)
+PLACEHOLDER = Endpoint("127.0.0.1", 80)
 _LETTERS = string.ascii_letters + string.digits
 
 
@@ -92,11 +92,11 @@ def endpoint(server: Server) -> Endpoint:
 
 def is_free(server: Server) -> bool:
     """A server in maintenance with another address was put there by an operator."""
-    return endpoint(server) == NOBODY and server.get("maintenance") == "enabled"
+    return endpoint(server) == PLACEHOLDER and server.get("maintenance") == "enabled"
 
 
 def freed(server: Server) -> Server:
-    return {**server, "address": NOBODY.address, "port": NOBODY.port, "maintenance": "enabled"}
+    return {**server, "address": PLACEHOLDER.address, "port": PLACEHOLDER.port, "maintenance": "enabled"}
 
 
 def serving(server: Server, served: Endpoint) -> Server:

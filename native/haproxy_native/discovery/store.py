@@ -14,7 +14,7 @@ from haproxy_native.errors import BadValue, Unreadable
 DIRECTORY = "service_discovery"
 
 
-class Store:
+class DefinitionStore:
     """`{"<member>": [definition, ...]}` in service_discovery/`file` of the storage directory."""
 
     def __init__(self, directory: Directory, file: str, member: str) -> None:
@@ -30,8 +30,8 @@ class Store:
         path = self.path
         try:
             text = path.read_text() if path.exists() else ""
-            told = json.loads(text)[self.member] if text.strip() else []
-            definitions = [dict(each) for each in told or []]
+            entries = json.loads(text)[self.member] if text.strip() else []
+            definitions = [dict(each) for each in entries or []]
             for each in definitions:
                 check_required(each, self.member)
             return definitions
@@ -42,7 +42,7 @@ class Store:
 
     def write(self, definitions: Iterable[Definition]) -> None:
         """Raises Unusable with the former content in place."""
-        told: dict[str, Any] = {self.member: [dict(sorted(each.items())) for each in definitions]}
+        content: dict[str, Any] = {self.member: [dict(sorted(each.items())) for each in definitions]}
         with self.directory.used() as directory:
             (directory / DIRECTORY).mkdir(mode=0o750, exist_ok=True)
-            write_atomically(self.path, json.dumps(told, indent=2, ensure_ascii=False).encode())
+            write_atomically(self.path, json.dumps(content, indent=2, ensure_ascii=False).encode())

@@ -115,8 +115,8 @@ def remove_drafts(directory: Path, name: str = "") -> None:
     """Deletes the drafts of a file, or without a name of every file in the directory, that no process holds."""
     with suppress(OSError):
         for entry in list(os.scandir(directory)):
-            found = _DRAFT.fullmatch(entry.name)
-            if found and name in ("", found[1]):
+            draft = _DRAFT.fullmatch(entry.name)
+            if draft and name in ("", draft[1]):
                 with suppress(OSError):
                     _remove_unlocked(Path(entry.path))
 

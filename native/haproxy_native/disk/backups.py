@@ -49,9 +49,9 @@ class Backups:
     def _stored(self) -> list[Path]:
         """Oldest first; by time, because a push without version check may count backwards."""
         name = re.compile(rf"{re.escape(self.file.name)}\.(\d+)")
-        found = []
+        copies = []
         for path in self.directory.iterdir():
             with suppress(FileNotFoundError):
                 if match := name.fullmatch(path.name):
-                    found.append((path.stat().st_mtime_ns, int(match[1]), path))
-        return [path for _, _, path in sorted(found)]
+                    copies.append((path.stat().st_mtime_ns, int(match[1]), path))
+        return [path for _, _, path in sorted(copies)]

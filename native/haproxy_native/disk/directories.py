@@ -43,7 +43,7 @@ class Directory:
 
     @contextmanager
     def used(self) -> Iterator[Path]:
-        """For work inside, after `writable`: what the system refuses is told as Unusable."""
+        """For work inside, after `writable`: an OSError is raised as Unusable."""
         path = self.writable()
         try:
             yield path

@@ -71,13 +71,13 @@ class ConfigFile:
     def seen(self) -> Seen | None:
         """None when there is no such file."""
         try:
-            found, link = os.stat(self.path), os.lstat(self.path)
+            status, of_link = os.stat(self.path), os.lstat(self.path)
         except OSError:
             return None
-        return Seen(latest(max(found.st_mtime_ns, found.st_ctime_ns, link.st_ctime_ns)), found.st_size, found.st_ino)
+        return Seen(latest(max(status.st_mtime_ns, status.st_ctime_ns, of_link.st_ctime_ns)), status.st_size, status.st_ino)
 
     def recover(self) -> bool:
-        """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that nobody holds."""
+        """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that no process holds."""
         target = self.target
         remove_drafts(target.parent, target.name)
         remove_drafts(self.state, self.label)
@@ -155,7 +155,7 @@ class Draft:
 
     def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
         if not untouched():
-            raise Conflict(f"{self.file.path} has just been edited by somebody else")
+            raise Conflict(f"{self.file.path} has just been edited by another process")
 
     def _write_in_place(self, untouched: Callable[[], bool]) -> None:
         self._refuse_touched(untouched)

@@ -52,16 +52,16 @@ class ConfigFiles:
     def names(self) -> list[str]:
         """Every file by its path, the main one as MAIN, in the order in which HAProxy loads them."""
         before, after = self._expanded(self._before), self._expanded(self._after)
-        found = [*before, *([] if MAIN in (*before, *after) else [MAIN]), *after]
-        return list(dict.fromkeys(found))
+        paths = [*before, *([] if MAIN in (*before, *after) else [MAIN]), *after]
+        return list(dict.fromkeys(paths))
 
     def _expanded(self, given: Sequence[str]) -> list[str]:
-        found: list[str] = []
+        paths: list[str] = []
         for each in given:
             inside = sorted(Path(each).glob("*.cfg"), key=lambda path: os.fsencode(path.name)) if Path(each).is_dir() else [Path(each)]
-            found += [str(path) for path in inside if not path.name.startswith(".") and not path.is_dir()]
+            paths += [str(path) for path in inside if not path.name.startswith(".") and not path.is_dir()]
         main = self.path.absolute()
-        return [MAIN if Path(each).absolute() == main else each for each in found]
+        return [MAIN if Path(each).absolute() == main else each for each in paths]
 
     def file(self, name: str) -> ConfigFile:
         if name == MAIN:
@@ -70,12 +70,12 @@ class ConfigFiles:
         return ConfigFile(path, self.state, self.system, label=f"{path.name}-{md5(name.encode(), usedforsecurity=False).hexdigest()[:8]}")
 
     def named(self, asked: str) -> str:
-        """The name of the file that somebody means by a path, or by the last part of one. Raises NotFound."""
+        """The name of the file that a path, or the last part of one, refers to. Raises NotFound."""
         known = {str(self.path): MAIN, **{name: name for name in self.names() if name != MAIN}}
-        found = [asked] if asked in known else [path for path in known if asked == Path(path).name]
-        if len(found) != 1:
-            raise NotFound(f"{asked} is {'more than' if found else 'not'} one of the configuration's files: {', '.join(known)}")
-        return known[found[0]]
+        names = [asked] if asked in known else [path for path in known if asked == Path(path).name]
+        if len(names) != 1:
+            raise NotFound(f"{asked} is {'more than' if names else 'not'} one of the configuration's files: {', '.join(known)}")
+        return known[names[0]]
 
     def read(self) -> bytes:
         """All of them, joined. Raises Unreadable."""
@@ -159,13 +159,13 @@ class Drafts:
 
         `sent`: the number of lines of a text as a client sent it, to which a header was added.
         """
-        documents, found = parts.parts(document), []
+        documents, files = parts.parts(document), []
         for name in self._names:
             file = self.files.file(name).path
             path, new = self._drafts[name].path if name in self._drafts else file, documents.get(name)
             shift = new.text.count("\n") - sent[name] if new and name in sent else 0
-            found.append(Checked(path, file, new, name == MAIN, shift))
-        return found
+            files.append(Checked(path, file, new, name == MAIN, shift))
+        return files
 
     def discard(self) -> None:
         for draft in self._drafts.values():
@@ -188,7 +188,7 @@ class Drafts:
     def _install_together(self, untouched: Callable[[], bool]) -> None:
         seen = {name: draft.file.seen() for name, draft in self._drafts.items()}
         if not untouched():
-            raise Conflict(f"{self.files.path}, or a file loaded with it, has just been edited by somebody else")
+            raise Conflict(f"{self.files.path}, or a file loaded with it, has just been edited by another process")
         entries = [ManifestEntry(str(draft.file.path), draft.file.read(), draft.path.read_bytes()) for draft in self._drafts.values()]
         self.files.manifest.begin(entries)
         done: list[ManifestEntry] = []

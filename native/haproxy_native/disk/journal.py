@@ -1,7 +1,7 @@
 """Writes a file in place, where it cannot be replaced by a rename (bind mounts, read-only directories).
 
 The journal holds the old and the new content and is complete before the file is touched. A write that was cut off leaves pages of both;
-`replay` finishes it. A file that is neither is somebody else's later edit and is left alone.
+`replay` finishes it. A file that is neither has been edited since, and is left alone.
 """
 
 import errno
@@ -50,8 +50,8 @@ class Journal:
         if entry is None:
             return False
         target, old, new = entry
-        found = Path(target).read_bytes()
-        torn = found not in (old, new) and _is_mixture(found, old, new)
+        content = Path(target).read_bytes()
+        torn = content not in (old, new) and _is_mixture(content, old, new)
         if torn:
             self._overwrite(target, wanted(old, new))
         self._end()
@@ -74,7 +74,7 @@ class Journal:
         return None
 
     def _end(self) -> None:
-        # one that stays harms nobody: the target is neither torn nor will it be
+        # One that stays does no harm: the target is not torn, and will not be.
         with suppress(OSError):
             self._system.unlink(self.path)
 
@@ -99,17 +99,17 @@ class Journal:
                 raise
 
 
-def _is_mixture(found: bytes, old: bytes, new: bytes) -> bool:
+def _is_mixture(content: bytes, old: bytes, new: bytes) -> bool:
     """Whether each page begins like the new content and goes on like the old one, or was reserved and never written."""
-    if not min(len(old), len(new)) <= len(found) <= max(len(old), len(new)):
+    if not min(len(old), len(new)) <= len(content) <= max(len(old), len(new)):
         return False
-    padded = old.ljust(len(found), b"\0")
-    return all(_page_fits(found, padded, new, start) for start in range(0, len(found), _PAGE))
+    padded = old.ljust(len(content), b"\0")
+    return all(_page_fits(content, padded, new, start) for start in range(0, len(content), _PAGE))
 
 
-def _page_fits(found: bytes, old: bytes, new: bytes, start: int) -> bool:
-    end = min(start + _PAGE, len(found))
+def _page_fits(content: bytes, old: bytes, new: bytes, start: int) -> bool:
+    end = min(start + _PAGE, len(content))
     same = start
-    while same < min(end, len(new)) and found[same] == new[same]:
+    while same < min(end, len(new)) and content[same] == new[same]:
         same += 1
-    return found[same:end] == old[same:end] or not any(found[same:end])
+    return content[same:end] == old[same:end] or not any(content[same:end])

@@ -40,20 +40,20 @@ class Manifest:
             sync_directory(self._system, self.path.parent)
 
     def rest(self) -> list[ManifestEntry]:
-        """What a crash left to do: the files that are old still, where others are new already. Somebody else's edits are left alone."""
+        """What a crash left to do: the files that are still old where others are already new. Later edits by others are kept."""
         remove_drafts(self.path.parent, self.path.name)
         entries = self._read()
-        found = {entry: _content(entry.path) for entry in entries}
-        if not any(found[entry] == entry.new for entry in entries):
+        contents = {entry: _content(entry.path) for entry in entries}
+        if not any(contents[entry] == entry.new for entry in entries):
             return []
-        return [entry for entry in entries if found[entry] == entry.old]
+        return [entry for entry in entries if contents[entry] == entry.old]
 
     def _read(self) -> list[ManifestEntry]:
         with suppress(FileNotFoundError, NotADirectoryError, ValueError, KeyError, TypeError):
             head, _, data = self.path.read_bytes().partition(b"\n")
-            told = json.loads(head)
-            if md5(data, usedforsecurity=False).hexdigest() == told["md5"]:
-                return _entries(told["files"], data)
+            described = json.loads(head)
+            if md5(data, usedforsecurity=False).hexdigest() == described["md5"]:
+                return _entries(described["files"], data)
         return []
 
 

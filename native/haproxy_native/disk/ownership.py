@@ -27,11 +27,11 @@ def told(path: Path) -> str:
     """What stands in the way: of the path, or of the nearest one above it that exists; "" where nothing can be seen."""
     for each in (path, *path.parents):
         try:
-            found = os.stat(each)
+            status = os.stat(each)
         except OSError:
             continue
-        owner = f"{_name(pwd.getpwuid, found.st_uid)}:{_name(grp.getgrgid, found.st_gid)}"
-        return f"{each} belongs to {owner}, mode {stat.S_IMODE(found.st_mode):04o}, and this process runs as {me()}"
+        owner = f"{_name(pwd.getpwuid, status.st_uid)}:{_name(grp.getgrgid, status.st_gid)}"
+        return f"{each} belongs to {owner}, mode {stat.S_IMODE(status.st_mode):04o}, and this process runs as {me()}"
     return ""
 
 

@@ -11,13 +11,13 @@ Statvfs = Callable[[Path], os.statvfs_result]
 
 def check(path: Path, size: int = 1, statvfs: Statvfs = os.statvfs) -> None:
     """Raises OSError where another file of so many bytes cannot be kept beside the path, or in it."""
-    found = statvfs(path)
+    stats = statvfs(path)
     root = os.geteuid() == 0
-    blocks, files = (found.f_bfree, found.f_ffree) if root else (found.f_bavail, found.f_favail)
-    if found.f_flag & os.ST_RDONLY:
+    blocks, files = (stats.f_bfree, stats.f_ffree) if root else (stats.f_bavail, stats.f_favail)
+    if stats.f_flag & os.ST_RDONLY:
         number = errno.EROFS
     # File systems that count neither blocks nor files tell of none at all.
-    elif (found.f_blocks and blocks * found.f_frsize < size) or (found.f_files and not files):
+    elif (stats.f_blocks and blocks * stats.f_frsize < size) or (stats.f_files and not files):
         number = errno.ENOSPC
     else:
         return

@@ -8,7 +8,7 @@ Stamp = tuple[int, ...]
 def stamp(path: str | os.PathLike[str]) -> Stamp | None:
     """Differs after every write and exchange of the file, or of a link on the way to it; None where there is no file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

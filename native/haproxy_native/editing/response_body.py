@@ -20,7 +20,7 @@ def as_it_stands(body: Any, stored: Any) -> Any:
 
 
 def with_defaults(body: Any, stored: Any, defaults: Mapping[str, Any]) -> Any:
-    """The body with the members that its schema gives a value, where nobody said them and the file now does."""
+    """The body with the members that its schema gives a value, where the request leaves them out and the file now has them."""
     if not isinstance(body, dict) or not isinstance(stored, dict):
         return body
     added = {name: value for name, value in defaults.items() if name not in body and stored.get(name) == value}

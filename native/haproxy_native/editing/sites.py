@@ -122,7 +122,7 @@ class Sites:
         return self._without_backends(document, [name for name in former if name not in _names(farms)])
 
     def delete(self, document: Document, resource: Resource, parent: Parent, key: str) -> Document:
-        """Without the frontend, and without those of its backends that nobody else uses."""
+        """Without the frontend, and without those of its backends that no other frontend uses."""
         self.check_there(document, resource, parent, key)
         former = _names(self._farms(document, self.editor.get_object(document, self._table[FRONTEND], None, key)))
         document = self.editor.delete(document, self._table[FRONTEND], None, key)

@@ -65,7 +65,7 @@ def is_switch(schema: Schema) -> bool:
 
 
 def stands_alone(schema: Schema, note: Mapping[str, Any]) -> bool:
-    """Whether a property is told by its word's presence, without a value behind it."""
+    """Whether a property is given by the presence of its word, without a value behind it."""
     return not note.get("values") and (schema.get("type") == "boolean" or is_switch(schema))
 
 

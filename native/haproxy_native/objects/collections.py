@@ -124,8 +124,8 @@ class Named(Collection, MutableMapping[str, T]):
         self._home.forget(self._resource, name)
 
     def __iter__(self) -> Iterator[str]:
-        found = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
-        return iter(dict.fromkeys(str(each[self._resource.key]) for each in found))
+        objects = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
+        return iter(dict.fromkeys(str(each[self._resource.key]) for each in objects))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -179,8 +179,8 @@ class Rows(Collection, MutableSequence[T]):
 
     def _all(self) -> list[Snapshot]:
         if self._rows is None:
-            found = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
-            self._rows = [self._read(values, place) for place, values in enumerate(found)]
+            objects = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
+            self._rows = [self._read(values, place) for place, values in enumerate(objects)]
         return self._rows
 
     def _place(self, index: int) -> int:

@@ -90,8 +90,8 @@ async def open(
     reloads. A HAProxy that does not run is no error: the file is changed, and later uses of the socket look for it again.
     """
     path = Path(file)
-    kept = Path(state) if state else path.with_name(f"{path.name}.state")
-    settings = EngineSettings(file=path, storage=kept, transactions=kept / "transactions", check=CheckSettings(binary=haproxy))
+    directory = Path(state) if state else path.with_name(f"{path.name}.state")
+    settings = EngineSettings(file=path, storage=directory, transactions=directory / "transactions", check=CheckSettings(binary=haproxy))
     process = Process(master=str(master) if master else None, command=reload_command, delay=reload_delay)
     async with opened(settings, process) as engine:
         yield HAProxy(engine)

@@ -48,8 +48,8 @@ class StickTable:
             if name not in _data():
                 raise BadValue(f"an entry has no {name}; it may have {', '.join(sorted(_data()))}")
             stick_tables.check_datum(name, value)
-        told = [f"data.{name} {value}" for name, value in data.items()]
-        await self._runtime.ask(" ".join([f"set table {argument(self.name)} key {argument(key)}", *told]))
+        words = [f"data.{name} {value}" for name, value in data.items()]
+        await self._runtime.ask(" ".join([f"set table {argument(self.name)} key {argument(key)}", *words]))
 
     async def clear(self, key: str) -> None:
         """Deletes the entry of a key; there need not be one."""

@@ -1,6 +1,6 @@
 """The plan for backends that come and go: added from a defaults section that the process has loaded, deleted where nothing names them.
 
-What HAProxy would not take is told by its lines; whether it deletes a backend it is asked itself.
+A backend that HAProxy would not add is recognised by its lines; whether it would delete one, HAProxy is asked.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

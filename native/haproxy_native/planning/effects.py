@@ -1,6 +1,6 @@
 """The effects of a change: the objects and members in which two documents differ, their inverse, and applying them to a third document.
 
-Pure. Comments above lines and the places of sections have no effect; what no object can express is told as `lines`.
+Pure. Comments above lines and the places of sections have no effect; what no object can express is given as `lines`.
 """
 
 import json
@@ -133,8 +133,8 @@ def _keys(document: Document) -> list[Key]:
 
 
 def _texts_of(document: Document, key: Key) -> list[str]:
-    told = zip(document.names(), document.sections, strict=True)
-    return [section.text for name, section in told if (section.kind, name) == key]
+    named = zip(document.names(), document.sections, strict=True)
+    return [section.text for name, section in named if (section.kind, name) == key]
 
 
 def _sources(document: Document) -> Iterator[str | None]:
@@ -242,8 +242,8 @@ def _replaced(editor: Editor, document: Document, members: Sequence[Effect]) -> 
         if now.get(effect.member) != effect.old:
             text = f"{effect.member} of {effect.object} is {json.dumps(now.get(effect.member))} by now, not {json.dumps(effect.old)}"
             raise Conflict(text)
-    kept = {member: value for member, value in now.items() if member not in {each.member for each in members}}
-    body = {**kept, **{each.member: each.new for each in members if each.new is not None}}
+    unchanged = {member: value for member, value in now.items() if member not in {each.member for each in members}}
+    body = {**unchanged, **{each.member: each.new for each in members if each.new is not None}}
     return editor.replace(document, place.resource, place.parent, place.key, body)
 
 

@@ -64,7 +64,7 @@ class Live:
         return member in values and values[member] != self.initially.get(member, "disabled")
 
     def implications(self, values: Values) -> Values:
-        """What a server line is taken to say beyond its words, and an added server has to be told (`added_with`)."""
+        """What a server line implies beyond its words, and has to be sent for an added server (`added_with`)."""
         return {
             member: "enabled"
             for member, note in self.implied.items()
@@ -167,13 +167,13 @@ def plain(value: Any) -> str:
     return unquoted(text)
 
 
-def _expected(told: Any, template: str, member: str, new: Values) -> object | None:
-    if isinstance(told, Mapping):
-        found: object | None = told.get(new[member])
+def _expected(declared: Any, template: str, member: str, new: Values) -> object | None:
+    if isinstance(declared, Mapping):
+        found: object | None = declared.get(new[member])
         return found
-    place = _PLACE.fullmatch(str(told))
+    place = _PLACE.fullmatch(str(declared))
     if place is None:
-        return str(told)
+        return str(declared)
     if place[2] and f"<{place[1]}:{place[2]}>" not in template:
         return None
     value = new[place[1]]

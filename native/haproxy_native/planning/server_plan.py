@@ -76,9 +76,9 @@ class ServerPlanner:
         else:
             self._say(new.place, said)
 
-    def _say(self, place: int, said: list[Command]) -> None:
-        self.commands += said
-        self.places.update({command.text: place for command in said})
+    def _say(self, place: int, commands: list[Command]) -> None:
+        self.commands += commands
+        self.places.update({command.text: place for command in commands})
 
     def _deleted(self, server: EffectiveServer) -> None:
         if not self.capabilities.deletes_servers:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from haproxy_native.errors import ReloadFailed, RuntimeFailure
-from haproxy_native.reload.debounce import Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
+from haproxy_native.reload.debounce import Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
@@ -40,7 +40,7 @@ class Host(Protocol):
         """Whether a HAProxy is known to run here, so that none is one that has been stopped."""
 
     def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
-        """Nobody changes the file meanwhile; gives (its document, a mark of the caller's, its version)."""
+        """Keeps the file from being changed; gives (its document, a mark of the caller's, its version)."""
 
     async def loaded(self, document: Any, mark: str) -> None:
         """HAProxy runs this now."""
@@ -150,7 +150,7 @@ class ReloadAgent:
         self._handle(Requested(record.id, self._clock(), forced))
         return record
 
-    def _handle(self, event: Event) -> None:
+    def _handle(self, event: Input) -> None:
         if self._timer:
             self._timer.cancel()
             self._timer = None

@@ -51,7 +51,7 @@ class Wake:
     at: float
 
 
-Event = Requested | Tick | Loading | Finished
+Input = Requested | Tick | Loading | Finished
 Action = Begin | Wake
 
 
@@ -80,7 +80,7 @@ class Debounce:
             return self.running
         return self._pending.id if self._pending else None
 
-    def handle(self, event: Event) -> list[Action]:
+    def handle(self, event: Input) -> list[Action]:
         if isinstance(event, Loading):
             self._loading = True
         elif isinstance(event, Requested):

@@ -24,11 +24,11 @@ _OURS = ("NOTIFY_SOCKET", "WATCHDOG_", "LISTEN_")
 
 
 class Source(Enum):
-    """Who claims an outcome: HAProxy itself, a command, or nobody, since HAProxy could not be asked to reload."""
+    """The source of an outcome: HAProxy itself, a command, or none, if HAProxy could not be asked to reload."""
 
     HAPROXY = "haproxy"
     COMMAND = "command"
-    NOBODY = "nobody"
+    NONE = "none"
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class MasterSocket:
         try:
             answer = await self.master.reload()
         except RuntimeAbsent as error:
-            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NOBODY)
+            return Outcome(False, error=f"cannot reload: {error.detail}", source=Source.NONE)
         return Outcome(answer.success, answer.log, NOT_TAKEN if answer.success is False else "", Source.HAPROXY)
 
 

@@ -81,7 +81,7 @@ class Trial:
         if look.master and self.before.master and judge(self.before.master, look.master) is False:
             return Verdict(Ending.REFUSED, look.worker, MASTER_FAILED)
         if self.claim.ok is False and self.claim.source is not Source.COMMAND:
-            return self._unasked(look) if self.claim.source is Source.NOBODY else Verdict(Ending.REFUSED, look.worker)
+            return self._unasked(look) if self.claim.source is Source.NONE else Verdict(Ending.REFUSED, look.worker)
         return None if look.at < self._seconds(look) else self._given_up(look)
 
     def _is_new(self, worker: Worker | None) -> bool:

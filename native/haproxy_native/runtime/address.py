@@ -25,7 +25,7 @@ class Address:
 
 
 def parse(text: str) -> Address | None:
-    """None for what nobody can connect to: an inherited descriptor, a variable that only HAProxy can resolve."""
+    """None for what cannot be connected to: an inherited descriptor, a variable that only HAProxy can resolve."""
     kind, sign, rest = text.partition("@")
     if sign and kind == "abns":
         return Address(text, "\0" + rest)

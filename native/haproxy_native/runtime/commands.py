@@ -35,7 +35,7 @@ class Command:
     undo: str | None = None
 
     async def carry_out(self, runtime: Runtime) -> None:
-        """Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where nobody answers."""
+        """Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where no worker answers."""
         deadline = asyncio.get_running_loop().time() + self.patience
         while True:
             try:
@@ -55,14 +55,14 @@ class Step(Protocol):
         """Its commands, without what a file would add, for people to read."""
 
     async def carry_out(self, runtime: Runtime) -> None:
-        """Raises RuntimeRefused with the process as it was before, RuntimeAbsent when nobody knows what became of it."""
+        """Raises RuntimeRefused with the process as it was before, RuntimeAbsent if its outcome is unknown."""
 
     async def take_back(self, runtime: Runtime) -> None:
         """The process is as it was before the step was carried out. Raises RuntimeFailure."""
 
 
 async def carry_out(runtime: Runtime, steps: Sequence[Step]) -> None:
-    """All of them or none. Raises RuntimeRefused with the process as it was, RuntimeAbsent when nobody knows what it does now."""
+    """All of them or none. Raises RuntimeRefused with the process as it was, RuntimeAbsent if its state is unknown."""
     done: list[Step] = []
     try:
         for step in steps:

@@ -1,7 +1,7 @@
 """Events of the worker: the ring `dpapi` (HAProxy 3.2), read through the master's socket.
 
-A worker that ends takes the connection along; the next one, and whoever connects again, hears everything from the ring's beginning, so what
-was heard before is passed over. Nothing but its end stops a listener.
+A worker that ends closes the connection. The next connection reads the ring from its beginning, so earlier events are passed over. Only
+`stop` ends a listener.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ LONGEST_EVENT = 1 << 20
 _REFUSED = re.compile(r"\[[0-3]\]:")
 
 
-class Event(NamedTuple):
+class HAProxyEvent(NamedTuple):
     """`category` is its first word."""
 
     at: datetime
@@ -42,7 +42,7 @@ class EventListener:
     """`hear` gets each event once, in order; it returns at once and raises nothing."""
 
     def __init__(
-        self, runtime: Runtime, hear: Callable[[Event], None], *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
+        self, runtime: Runtime, hear: Callable[[HAProxyEvent], None], *, longest_pause: float = LONGEST_PAUSE, silence: float = SILENCE
     ) -> None:
         self.runtime, self._hear, self._longest, self._silence = runtime, hear, longest_pause, silence
         self._last: datetime | None = None
@@ -69,12 +69,12 @@ class EventListener:
                 log.log(logging.DEBUG if told else logging.WARNING, "no events from HAProxy: %s; tried again", error)
                 told = True
 
-    def _once(self, event: Event) -> None:
+    def _once(self, event: HAProxyEvent) -> None:
         if self._last is None or event.at > self._last:
             self._last = event.at
             self._hear(event)
 
-    async def _events(self) -> AsyncIterator[Event]:
+    async def _events(self) -> AsyncIterator[HAProxyEvent]:
         """Until the worker closes. None where HAProxy has none to tell, or there is no master."""
         master, self._was_there = self.runtime.configured_master, False
         if master is None or not self.runtime.capabilities.may_report_events:
@@ -102,10 +102,10 @@ class EventListener:
                 await writer.wait_closed()
 
 
-def event(message: bytes) -> Event:
+def event(message: bytes) -> HAProxyEvent:
     """Of one message with its NUL. Raises NoEvents for a refusal, ValueError for what is no event."""
     text = message.decode(errors="replace").rstrip("\0").lstrip("\n").removeprefix("<0>").rstrip("\n")
     if _REFUSED.match(text):
         raise NoEvents(text)
     at, _, rest = text.partition(" ")
-    return Event(datetime.fromisoformat(at), rest.split(maxsplit=1)[0] if rest.strip() else "", rest)
+    return HAProxyEvent(datetime.fromisoformat(at), rest.split(maxsplit=1)[0] if rest.strip() else "", rest)

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Protocol, cast
 
-# What is kept of an answer that somebody takes piece by piece: enough to tell a refusal.
+# What is kept of an answer that a sink takes in pieces: enough to recognise a refusal.
 BEGINNING = 2000
 
 

@@ -52,7 +52,7 @@ def names(text: str) -> list[str]:
 
 
 def open_transaction(text: str) -> str:
-    """Whom the transaction is about that somebody has left open; empty without one."""
+    """The file of the open transaction, which another client may have left; empty without one."""
     rows = text.splitlines()
     return rows[rows.index("# transaction") + 1].removeprefix("*").partition(" - ")[0] if "# transaction" in rows[:-1] else ""
 

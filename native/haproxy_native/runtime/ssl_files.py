@@ -1,6 +1,7 @@
 """Certificates, CA files and CRL files in HAProxy's memory: created, replaced and deleted; each change is atomic.
 
-HAProxy holds one open transaction of each kind for all its clients; a change that fails takes its own back, so that it blocks nobody.
+HAProxy holds one open transaction of each kind for all its clients; a change that fails aborts its own, so that no other client is
+blocked.
 (HAProxy Management Guide, section 9.3: `new|set|add|commit|abort|del ssl cert|ca-file|crl-file`.)
 """
 
@@ -68,7 +69,7 @@ async def delete(runtime: Runtime, kind: Kind, name: str) -> None:
 
 
 async def _to_its_end(work: Coroutine[None, None, None]) -> None:
-    """Whoever waits for it may go away: a transaction left open would block every other one."""
+    """Runs to completion even if the request is cancelled: a transaction left open would block every other one."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
     await asyncio.shield(task)
@@ -88,7 +89,7 @@ async def _filled(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) 
     async with runtime.transaction:
         try:
             if _CONTINUED.search(await _do(runtime, kind, verb, name, pem)):
-                # Somebody left parts of his own in a transaction of that name: nobody asked for those.
+                # Another client left its own parts in a transaction of that name.
                 await _do(runtime, kind, "abort", name)
                 await _do(runtime, kind, verb, name, pem)
             await _do(runtime, kind, "commit", name)
@@ -98,7 +99,7 @@ async def _filled(runtime: Runtime, kind: Kind, verb: str, name: str, pem: str) 
 
 
 async def _aborted(runtime: Runtime, kind: Kind, name: str) -> None:
-    """That of this name only: another one is somebody else's."""
+    """That of this name only: others belong to other clients."""
     with suppress(RuntimeFailure):
         if ssl_answers.open_transaction(await show(runtime, kind)) == name:
             await _do(runtime, kind, "abort", name)

@@ -1,4 +1,7 @@
-"""All SPOE files of one directory, by name. A file that somebody else puts there is one of them at once; a name never leads elsewhere."""
+"""All SPOE files of one directory, by name.
+
+A file that another process puts there is one of them at once; no name leads out of the directory.
+"""
 
 import os
 import re

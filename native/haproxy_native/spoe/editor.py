@@ -67,8 +67,8 @@ class ScopeEditor:
     def list_objects(self, document: Document, scope: str, resource: Resource) -> list[Object]:
         """Sorted by name."""
         check_scope(document, scope)
-        found = (section for section in _of(document, scope) if section.kind == resource.section)
-        return [self._object(section, resource) for section in sorted(found, key=lambda each: each.name)]
+        sections = (section for section in _of(document, scope) if section.kind == resource.section)
+        return [self._object(section, resource) for section in sorted(sections, key=lambda each: each.name)]
 
     def get_object(self, document: Document, scope: str, resource: Resource, name: str) -> Object:
         if (section := _find(document, scope, resource, name)) is None:

@@ -52,9 +52,9 @@ class SpoeFile:
         self._transactions.load()
 
     def notice(self) -> None:
-        """Takes over what somebody else wrote, as the next version. Raises Unreadable."""
+        """Reads an edit by another process as the next version. Raises Unreadable."""
         if self._current.notice():
-            log.warning("%s was edited by somebody else; it now is version %d", self.path, self._current.version)
+            log.warning("%s was edited by another process; it is now version %d", self.path, self._current.version)
 
     # -- reading
 

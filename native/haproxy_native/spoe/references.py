@@ -33,8 +33,8 @@ class Reference:
 
     def reason(self, document: Document, name: str) -> Reason:
         words = self.section.lines[self.place].words
-        told = f"{self.section.kind} {self.section.name}"
-        return Reason(told, self.line(document), words[0], f"the SPOE file {name}, which it reads, changed")
+        title = f"{self.section.kind} {self.section.name}"
+        return Reason(title, self.line(document), words[0], f"the SPOE file {name}, which it reads, changed")
 
 
 class References:

@@ -74,7 +74,7 @@ class Surroundings:
 
     @property
     def running(self) -> Document:
-        """The configuration that the worker has loaded, or the current one while nobody knows."""
+        """The configuration that the worker has loaded, or the current one while that is unknown."""
         return self.context.running.document or self.context.current.document
 
     def reasons(self, file: Path) -> list[Reason]:

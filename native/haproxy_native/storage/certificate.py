@@ -1,6 +1,6 @@
 """Parses a certificate file as HAProxy does: certificates and the private key of the first, in one PEM text.
 
-What is wrong is told without a word of the file, since a private key shows up in no answer and no log line.
+Errors quote nothing of the file, so that a private key shows up in no response and no log line.
 """
 
 import re
@@ -69,14 +69,14 @@ class CertificateFile:
             told |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
         return {name: value for name, value in told.items() if value}
 
-    def is_shown(self, told: Mapping[str, Any]) -> bool:
+    def is_shown(self, shown: Mapping[str, Any]) -> bool:
         """Whether what `show ssl cert` told is the certificate that is served; of Ed25519 keys HAProxy tells no fingerprint."""
-        if fingerprint := told.get("sha1_finger_print"):
+        if fingerprint := shown.get("sha1_finger_print"):
             return bool(fingerprint == self.fingerprint)
         served = self.served
         number = served.serial_number.to_bytes((served.serial_number.bit_length() + 7) // 8 or 1, "big").hex().upper()
         wanted = number, _time(served.not_valid_before_utc), _time(served.not_valid_after_utc)
-        return (told.get("serial"), told.get("not_before"), told.get("not_after")) == wanted
+        return (shown.get("serial"), shown.get("not_before"), shown.get("not_after")) == wanted
 
     @property
     def fingerprint(self) -> str:

@@ -97,7 +97,7 @@ async def _is_in(runtime: Runtime, directory: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class CertificateSeen:
-    """Only looks: whether HAProxy was given the file's content before, by somebody who then stored it."""
+    """Only looks: whether HAProxy has the file's content already, from a client that then stored it."""
 
     path: Path
     names: Sequence[str]

@@ -49,7 +49,7 @@ class CertificateStore(Store):
         loaded = await self._loaded(context, path, used)
         if loaded is None:
             used += await asyncio.to_thread(self._listed, context, path)
-            return by_reload(used, wanted, "HAProxy cannot be told of a certificate live")
+            return by_reload(used, wanted, "HAProxy cannot take a certificate live")
         return certificate_plan(path, loaded, used, wanted)
 
     async def offer(self, context: CommitContext, path: Path) -> None:
@@ -83,7 +83,7 @@ class CertificateStore(Store):
             return False
 
     async def _loaded(self, context: CommitContext, path: Path, used: Sequence[Reference]) -> InProcess | None:
-        """What HAProxy has of a file; None where it does not tell, or cannot be told."""
+        """What HAProxy has of a file; None where it cannot be asked, or cannot take one live."""
         runtime, base = context.runtime, str(context.current.path.parent)
         try:
             known = ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES))
@@ -105,13 +105,13 @@ class CertificateStore(Store):
         beside = next((f"{path.name}{end}" for end in BESIDE if path.with_name(f"{path.name}{end}").exists()), "")
         return InProcess(names, is_used, directories, any(means(name, path, base) for name in others), beside)
 
-    def _is_alias(self, told: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
-        """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, if that is told, are the file's."""
-        store = f" {told['storage_name'][1:].partition('/')[0]}"
-        if not any(each.section.endswith(store) for each in used) or posixpath.basename(told.get("file", path.name)) != path.name:
+    def _is_alias(self, shown: Mapping[str, Any], path: Path, used: Sequence[Reference]) -> bool:
+        """`@STORE/ALIAS`, where the section of that name refers to the file: certificate and name, where that is given, are the file's."""
+        store = f" {shown['storage_name'][1:].partition('/')[0]}"
+        if not any(each.section.endswith(store) for each in used) or posixpath.basename(shown.get("file", path.name)) != path.name:
             return False
         try:
-            return self.read(path)[0].is_shown(told)
+            return self.read(path)[0].is_shown(shown)
         except (BadRequest, OSError):
             return False
 

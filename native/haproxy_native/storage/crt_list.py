@@ -31,8 +31,8 @@ class CrtListLine:
 
     def as_object(self) -> dict[str, Any]:
         """The API's ssl_crt_list_entry, without the line's number."""
-        told = {"file": self.file, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
-        return {name: value for name, value in told.items() if value}
+        members = {"file": self.file, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
+        return {name: value for name, value in members.items() if value}
 
     @property
     def text(self) -> str:

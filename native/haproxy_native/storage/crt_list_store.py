@@ -36,7 +36,7 @@ class CrtListStore(Store):
         return [path for path in super().files() if path.name.endswith(LISTED)]
 
     def find(self, name: str) -> Path:
-        """Never a certificate with its key: those stand in the same directory, and their text is told to nobody."""
+        """Never a certificate with its key: those stand in the same directory, and their text is never returned."""
         path = super().find(name)
         try:
             if crt_list.is_list(self.content(path)):
@@ -80,7 +80,7 @@ class CrtListStore(Store):
         except (RuntimeFailure, WriteFailed) as error:
             return by_reload(used, wanted, str(error))
         if not context.runtime.capabilities.can("add ssl crt-list"):
-            return by_reload(used, wanted, "HAProxy cannot be told of a certificate list live")
+            return by_reload(used, wanted, "HAProxy cannot take a certificate list live")
         return crt_list_plan([CrtListStep(path, name, former) for name in names], crt_list.obstacle(former, new), used, wanted)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
@@ -105,13 +105,13 @@ class CrtListStore(Store):
             return await self._commit(context, self.other(name), text, former, force_reload)
 
     async def _commit(self, context: CommitContext, upload: Upload, text: str, former: str, force_reload: bool) -> Outcome:
-        """Unless somebody else changed the list in between: then Conflict."""
+        """Raises Conflict if another client has changed the list in between."""
         check = upload.check
 
         def unchanged() -> None:
             check()
             if (self.text(upload.path) if upload.path.exists() else "") != former:
-                raise Conflict(f"{upload.path.name} was changed by somebody else at the same time; send the entry again")
+                raise Conflict(f"{upload.path.name} was changed by another client at the same time; send the entry again")
 
         upload.check = unchanged
         try:

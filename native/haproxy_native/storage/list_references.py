@@ -7,7 +7,7 @@ from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.storage import crt_list
 from haproxy_native.text.document import Document
 
-# Certificates stand in the same directory, and they name nobody.
+# Certificates stand in the same directory, and name no other file.
 _NO_LIST = "-----BEGIN "
 LARGEST_LIST = 1 << 20
 

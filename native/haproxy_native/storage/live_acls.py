@@ -12,7 +12,7 @@ from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage import pattern_file
 from haproxy_native.storage.acl_store import path_of
-from haproxy_native.storage.live_file import Edit, LiveFile, unchecked
+from haproxy_native.storage.live_file import EntriesEdit, LiveFile, unchecked
 from haproxy_native.storage.store import Store
 
 
@@ -46,7 +46,7 @@ class LiveAcl:
         """Raises Exists."""
 
         async def check() -> None:
-            # That there is no such ACL is told by the command that wants to change it.
+            # A missing ACL is reported by the command that would change it.
             try:
                 there = [each for _, each in await acls.entries(self.context.runtime, self.name)]
             except RuntimeRefused:
@@ -71,7 +71,7 @@ class LiveAcl:
         await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, whole=True)
 
     async def _change(
-        self, step: Step, edit: Edit[str], sync: bool, *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked
+        self, step: Step, edit: EntriesEdit[str], sync: bool, *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked
     ) -> None:
         if sync:
             await (await self._file()).change(step, edit, whole=whole, check=check)

@@ -21,7 +21,7 @@ from haproxy_native.runtime.commands import Step
 from haproxy_native.storage.store import Store
 
 Item = TypeVar("Item")
-Edit = Callable[[Sequence[Item]], list[Item]]
+EntriesEdit = Callable[[Sequence[Item]], list[Item]]
 
 
 async def unchecked() -> None:
@@ -52,7 +52,9 @@ class LiveFile(ABC, Generic[Item]):
     def written(self, text: str, entries: Sequence[Item]) -> str:
         """The text with exactly these entries. Raises BadValue for one that no line can hold."""
 
-    async def change(self, step: Step, edit: Edit[Item], *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked) -> None:
+    async def change(
+        self, step: Step, edit: EntriesEdit[Item], *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked
+    ) -> None:
         """File and process. `whole`: nothing of what was there is left. `check` is made under the lock."""
 
         async def composed() -> FileChange:
@@ -61,14 +63,14 @@ class LiveFile(ABC, Generic[Item]):
 
         check_live(await commit(self.context, FileChange(self.store, self.path, compose=composed, may_reload=False)))
 
-    async def composed(self, steps: Sequence[Step], edit: Edit[Item], *, whole: bool) -> FileChange:
+    async def composed(self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool) -> FileChange:
         """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""
         unread = self.name in self.context.ledger.entries and not whole
         before = None if unread else await self.entries()
         draft = await asyncio.to_thread(self._edited, before, edit)
         return FileChange(self.store, self.path, draft, steps=steps, may_reload=False, partial=not whole)
 
-    def _edited(self, before: Sequence[Item] | None, edit: Edit[Item]) -> Draft:
+    def _edited(self, before: Sequence[Item] | None, edit: EntriesEdit[Item]) -> Draft:
         """`before`: what the process has, None where only the file counts."""
         text = self.text()
         entries = edit(self.read(text) if before is None else before)

@@ -11,7 +11,7 @@ from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
 from haproxy_native.storage import map_file
-from haproxy_native.storage.live_file import Edit, LiveFile, check_live
+from haproxy_native.storage.live_file import EntriesEdit, LiveFile, check_live
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class LiveMap(LiveFile[MapEntry]):
         await self._change(Clear(self.name), lambda before: [], sync, whole=True)
 
     async def remove(self) -> None:
-        """Empties the map and deletes its file, whoever refers to it. Raises Missing."""
+        """Empties the map and deletes its file, even if the configuration refers to it. Raises Missing."""
         self.store.check_there(self.path)
         change = FileChange(
             self.store, self.path, check=lambda: self.store.check_there(self.path), steps=[Clear(self.name)], may_reload=False
@@ -76,7 +76,7 @@ class LiveMap(LiveFile[MapEntry]):
         text = self.text()
         return self.written(text, entries) == text
 
-    async def _change(self, step: Step, edit: Edit[MapEntry], sync: bool, *, whole: bool = False, new: str = "") -> None:
+    async def _change(self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, *, whole: bool = False, new: str = "") -> None:
         """`new`: a key that must not be there yet."""
         if sync:
             await self.change(step, edit, whole=whole, check=lambda: self._refuse_taken(new))

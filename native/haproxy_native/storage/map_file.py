@@ -97,13 +97,13 @@ def _matched(blocks: Sequence[_Block], wanted: Sequence[MapEntry]) -> list[_Bloc
     same: dict[MapEntry, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         same[block.entry].append(block)
-    found = [same[entry].popleft() if same[entry] else None for entry in wanted]
-    used = {id(block) for block in found}
+    same_entry = [same[entry].popleft() if same[entry] else None for entry in wanted]
+    used = {id(block) for block in same_entry}
     left: dict[str, deque[_Block]] = defaultdict(deque)
     for block in blocks:
         if id(block) not in used:
             left[block.entry.key].append(block)
-    return [block or (left[entry.key].popleft() if left[entry.key] else None) for entry, block in zip(wanted, found, strict=True)]
+    return [block or (left[entry.key].popleft() if left[entry.key] else None) for entry, block in zip(wanted, same_entry, strict=True)]
 
 
 def _pass_on(blocks: Sequence[_Block], gone: set[int], tail: list[str]) -> None:

@@ -1,6 +1,6 @@
 """Writes the maps of HAProxy's memory to their files at intervals, for the maps of the storage directory.
 
-A file that somebody else has edited since the worker read it is left alone: it is newer than what would be written into it.
+A file that another process has edited since the worker read it is left alone: it is newer than what would be written into it.
 """
 
 import asyncio

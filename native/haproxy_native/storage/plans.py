@@ -17,7 +17,7 @@ def by_reload(used: Sequence[Reference], wanted: Sequence[Reference], why: str) 
 
 
 def loaded_anew(used: Sequence[Reference], wanted: Sequence[Reference], why: str) -> FilePlan:
-    """The same for what the worker has, whoever told it to."""
+    """The same for what the worker has loaded, even if nothing in the file refers to it."""
     plan = by_reload(used, wanted, why)
     return plan if plan.used else replace(plan, used=True, reasons=[Reason("", 0, "", why)])
 

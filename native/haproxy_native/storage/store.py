@@ -64,7 +64,7 @@ class Store:
                 remove_drafts(directory)
 
     def _journals(self) -> list[Path]:
-        """None where they cannot be read: of a directory that cannot be used, which is told elsewhere."""
+        """None where they cannot be read: of a directory that cannot be used, which is reported elsewhere."""
         with suppress(OSError):
             return list(self.state.glob("*.journal"))
         return []
@@ -124,7 +124,7 @@ class Store:
         return references(context.current.document, str(path), str(context.current.path.parent))
 
     def used(self, context: CommitContext, path: Path) -> list[Reference]:
-        """Those of the configuration that the worker has loaded, or of the current one while nobody knows."""
+        """Those of the configuration that the worker has loaded, or of the current one while that is unknown."""
         running = context.running.document
         return self.references(context, path) if running is None else references(running, str(path), str(context.current.path.parent))
 

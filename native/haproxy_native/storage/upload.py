@@ -7,7 +7,7 @@ from pathlib import Path
 from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange, Store, notice
+from haproxy_native.commit.file_change import FileChange, StoredFiles, notice
 from haproxy_native.disk.file import Draft
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.commands import Step
@@ -22,7 +22,7 @@ class Upload:
     """
 
     def __init__(
-        self, store: Store, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path, Path], None]
+        self, store: StoredFiles, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path, Path], None]
     ) -> None:
         self.path, self.size, self.check = path, 0, check
         self._store, self._draft, self._check_content = store, draft, check_content

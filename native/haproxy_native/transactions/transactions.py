@@ -206,7 +206,7 @@ class Transactions:
         return transaction
 
     def fail(self, id_: str, data: bytes) -> None:
-        """Keeps a refused text, of a transaction or of a change outside one, for whoever looks for the cause."""
+        """Keeps a refused text, of a transaction or of a change outside one for diagnosis."""
         known = self._all.get(id_)
         failed = Transaction(id_, FAILED)
         with suppress(OSError):

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.discovery.store import Store
+from haproxy_native.discovery.store import DefinitionStore
 from haproxy_native.disk.directories import Directory
 from haproxy_native.errors import Unreadable, Unusable
 
 CONSUL = {"port": 1, "address": "ä", "enabled": True, "retry_timeout": 5}
 
 
-def store(path: Path) -> Store:
-    return Store(Directory(path, "dataplane_storage_dir"), "consul.json", "consuls")
+def store(path: Path) -> DefinitionStore:
+    return DefinitionStore(Directory(path, "dataplane_storage_dir"), "consul.json", "consuls")
 
 
 def test_what_is_written_is_read_back_by_its_owner_alone(tmp_path: Path) -> None:

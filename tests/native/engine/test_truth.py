@@ -50,7 +50,7 @@ def test_an_edit_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         file.write_text("global\n")
         async with running_engine(tmp_path) as engine:
             monkeypatch.setattr(engine.context.running, "save_copy", lambda: file.write_text("global\nbackend by-hand\n"))
-            with pytest.raises(Conflict, match="has just been edited by somebody else"):
+            with pytest.raises(Conflict, match="has just been edited by another process"):
                 await engine.write(adding("b"), version=1)
             monkeypatch.undo()
             assert file.read_text() == "global\nbackend by-hand\n"

@@ -4,9 +4,9 @@ import itertools
 
 import pytest
 
-from haproxy_native.reload.debounce import Action, Begin, Debounce, Event, Finished, Loading, Requested, Tick, Wake
+from haproxy_native.reload.debounce import Action, Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake
 
-Dialogue = list[tuple[Event, list[Action]]]
+Dialogue = list[tuple[Input, list[Action]]]
 
 DIALOGUES: dict[str, Dialogue] = {
     "one change is live after a moment of quiet": [
@@ -120,7 +120,7 @@ def test_no_request_waits_longer_than_the_delay_and_none_is_lost(gap: float) -> 
     moments = [number * gap for number in range(int(60 / gap))]
     for step in range(900):
         now = step / 10
-        events: list[Event] = [Requested(str(moment), moment) for moment in moments if now - 0.1 < moment <= now]
+        events: list[Input] = [Requested(str(moment), moment) for moment in moments if now - 0.1 < moment <= now]
         waiting += [event.at for event in events]
         events += [Tick(now)] if wake is not None and wake <= now else []
         for event in events:

@@ -9,7 +9,7 @@ from haproxy_native.runtime.responses import Process, Processes
 
 OLD, NEW, BEGAN = Worker(10, 100.25), Worker(20, 1000.5), 1000.0
 DONE, FAILED = Outcome(True), Outcome(False, error="exit status 1")
-REFUSED, UNASKED = Outcome(False, source=Source.HAPROXY), Outcome(False, source=Source.NOBODY)
+REFUSED, UNASKED = Outcome(False, source=Source.HAPROXY), Outcome(False, source=Source.NONE)
 PATIENCE = Patience()
 
 

@@ -27,7 +27,7 @@ async def certificates(call: ReadCall) -> Response:
 
 
 async def certificate(call: ReadCall) -> Response:
-    """By the name it was asked for; the file behind an alias is told by the configuration."""
+    """By the name it was asked for; the configuration gives the file behind an alias."""
     told = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
     return json_response(200, {name: value for name, value in told.items() if name != "file"})
 
