@@ -21,6 +21,8 @@ from dataplaneapi.settings.table import Settings
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
 from haproxy_native.discovery.discovery import Discovery
+from haproxy_native.drains.drain import DRAIN
+from haproxy_native.drains.drains import Drains
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.grammar.load import Grammar, bundle, grammar
@@ -28,6 +30,7 @@ from haproxy_native.operations.operations import Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
+from haproxy_native.workers.ending import END_WORKER, Ending
 from haproxy_native.workers.workers import Workers
 
 
@@ -61,6 +64,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
     editor, workers = Editor(language), Workers(engine)
+    drains, ending = Drains(engine, editor, workers), Ending(workers)
+    works = {RELOAD: reload(engine.reloads), DRAIN: drains.work, END_WORKER: ending.work}
     services = Services(
         settings=settings,
         engine=engine,
@@ -78,8 +83,10 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
         scope_editor=ScopeEditor(language),
         workers=workers,
+        ending=ending,
+        drains=drains,
         splits=Splits(engine, editor, workers),
-        operations=Operations(own_directory(settings) / "operations", {RELOAD: reload(engine.reloads)}),
+        operations=Operations(own_directory(settings) / "operations", works),
     )
     engine.context.events.listen(services.tally.heard)
     if services.traces:

@@ -6,7 +6,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Header, HeaderName, Response, json_response
+from dataplaneapi.settings.quantities import seconds
 
 LINK = HeaderName(b"Link")
 
@@ -14,6 +16,14 @@ LINK = HeaderName(b"Link")
 def timestamp(seconds: float) -> str:
     """RFC 3339 in UTC, to the millisecond."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def duration(member: str, text: str) -> float:
+    """The seconds that a member of a body tells, `90s`, `5m` or a bare number. Raises ApiError."""
+    try:
+        return seconds(text)
+    except ValueError as error:
+        raise ApiError(422, f"{member} in body is no duration: {error}") from None
 
 
 def page(call: Call, rows: Sequence[Mapping[str, Any]]) -> Response:

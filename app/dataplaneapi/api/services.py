@@ -15,6 +15,7 @@ from dataplaneapi.telemetry.traces import Traces
 from haproxy_native.acme.agent import Acme
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
+from haproxy_native.drains.drains import Drains
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.operations.operations import Operations
@@ -22,6 +23,7 @@ from haproxy_native.reload.records import Records
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
+from haproxy_native.workers.ending import Ending
 from haproxy_native.workers.workers import Workers
 
 
@@ -42,7 +44,9 @@ class Services:
     spoe: SpoeFiles
     scope_editor: ScopeEditor
     workers: Workers
+    ending: Ending
     splits: Splits
+    drains: Drains
     operations: Operations
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)

@@ -19,9 +19,9 @@ class Operation(Model):
     """Why it failed."""
     id: StrictStr
     """Its id."""
-    kind: Literal['reload']
+    kind: Literal['reload', 'drain', 'end_worker']
     """What is done."""
     progress: dict[str, Any]
-    """How far it is, by its kind: of a reload its `reload_id`."""
+    """How far it is, by its kind: of a reload its `reload_id`, of a drain the `sessions` of each server."""
     status: Literal['running', 'succeeded', 'failed', 'cancelled']
     """Its state."""

@@ -68,6 +68,11 @@ class ServerState:
         return "drain" if self.admin & FORCED_DRAIN else "ready"
 
     @property
+    def settings(self) -> str:
+        """What can be changed in the process alone, as one text to compare."""
+        return f"{self.address} {self.port} {self.uweight} {self.forced_state}"
+
+    @property
     def check_enabled(self) -> bool:
         return bool(self.check_state & CONFIGURED and self.check_state & ENABLED)
 

@@ -11,6 +11,7 @@ from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.master import Master
 from haproxy_native.runtime.socket import Socket
 from haproxy_native.workers.memory import memory
+from haproxy_native.workers.siblings import siblings
 
 NO_MASTER = (
     "former workers are seen through the master's socket alone: start HAProxy with -S and set haproxy.master_runtime and "
@@ -56,16 +57,24 @@ class Workers:
     def master(self) -> Master | None:
         return self._engine.runtime.configured_master
 
+    async def current(self) -> int:
+        """The pid of the worker in service. Raises RuntimeAbsent."""
+        return await self._engine.runtime.worker_pid()
+
+    async def hidden(self) -> list[int]:
+        """Pids of workers beside the one in service, as the kernel shows them, where there is no master to ask. Raises RuntimeAbsent."""
+        return siblings(await self.current())
+
     async def former(self) -> list[int]:
         """The pids of the workers that have been replaced. Raises RuntimeAbsent."""
         if (master := self.master) is None:
             return []
-        current = await self._engine.runtime.worker_pid()
+        current = await self.current()
         return sorted((await master.processes()).pids - {current})
 
     async def all(self) -> list[WorkerProcess]:
         """The worker in service, then the others, the youngest first; one that ends meanwhile is left out. Raises RuntimeFailure."""
-        current = await self._engine.runtime.worker_pid()
+        current = await self.current()
         found = [await self._current(current)]
         for pid in await self.former():
             with suppress(RuntimeAbsent):

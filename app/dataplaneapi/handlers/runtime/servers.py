@@ -121,11 +121,9 @@ def _undone_by(command: Command, undo: Command) -> Command:
 
 def _drifts(call: Call, backend: str, name: str, before: ServerState | None, after: ServerState | None) -> None:
     """So that no later commit claims that the process does what its text says."""
-    call.services.engine.context.running.drifts(f"server {backend}/{name}", _told(before), _told(after))
-
-
-def _told(server: ServerState | None) -> str:
-    return f"{server.address} {server.port} {server.uweight} {server.forced_state}" if server else ""
+    call.services.engine.context.running.drifts(
+        f"server {backend}/{name}", before.settings if before else "", after.settings if after else ""
+    )
 
 
 async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:

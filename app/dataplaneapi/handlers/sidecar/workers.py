@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from dataplaneapi.api.call import ReadCall
+from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.handlers.sidecar.operations import started
 from haproxy_native.workers.workers import WorkerProcess
 
 UNKNOWN = "unknown"
@@ -18,6 +19,12 @@ async def read_list(call: ReadCall) -> Response:
     if note := workers.note:
         found[0]["note"] = note
     return json_response(200, found)
+
+
+async def end(call: JsonCall) -> Response:
+    """Of a former worker, without a signal."""
+    below, after = call.get("when_sessions_below"), call.get("after")
+    return started(await call.services.ending.begin(call.services.operations, call.get("pid"), below, after))
 
 
 def as_dict(worker: WorkerProcess) -> dict[str, Any]:

@@ -1,0 +1,61 @@
+"""What a drain is asked for, and what its operation remembers. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Self
+
+from haproxy_native.drains.servers import Row, named
+from haproxy_native.errors import Conflict, NativeError
+
+DRAIN = "drain"
+NOTHING, MAINT, DELETE, CUT = "nothing", "maint", "delete", "cut"
+STAY, RESTORE = "stay", "restore"
+
+
+class TooFewReady(Conflict):
+    """Its detail is the whole text."""
+
+    label = ""
+
+
+class DrainFailed(NativeError):
+    """Its detail is the whole text."""
+
+
+@dataclass(frozen=True)
+class Drain:
+    """`servers` by their object names. Until each has at most `sessions`, `timeout` seconds at most; None is no end.
+
+    `keep_ready`: as many servers of each backend stay up and ready.
+    """
+
+    servers: Sequence[str]
+    sessions: int = 0
+    timeout: float | None = None
+    then: str = NOTHING
+    at_timeout: str = STAY
+    keep_ready: int = 0
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Self:
+        return cls(**{each.name: arguments[each.name] for each in fields(cls) if each.name in arguments})
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @property
+    def backends(self) -> list[str]:
+        return list(dict.fromkeys(named(server)[0] for server in self.servers))
+
+
+def shortage(drains: Iterable[Drain], rows: Iterable[Row]) -> str:
+    """The first backend in which fewer servers stay ready than one of these drains wants, all of them together; empty where none has."""
+    running, there = list(drains), list(rows)
+    out = {server for drain in running for server in drain.servers}
+    for backend in dict.fromkeys(backend for drain in running for backend in drain.backends):
+        wanted = max(drain.keep_ready for drain in running if backend in drain.backends)
+        ready = sum(row.is_ready for row in there if row.backend == backend and row.object not in out)
+        if ready < wanted:
+            return f"backend {backend} would have {ready} servers up and ready, and {wanted} are to stay"
+    return ""

@@ -1,0 +1,89 @@
+"""Drains: each an operation that takes servers out of service, waits until they are idle, and does what was asked for then."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from haproxy_native.drains import drain as drains
+from haproxy_native.drains.drain import DRAIN, Drain, DrainFailed, TooFewReady, shortage
+from haproxy_native.drains.servers import Row, named, resolved, rows
+from haproxy_native.drains.watch import MAINTENANCE, Watch
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Missing
+from haproxy_native.operations.operations import RUNNING, Operation, Operations, Running
+from haproxy_native.text.document import Document
+from haproxy_native.workers.workers import SERVERS, Workers
+
+LOOK_SECONDS = 0.25
+# Kinds of sections that have servers, with their collections.
+HOLDERS = {"backend": "backends", "listen": "listens"}
+
+
+class Drains:
+    """Those of one engine; `work` is the work of their operations."""
+
+    def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
+        self._engine, self._editor, self._workers = engine, editor, workers
+
+    async def begin(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain]) -> Operation:
+        """`make` gets the servers that the targets mean. Raises NotFound, BadRequest, TooFewReady, TooManyOperations, RuntimeFailure."""
+        there = await self._rows()
+        drain = make(resolved(targets, there))
+        if short := shortage([*_running(operations), drain], there):
+            raise TooFewReady(short)
+        return operations.begin(DRAIN, **drain.arguments)
+
+    async def work(self, running: Running) -> None:
+        """Reports the `sessions` of each server, `former_workers` where they are unknown, why it is `paused`. Fails with DrainFailed."""
+        watch = Watch(self._engine, self._workers, running)
+        while not await watch.is_idle():
+            if watch.is_late:
+                await self._late(watch)
+            await asyncio.sleep(LOOK_SECONDS)
+        await self._then(watch)
+
+    async def _late(self, watch: Watch) -> None:
+        """At the end of the time. Raises DrainFailed but where sessions are cut, and idle servers awaited."""
+        left = f"{sum(watch.sessions.values())} sessions are left after {watch.drain.timeout:g} s"
+        if watch.drain.at_timeout == drains.CUT and not watch.has_cut:
+            await watch.cut()
+            return
+        if watch.drain.at_timeout == drains.RESTORE:
+            await watch.restore()
+            raise DrainFailed(f"{left}; the servers are as they were before")
+        raise DrainFailed(f"{left}; the servers stay drained")
+
+    async def _then(self, watch: Watch) -> None:
+        if watch.drain.then == drains.MAINT:
+            await watch.set_all(MAINTENANCE)
+        elif watch.drain.then == drains.CUT:
+            await watch.cut()
+        elif watch.drain.then == drains.DELETE:
+            await self._delete(watch)
+
+    async def _delete(self, watch: Watch) -> None:
+        """From the file, by one commit; from the process alone where the file has them not."""
+        now = self._engine.document
+        if self._without(now, watch.drain.servers) is not now:
+            outcome = await self._engine.amend(lambda document: self._without(document, watch.drain.servers))
+            if outcome.reload_id:
+                watch.running.report(reload_id=outcome.reload_id)
+                return
+        await watch.delete_rest()
+
+    def _without(self, document: Document, servers: Sequence[str]) -> Document:
+        table = self._editor.resources
+        for server in servers:
+            backend, name = named(server)
+            for kind in [kind for kind in HOLDERS if document.find(kind, backend)]:
+                with suppress(Missing):
+                    document = self._editor.delete(document, table["servers"], (table[HOLDERS[kind]], backend), name)
+        return document
+
+    async def _rows(self) -> list[Row]:
+        return rows(await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
+
+
+def _running(operations: Operations) -> list[Drain]:
+    return [Drain.of(each.arguments) for each in operations.all() if each.kind == DRAIN and each.status == RUNNING]
