@@ -82,6 +82,14 @@ class Document:
         place = index.get((kind, name))
         return None if place is None else self.sections[place]
 
+    def extent(self, kind: str, name: str) -> int:
+        """Characters to look through for a section of that kind and name: those of all sections until `find` has made an index of them."""
+        index = self._index
+        if index is None:
+            return self.size
+        place = index.get((kind, name))
+        return 0 if place is None else len(self.sections[place].text)
+
     def rest(self) -> None:
         """Lets go of what can be computed again; for documents that are kept long and seldom read."""
         self._index = self._names = self._data = None

@@ -195,3 +195,14 @@ def test_inserted_section_stands_one_blank_line_apart() -> None:
         "global\r\n  daemon\r\n": "global\r\n  daemon\r\n\r\nbackend new\n  mode http\n",
     }
     assert {old: Document.parse(old).insert(section()).text for old in cases} == cases
+
+
+def test_the_extent_of_a_section_is_known_with_the_index() -> None:
+    document = Document.parse(b"global\n\nbackend a\n  mode http\n\nbackend b\n")
+    assert document.extent("backend", "a") == document.size
+    found = document.find("backend", "a")
+    assert found
+    assert document.extent("backend", "a") == len(found.text) < document.size
+    assert document.extent("backend", "none") == 0
+    document.rest()
+    assert document.extent("backend", "a") == document.size

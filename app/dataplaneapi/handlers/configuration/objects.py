@@ -34,6 +34,12 @@ class Target:
     key: Any
     full: bool
 
+    def extent(self, document: Document) -> int:
+        """Characters to look through for a read of it."""
+        above, name = self.parent or (None, "")
+        size: int = document.extent(above.section, name) if above and above.kind == "section" else document.size
+        return size
+
     def objects(self, document: Document) -> list[dict[str, Any]]:
         return self.editor.list_objects(document, self.resource, self.parent, full=self.full)
 
@@ -79,7 +85,7 @@ async def read_all(call: ReadCall) -> Response:
     """A collection, filtered by the members that are also query parameters."""
     asked = target(call, one=False)
     document = call.services.engine.read(call.get("transaction_id"))
-    return await beside_if(document.size > LARGE, _listed, call, asked, document)
+    return await beside_if(asked.extent(document) > LARGE, _listed, call, asked, document)
 
 
 def _listed(call: Call, asked: Target, document: Document) -> Response:
@@ -94,7 +100,7 @@ async def read_one(call: ReadCall) -> Response:
     asked = target(call, one=True)
     transaction_id = call.get("transaction_id")
     document = call.services.engine.read(transaction_id)
-    return await beside_if(document.size > LARGE, lambda: json_response(200, asked.object(document), cacheable=not transaction_id))
+    return await beside_if(asked.extent(document) > LARGE, lambda: json_response(200, asked.object(document), cacheable=not transaction_id))
 
 
 async def replace_one(call: JsonCall) -> Response:
