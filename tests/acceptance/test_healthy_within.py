@@ -95,7 +95,8 @@ def test_in_a_transaction_and_a_raw_push(steady: Stage) -> None:
 
 
 REFUSED = [
-    ({"healthy_within": "soon"}, "is not a duration"),
+    ({"healthy_within": "soon"}, "healthy_within"),
+    ({"healthy_within": "11m"}, "healthy_within"),
     ({"healthy_within": "1s", "force_reload": True}, "neither force_reload nor skip_reload"),
 ]
 

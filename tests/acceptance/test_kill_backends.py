@@ -1,0 +1,119 @@
+"""Backends come and go while the server or HAProxy is killed (SIGKILL) at any moment; then the process is what the file says."""
+
+import random
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.acceptance.killer import Killer, wait_for_what_is_owed
+from tests.acceptance.quick import PLAIN, Quick, is_live
+from tests.acceptance.web import Web
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy
+
+CONFIG = PLAIN.replace("mode http", "mode http\n    balance roundrobin").format() + "backend app from plain\n    server one 127.0.0.1:1\n"
+MOST = 4
+
+
+class Coming:
+    """One change after the other: a backend comes, alone or gated by its health, or goes."""
+
+    def __init__(self, sidecar: Quick, web: Web, seed: int) -> None:
+        self.sidecar, self.web, self.random = sidecar, web, random.Random(seed)
+        self.killer = Killer(sidecar, self.random, [sidecar.haproxy.file])
+        self.count, self.live = 0, 0
+
+    def names(self) -> list[str]:
+        return re.findall(r"^backend (n\d+)", self.sidecar.haproxy.file.read_text(), re.MULTILINE)
+
+    def next(self) -> None:
+        names = self.names()
+        with self.killer.timed():
+            if len(names) >= MOST or (names and self.random.random() < 0.4):
+                answer = self.sidecar.delete(f"backends/{self.random.choice(names)}", version=self.sidecar.version())
+            else:
+                answer = self._add()
+        assert answer.is_success, answer.text
+        self.live += is_live(answer)
+
+    def _add(self) -> httpx2.Response:
+        self.count += 1
+        server = {"name": "s", "address": "127.0.0.1", "port": self.web.ports["one"], "check": "enabled", "inter": 50, "rise": 1}
+        body = {"name": f"n{self.count}", "from": "plain", "servers": {"s": server, "t": {**server, "name": "t", "check": "disabled"}}}
+        gate = {} if self.random.random() < 0.5 else {"healthy_within": "20s"}
+        more = {} if not gate else {"servers": {"s": server}}
+        return self.sidecar.post("backends", body | more, version=self.sidecar.version(), full_section=True, **gate)
+
+    def check(self) -> None:
+        """Every backend of the file is there with its servers and published, and no other."""
+        wait_for_what_is_owed(self.sidecar)
+        deadline = time.monotonic() + 20
+        while (found := self._running()) != (wanted := {"app": {"one"}} | {name: self._servers(name) for name in self.names()}):
+            assert time.monotonic() < deadline, (found, wanted)
+            time.sleep(0.05)
+
+    def _servers(self, name: str) -> set[str]:
+        section = self.sidecar.haproxy.file.read_text().partition(f"backend {name} ")[2].partition("\nbackend ")[0]
+        return set(re.findall(r"^\s+server (\w)", section, re.MULTILINE))
+
+    def _running(self) -> dict[str, set[str]]:
+        rows = [line.split(",") for line in self.sidecar.haproxy.ask("show stat -1 6 -1").splitlines()[1:] if line]
+        found: dict[str, set[str]] = {row[0]: set() for row in rows if row[1] == "BACKEND" and "UNPUB" not in row[17]}
+        for row in rows:
+            if row[1] != "BACKEND":
+                found.setdefault(f"{row[0]} unpublished" if row[0] not in found else row[0], set()).add(row[1])
+        return found
+
+
+@pytest.fixture
+def sidecar(tmp_path: Path) -> Iterator[Quick]:
+    with HAProxy(tmp_path, CONFIG, binary=binaries.exactly("3.4")) as haproxy, Quick(haproxy) as running:
+        yield running
+
+
+@pytest.mark.parametrize(("kills", "seed"), [(8, 2026), *(pytest.param(250, seed, marks=pytest.mark.soak) for seed in range(4))])
+@pytest.mark.timeout(3600)
+def test_after_a_kill_the_process_is_what_the_file_says(sidecar: Quick, kills: int, seed: int) -> None:
+    with Web("one") as web:
+        coming = Coming(sidecar, web, seed)
+        for _ in range(kills):
+            for _ in range(2):
+                coming.next()
+            coming.killer.kill_during(coming.next)
+            if coming.random.random() < 0.3:
+                sidecar.haproxy.kill()
+                sidecar.haproxy.start()
+            sidecar.start()
+            coming.check()
+        assert coming.live > kills
+
+
+@pytest.mark.parametrize(("cycles", "most"), [(40, 400), pytest.param(10_000, 1500, marks=pytest.mark.soak)])
+@pytest.mark.timeout(7200)
+def test_nothing_grows(sidecar: Quick, cycles: int, most: int) -> None:
+    """Kilobytes of HAProxy's, after some turns in which it takes what it keeps."""
+    worker = sidecar.haproxy.worker_pid()
+
+    def turn() -> None:
+        assert is_live(sidecar.post("backends", {"name": "brief", "from": "plain"}, version=sidecar.version()))
+        body = {"name": "s", "address": "127.0.0.1", "port": 9}
+        assert is_live(sidecar.post("backends/brief/servers", body, version=sidecar.version()))
+        assert is_live(sidecar.delete("backends/brief", version=sidecar.version()))
+
+    for _ in range(30):
+        turn()
+    before = memory(worker)
+    for _ in range(cycles):
+        turn()
+    assert sidecar.haproxy.worker_pid() == worker
+    assert memory(worker) - before < most
+
+
+def memory(pid: int) -> int:
+    """Kilobytes that only this process has."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(int(size) for size in re.findall(r"^Private_\w+:\s+(\d+) kB", rollup, re.MULTILINE))
