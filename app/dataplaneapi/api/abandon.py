@@ -1,4 +1,4 @@
-"""Work that ends when the client that asked for it goes away: it changes nothing, so nobody else wants it."""
+"""Cancels work without side effects when its client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine

@@ -1,6 +1,6 @@
 """`/metrics` in Prometheus' text format: the tally, and how the engine stands at this moment.
 
-The optional extra `metrics` brings prometheus-client, which is imported when somebody first asks.
+The optional extra `metrics` brings prometheus-client, which is imported with the first request.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ def _counted(services: "Services") -> Iterator["Metric"]:
     yield _counter("reload_reasons", "Reloads that a keyword made necessary.", ["keyword"], reasons)
     yield _counter("refused_logins", "Requests answered 401, by what was wrong with their credentials.", ["reason"], services.gate.refused)
     failures = services.engine.runtime.failures
-    yield _counter("runtime_errors", "Calls of the Runtime API that nobody answered, or that HAProxy refused.", ["kind"], failures)
+    yield _counter("runtime_errors", "Calls of the Runtime API without an answer, or that HAProxy refused.", ["kind"], failures)
     yield _counter("live_commands", "Runtime commands of commits that HAProxy took.", ["kind"], tally.live_commands)
 
 

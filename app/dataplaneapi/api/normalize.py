@@ -1,8 +1,8 @@
 """Brings a JSON body into the shape its schema declares: right types, known members only, nothing that means "absent".
 
 `null`, unknown members and empty optional values (`""`, `[]`, `{}`, and 0 or false where the schema is neither nullable nor requires
-them) are dropped, as the reference does; clients send them freely. A member spelt in another case is taken for the known one; one that
-the API called so in older versions is told, for its value would be lost without a word.
+them) are dropped, as the reference does; clients send them freely. A member spelt in another case is taken for the known one; a
+member with the name of an older version of the API is reported, since its value would be lost silently.
 """
 
 from collections.abc import Collection, Iterator, Mapping
@@ -28,8 +28,8 @@ _LINE_BREAKS = str.maketrans("", "", "\r\n")
 
 @dataclass
 class Shaped:
-    """What became of a body: the value, wrong types (400), misnamed members, unwritable and too long texts (422), and members that
-    nobody knows, beside those known in their place."""
+    """What became of a body: the value, wrong types (400), misnamed members, unwritable and too long texts (422), and unknown
+    members, beside the known ones in their place."""
 
     value: Any = None
     mistyped: list[str] = field(default_factory=list)

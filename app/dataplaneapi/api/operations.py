@@ -28,7 +28,7 @@ FILES = {"spoe": "spoe.objects"}
 
 
 class MissingHandler(Exception):
-    """An operation of the document that nobody serves."""
+    """An operation of the document without a handler."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How a handler asks the running HAProxy: in bounded time, and with what HAProxy refuses told in the words of the protocol.
+"""Runtime calls of handlers: in bounded time, with HAProxy's refusals as errors of the protocol.
 
     async with asking(call, kinds=[("No such backend", RuntimeMissing)]) as runtime:
         await runtime.ask("...")

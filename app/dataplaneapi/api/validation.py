@@ -1,6 +1,6 @@
 """Holds a shaped body against the generated model of its schema and says what is wrong in the API's own texts.
 
-All violations are told at once, one a line, members in alphabetical order; of a list or map only those of its first wrong element.
+All violations are reported at once, one a line, members in alphabetical order; of a list or map only those of its first wrong element.
 """
 
 from collections.abc import Callable, Iterable, Mapping

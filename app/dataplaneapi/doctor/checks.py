@@ -210,11 +210,11 @@ def _of_users(settings: Settings) -> Iterator[Finding]:
         return
     if not users:
         remedy = f"add a user below dataplaneapi.user, or a userlist {settings.userlist} to the configuration"
-        yield Finding(ERROR, "users", "there is nobody who could use the API", remedy)
+        yield Finding(ERROR, "users", "there are no users of the API", remedy)
         return
     useless = [user.name for user in users if not user.clear and not passwords.is_usable(user.password)]
     if useless:
-        what = f"nobody can log in as {', '.join(useless)}: the password is taken for a hash, and is none that libcrypt knows"
+        what = f"no login is possible as {', '.join(useless)}: the password is taken for a hash, and is of no scheme that libcrypt supports"
         remedy = (
             "hash it (openssl passwd -5), or say that it is clear text: insecure-password in a userlist, insecure: true in the settings"
         )

@@ -223,7 +223,7 @@ def _unusable_passwords(users: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         password = str(user.get("password", ""))
         if not user.get("insecure") and "$" not in password and len(password) != _DES_LENGTH:
             name = user.get("name", "")
-            yield f"the password of user {name} is no hash, so nobody can log in with it: hash it (openssl passwd -5) or set insecure: true"
+            yield f"the password of user {name} is no hash, so it fits no login: hash it (openssl passwd -5) or set insecure: true"
 
 
 def _value(

@@ -25,7 +25,7 @@ async def succeeded(context: CommitContext, loaded: LoadedText) -> None:
     context.ledger.loaded()
     with suppress(Unreadable):
         if await context.current.notice_aside() or context.current.document is not loaded.document:
-            context.running.is_in_doubt("the file was edited by somebody else while HAProxy read it")
+            context.running.is_in_doubt("the file was edited by another process while HAProxy read it")
 
 
 async def failed(context: CommitContext, loaded: LoadedText) -> int | None:
@@ -38,7 +38,7 @@ async def failed(context: CommitContext, loaded: LoadedText) -> int | None:
     if good is None or header.same_text(good, loaded.document):
         return None
     if await context.current.notice_aside() or context.current.document is not loaded.document:
-        log.warning("the reload failed, and the file has been edited by somebody else since; it is left as it is")
+        log.warning("the reload failed, and another process has edited the file since; it is left as it is")
         return None
     back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False)
     try:

@@ -362,7 +362,7 @@ def _planned(context: CommitContext, running: Document, new: Document) -> Plan:
         return context.plan(running, new, context.runtime.capabilities)
     except Exception:
         log.exception("no plan for version %d", context.current.version)
-        return Plan(reasons=[Reason("", 0, "", "it could not be told what changes in the process")])
+        return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
 
 
 async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:

@@ -70,7 +70,7 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
     ({"haproxy_bin": "/bin/true"}, "haproxy", "tells no version", "2.6"),
     ({"config_file": "/nowhere/haproxy.cfg"}, "configuration", "Cannot read /nowhere/haproxy.cfg", "haproxy.config_file"),
     ({"validate_cmd": "false"}, "configuration", "exit status 1", "every change is refused"),
-    ({"users": []}, "users", "nobody", "dataplaneapi.user"),
+    ({"users": []}, "users", "no users of the API", "dataplaneapi.user"),
     ({"maps_dir": "/etc/passwd/maps"}, "directories", "maps_dir /etc/passwd/maps cannot be used", "remove the file"),
     ({}, "sockets", "no socket", "master_runtime"),
     ({"master_runtime": "/nowhere/master.sock"}, "sockets", "/nowhere/master.sock", "group haproxy"),
@@ -135,7 +135,7 @@ def test_a_password_that_is_taken_for_a_hash(sound: Settings) -> None:
     nobody = replace(sound, users=[])
     file.write_text(CONFIGURATION + "\nuserlist controller\n  user admin password adminpwd\n")
     error = worst(nobody, "users")
-    assert (error.level, "nobody can log in as admin" in error.what) == (doctor.ERROR, True)
+    assert (error.level, "no login is possible as admin" in error.what) == (doctor.ERROR, True)
     assert "insecure-password" in error.remedy
     assert doctor.OK not in [each.level for each in found(nobody, "users")]
     file.write_text(file.read_text() + f"  user second password {passwords.hashed('x', '$5$salt')}\n")
