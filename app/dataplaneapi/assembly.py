@@ -28,6 +28,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.operations.operations import Operations
 from haproxy_native.operations.reload import RELOAD, reload
+from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.workers.ending import END_WORKER, Ending
@@ -49,7 +50,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
     services = app.services
     try:
         migrate(services.settings, services.discovery)
-        async with services.discovery, services.acme, services.operations:
+        async with services.discovery, services.acme, services.overrides, services.operations:
             yield
     finally:
         if services.traces:
@@ -64,7 +65,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
     editor, workers = Editor(language), Workers(engine)
-    drains, ending = Drains(engine, editor, workers), Ending(workers)
+    overrides = Overrides(engine, editor)
+    drains, ending = Drains(engine, editor, workers, overrides), Ending(workers)
     works = {RELOAD: reload(engine.reloads), DRAIN: drains.work, END_WORKER: ending.work}
     services = Services(
         settings=settings,
@@ -85,6 +87,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         workers=workers,
         ending=ending,
         drains=drains,
+        overrides=overrides,
         splits=Splits(engine, editor, workers),
         operations=Operations(own_directory(settings) / "operations", works),
     )

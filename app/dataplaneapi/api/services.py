@@ -19,6 +19,7 @@ from haproxy_native.drains.drains import Drains
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.operations.operations import Operations
+from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.reload.records import Records
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
@@ -47,6 +48,7 @@ class Services:
     ending: Ending
     splits: Splits
     drains: Drains
+    overrides: Overrides
     operations: Operations
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)

@@ -52,7 +52,7 @@ async def commit(context: CommitContext, change: Change | FileChange | ObjectCha
 
 
 async def change_process(context: CommitContext, object_: str, apply: Callable[[], Awaitable[None]]) -> None:
-    """Commits a change of the running process alone, which its next reload discards. Raises what `apply` raises."""
+    """Commits a change of the running process alone. Raises what `apply` raises."""
 
     async def attempt() -> Outcome:
         async with context.process_lock:

@@ -12,6 +12,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing
 from haproxy_native.operations.operations import RUNNING, Operation, Operations, Running
+from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import SERVERS, Workers
 
@@ -23,8 +24,8 @@ HOLDERS = {"backend": "backends", "listen": "listens"}
 class Drains:
     """Those of one engine; `work` is the work of their operations."""
 
-    def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
-        self._engine, self._editor, self._workers = engine, editor, workers
+    def __init__(self, engine: Engine, editor: Editor, workers: Workers, overrides: Overrides) -> None:
+        self._engine, self._editor, self._workers, self._overrides = engine, editor, workers, overrides
 
     async def begin(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain]) -> Operation:
         """`make` gets the servers that the targets mean. Raises NotFound, BadRequest, TooFewReady, TooManyOperations, RuntimeFailure."""
@@ -36,7 +37,7 @@ class Drains:
 
     async def work(self, running: Running) -> None:
         """Reports the `sessions` of each server, `former_workers` where they are unknown, why it is `paused`. Fails with DrainFailed."""
-        watch = Watch(self._engine, self._workers, running)
+        watch = Watch(self._engine, self._workers, self._overrides, running)
         while not await watch.is_idle():
             if watch.is_late:
                 await self._late(watch)

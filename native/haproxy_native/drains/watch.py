@@ -13,6 +13,8 @@ from haproxy_native.drains.servers import Row, named, rows
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.operations.operations import Running
+from haproxy_native.overrides.ledger import STATE
+from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.server_state import ServerState
@@ -28,8 +30,8 @@ READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 class Watch:
     """Of one operation. `sessions` of each server, as last counted."""
 
-    def __init__(self, engine: Engine, workers: Workers, running: Running) -> None:
-        self._engine, self._workers, self.running = engine, workers, running
+    def __init__(self, engine: Engine, workers: Workers, overrides: Overrides, running: Running) -> None:
+        self._engine, self._workers, self._overrides, self.running = engine, workers, overrides, running
         self.drain = Drain.of(running.now.arguments)
         self.sessions: dict[str, int] = {}
         timeout = self.drain.timeout
@@ -104,7 +106,7 @@ class Watch:
         return None
 
     async def _set(self, server: str, state: str) -> None:
-        """In the worker in service; what it was before is remembered as a change of the process alone."""
+        """In the worker in service; kept over reloads."""
         backend, name = named(server)
         context = self._engine.context
 
@@ -114,7 +116,7 @@ class Watch:
                 return
             await commands.apply(context.runtime, [commands.state(backend, name, state)])
             if after := await self._state(server):
-                context.running.drifts(f"server {backend}/{name}", before.settings, after.settings)
+                self._overrides.record(before, after, [STATE])
 
         await change_process(context, server, apply)
 

@@ -8,6 +8,7 @@ from haproxy_native.drains.drain import DELETE, DRAIN, Drain, TooFewReady
 from haproxy_native.drains.drains import Drains
 from haproxy_native.editing.editor import Editor
 from haproxy_native.operations.operations import Operations
+from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.workers.workers import Workers
 from tests.haproxy.process import HAProxy
 from tests.native.engines import run, running_engine
@@ -18,7 +19,7 @@ OBJECT = "backend/app/server/s1"
 def test_deleted_from_the_file_or_from_the_process(haproxy: HAProxy, tmp_path: Path) -> None:
     async def story() -> None:
         async with running_engine(tmp_path, haproxy) as engine:
-            drains = Drains(engine, Editor(), Workers(engine))
+            drains = Drains(engine, Editor(), Workers(engine), Overrides(engine, Editor()))
             async with Operations(tmp_path / "operations", {DRAIN: drains.work}) as operations:
 
                 async def done(target: str) -> None:

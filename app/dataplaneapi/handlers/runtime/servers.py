@@ -11,6 +11,7 @@ from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.commit.commit import change_process
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
+from haproxy_native.overrides.ledger import MEMBERS
 from haproxy_native.planning.added_server import added
 from haproxy_native.planning.live import NotExpressible
 from haproxy_native.runtime import commands
@@ -67,7 +68,8 @@ async def replace(call: JsonCall) -> Response:
                 raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
             await commands.apply(runtime, changes)
             after = await _server(runtime, backend, name)
-            _drifts(call, backend, name, before, after)
+            # A whole text that is pushed does not end it, where it leaves the member as it was.
+            call.services.overrides.record(before, after, [member for member in MEMBERS if member in call.body])
             if any(isinstance(each.check, Shows) and not holds(after, each.check) for each in _changes(after, call.body)):
                 raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one knows nothing of the change")
             shown.update(as_dict(call, after))
@@ -120,10 +122,11 @@ def _undone_by(command: Command, undo: Command) -> Command:
 
 
 def _drifts(call: Call, backend: str, name: str, before: ServerState | None, after: ServerState | None) -> None:
-    """So that no later commit claims that the process does what its text says."""
-    call.services.engine.context.running.drifts(
-        f"server {backend}/{name}", before.settings if before else "", after.settings if after else ""
-    )
+    """So that no later commit claims that the process has the servers of its text."""
+    was, now = before.settings if before else "", after.settings if after else ""
+    call.services.engine.context.running.drifts(f"server {backend}/{name}", was, now)
+    if before and not after:
+        call.services.overrides.record(before, None)
 
 
 async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:

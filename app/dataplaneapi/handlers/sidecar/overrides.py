@@ -1,0 +1,38 @@
+"""What of servers differs from the configuration in the process, and is kept there."""
+
+from typing import Any
+
+from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.conventions import timestamp
+from dataplaneapi.api.responses import Response, empty, json_response
+from dataplaneapi.api.runtime_call import asking
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.overrides.ledger import Override
+
+API, OUTSIDE = "api", "outside"
+
+
+async def read_list(call: ReadCall) -> Response:
+    overrides = call.services.overrides
+    async with asking(call, seconds=None):
+        outside = await overrides.outside()
+    return json_response(200, [as_dict(each, API) for each in overrides.all()] + [as_dict(each, OUTSIDE) for each in outside])
+
+
+async def delete(call: JsonCall) -> Response:
+    async with asking(call):
+        await call.services.overrides.delete(spelled("backend", call.get("parent_name"), "server", call.get("name")))
+    return empty(204)
+
+
+def as_dict(override: Override, source: str) -> dict[str, Any]:
+    shown = {
+        "object": override.object,
+        "member": override.member,
+        "value": override.value,
+        "former": override.former,
+        "source": source,
+        "since": timestamp(override.since) if override.since else None,
+        "author": override.author or None,
+    }
+    return {name: value for name, value in shown.items() if value is not None}

@@ -1,0 +1,96 @@
+"""Overrides as values, and the file that keeps them."""
+
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.planning.effects import Effect
+
+log = logging.getLogger(__name__)
+STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
+MEMBERS = (STATE, WEIGHT, ADDRESS, PORT)
+# By which member of the configuration's server each of them is what it is.
+_CONFIGURED = {"maintenance": STATE, "weight": WEIGHT, "address": ADDRESS, "port": PORT}
+
+
+@dataclass(frozen=True)
+class Override:
+    """One member of one server, by its object name. `former`: what it was before the first change. `since`: Unix time."""
+
+    object: str
+    member: str
+    value: Any
+    former: Any
+    since: float
+    author: str = ""
+
+
+class OverrideLedger:
+    """`worker` is the one that has all of them, as `pid@start`. A disk that takes nothing costs the memory of them beyond a restart."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.worker = ""
+        self._overrides: dict[tuple[str, str], Override] = {}
+        self._read()
+
+    def all(self) -> list[Override]:
+        """The newest first."""
+        return sorted(self._overrides.values(), key=lambda each: -each.since)
+
+    def of(self, object_: str) -> list[Override]:
+        return [each for each in self._overrides.values() if each.object == object_]
+
+    def get(self, object_: str, member: str) -> Override | None:
+        return self._overrides.get((object_, member))
+
+    def keep(self, override: Override) -> None:
+        """Forgets it where the first value is back."""
+        key = (override.object, override.member)
+        if override.value == override.former:
+            self._overrides.pop(key, None)
+        else:
+            self._overrides[key] = override
+        self.write()
+
+    def forget(self, overrides: Iterable[Override]) -> None:
+        for each in list(overrides):
+            self._overrides.pop((each.object, each.member), None)
+        self.write()
+
+    def is_applied(self, worker: str) -> None:
+        if worker != self.worker:
+            self.worker = worker
+            self.write()
+
+    def write(self) -> None:
+        stored = {"worker": self.worker, "overrides": [asdict(each) for each in self._overrides.values()]}
+        try:
+            write_atomically(self._path, json.dumps(stored, indent=2).encode() + b"\n", durable=False)
+        except OSError as error:
+            log.warning("cannot write %s: %s; changes of the process are forgotten at a restart", self._path, error.strerror)
+
+    def _read(self) -> None:
+        try:
+            stored = json.loads(self._path.read_bytes())
+            known = [Override(**{each.name: row[each.name] for each in fields(Override)}) for row in stored["overrides"]]
+            self.worker, self._overrides = str(stored["worker"]), {(each.object, each.member): each for each in known}
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            log.warning("cannot read %s: %s: %s", self._path, type(error).__name__, error)
+
+
+def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Override]:
+    """Those whose very member a change of the configuration has changed, or whose server it has deleted."""
+    return [each for each in overrides if any(_ends(effect, each) for effect in effects)]
+
+
+def _ends(effect: Effect, override: Override) -> bool:
+    if effect.member:
+        return effect.object == override.object and _CONFIGURED.get(effect.member) == override.member
+    return effect.new is None and f"{override.object}/".startswith(f"{effect.object}/")

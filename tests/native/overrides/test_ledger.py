@@ -1,0 +1,53 @@
+"""Overrides on disk, and which changes of the configuration end them."""
+
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.editing.editor import Editor
+from haproxy_native.overrides.ledger import Override, OverrideLedger, ended
+from haproxy_native.planning.effects import effects
+from haproxy_native.text.document import Document
+
+WEB1 = "backend/shop/server/web1"
+STATE = Override(WEB1, "admin_state", "drain", "ready", 5.0, "admin")
+WEIGHT = Override(WEB1, "weight", 7, 20, 6.0)
+PORT = Override("backend/shop/server/web2", "port", 81, 80, 7.0)
+TEXT = "backend shop\n  server web1 10.0.0.1:80 weight 20\n  server web2 10.0.0.2:80\nbackend shops\n  server web1 10.0.0.3:80\n"
+
+
+def test_remembered(tmp_path: Path) -> None:
+    ledger = OverrideLedger(tmp_path / "overrides.json")
+    for each in (STATE, WEIGHT, PORT):
+        ledger.keep(each)
+    ledger.is_applied("7@1.5")
+    again = OverrideLedger(tmp_path / "overrides.json")
+    assert again.all() == [PORT, WEIGHT, STATE] and again.worker == "7@1.5"
+    again.keep(Override(WEB1, "weight", 20, 20, 8.0))
+    again.forget([PORT])
+    assert OverrideLedger(tmp_path / "overrides.json").all() == [STATE] == again.of(WEB1)
+
+
+def test_a_file_that_holds_nothing(tmp_path: Path) -> None:
+    for text in ("", "[]", '{"worker": "", "overrides": [{}]}'):
+        (tmp_path / "overrides.json").write_text(text)
+        assert OverrideLedger(tmp_path / "overrides.json").all() == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gone"),
+    [
+        ("weight 20", "weight 30", [WEIGHT]),
+        ("weight 20", "weight 20 disabled", [STATE]),
+        ("weight 20", "weight 20 maxconn 5", []),
+        ("10.0.0.2:80", "10.0.0.2:90", [PORT]),
+        ("10.0.0.3:80", "10.0.0.3:90 weight 3", []),
+        ("  server web1 10.0.0.1:80 weight 20\n", "", [STATE, WEIGHT]),
+        ("  server web1 10.0.0.3:80\n", "", []),
+        ("backend shop\n", "backend other\n", [STATE, WEIGHT, PORT]),
+        ("backend shop\n", "# a word\nbackend shop\n", []),
+    ],
+)
+def test_what_ends_them(old: str, new: str, gone: list[Override]) -> None:
+    changed = effects(Editor(), Document.parse(TEXT), Document.parse(TEXT.replace(old, new)))
+    assert ended([STATE, WEIGHT, PORT], changed) == gone

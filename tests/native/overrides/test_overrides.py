@@ -1,0 +1,45 @@
+"""Recorded, made again, taken back, beside a real HAProxy; whole stories are in tests/acceptance/test_overrides.py."""
+
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import NotFound
+from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.runtime import commands
+from haproxy_native.runtime.server_state import ServerState
+from tests.haproxy.process import HAProxy
+from tests.native.engines import reload, run, running_engine, substituting
+
+OBJECT = "backend/app/server/s1"
+
+
+def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            overrides = Overrides(engine, Editor())
+
+            async def state() -> ServerState:
+                return (await engine.runtime.servers("app"))[0]
+
+            before = await state()
+            await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
+            overrides.record(before, await state(), ["weight"])
+            assert [(each.object, each.member, each.value, each.former) for each in overrides.all()] == [(OBJECT, "weight", 3, 10)]
+            assert [(each.member, each.value) for each in await overrides.outside()] == [("admin_state", "drain")]
+            await reload(engine)
+            assert (await state()).uweight == 10
+            await overrides.look()
+            after = await state()
+            assert (after.uweight, after.forced_state) == (3, "ready") and await overrides.outside() == []
+            # A change of another member may replace the server in the process: what is kept is there again.
+            await engine.write(substituting("weight 10", "weight 10 maxconn 7"), version=1)
+            await overrides.look()
+            assert (await state()).uweight == 3 and len(overrides.all()) == 1
+            await overrides.delete(OBJECT)
+            assert (await state()).uweight == 10 and overrides.all() == []
+            with pytest.raises(NotFound):
+                await overrides.delete(OBJECT)
+
+    run(story())
