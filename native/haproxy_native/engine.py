@@ -19,10 +19,11 @@ from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_change
 from haproxy_native.commit.change import Change, Edit, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import CommitContext, LoadedText, Planner
+from haproxy_native.commit.context import CommitContext, Planner
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.ledger import Ledger
+from haproxy_native.commit.loads import LoadedText, Loads
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.publication import commit_when_healthy
@@ -98,7 +99,7 @@ class Engine:
         self.reloads = reloads(self)
         self.context = CommitContext(
             current=current,
-            running=Running(current, runtime, state_file, settings.copy),
+            running=Running(current, runtime, state_file, settings.copy, Loads(settings.storage / "loads", settings.file)),
             transactions=Transactions(settings.transactions, settings.file, settings.max_open_transactions, stamp=stamp),
             backups=Backups(settings.file, settings.backups_number, settings.backups),
             check=settings.check,
@@ -110,7 +111,6 @@ class Engine:
         )
         current.on_edit = self.context.edited
         self.soundness = Soundness(self.context)
-        self._loaded: LoadedText | None = None
         self._watching = Background("watching the files")
 
     async def start(self) -> None:
@@ -128,7 +128,7 @@ class Engine:
         await asyncio.to_thread(self.stores.recover)
         await self.context.running.recall()
         await file_change.resume(self.context, self.stores)
-        resume(self.context, edited=not known)
+        await resume(self.context, edited=not known)
         self._watching.begin(ProcessWatch(self.context).run())
         if self.settings.watch:
             self._watching.begin(self._watch())
@@ -324,17 +324,17 @@ class Engine:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[LoadedText]:
-        """While it is entered the file is not changed."""
-        async with self.context.loading() as self._loaded:
-            yield self._loaded
+        """While it is entered only live changes are made."""
+        async with self.context.loading() as loaded:
+            yield loaded
 
     async def loaded(self, document: Document, mark: str) -> None:
-        assert self._loaded
-        await aftermath.succeeded(self.context, self._loaded)
+        async with self.context.publishing():
+            await aftermath.succeeded(self.context)
 
     async def refused(self, record: Record) -> int | None:
-        assert self._loaded
-        return await aftermath.failed(self.context, self._loaded)
+        async with self.context.publishing():
+            return await aftermath.failed(self.context)
 
     def ended(self, record: Record) -> None:
         keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
@@ -350,7 +350,7 @@ class Engine:
 
     async def reread(self) -> None:
         """Takes the file as it is, without counting, and the transactions, when no commit is at work. Raises Unreadable."""
-        async with self.context.lock:
+        async with self.context.settled():
             await self.context.current.open_aside()
             self.context.transactions.load()
 

@@ -1,4 +1,4 @@
-"""While HAProxy checks one change, others are answered."""
+"""While HAProxy checks one change, or loads it, others are answered."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -49,7 +49,7 @@ def script(path: Path, text: str) -> str:
 
 @pytest.fixture
 def pool() -> Iterator[ThreadPoolExecutor]:
-    with ThreadPoolExecutor(1) as pool:
+    with ThreadPoolExecutor(2) as pool:
         yield pool
 
 
@@ -62,9 +62,8 @@ def check_that_runtime_calls_are_answered(sidecar: Quick, slow: "Future[httpx2.R
     answers = [
         sidecar.put(f"{RUNTIME}/backends/app/servers/one", {"weight": 66}),
         sidecar.post(f"{RUNTIME}/maps/hosts.map/entries", {"key": "b", "value": "app"}),
-        sidecar.post(f"{RUNTIME}/maps/hosts.map/entries", {"key": "c", "value": "app"}, force_sync=True),
     ]
-    assert [answer.status_code for answer in answers] == [200, 201, 201], [answer.text for answer in answers]
+    assert [answer.status_code for answer in answers] == [200, 201], [answer.text for answer in answers]
     assert not slow.done()
 
 
@@ -74,6 +73,75 @@ def test_while_haproxy_checks(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
         slow = pool.submit(add(sidecar, SLOW))
         until((tmp_path / "begun").exists)
         check_that_runtime_calls_are_answered(sidecar, slow)
+        stored = sidecar.post(f"{RUNTIME}/maps/hosts.map/entries", {"key": "c", "value": "app"}, force_sync=True)
+        assert (stored.status_code, slow.done()) == (201, False)
         assert add(sidecar, "other")().status_code == 202
         # The other has taken its version; nobody waits for the rest of the check.
         assert slow.result(timeout=30).status_code == 409
+
+
+def reloading(directory: Path) -> str:
+    """A reload command that waits for the file `load` before HAProxy reads its configuration, and for `go` before it returns."""
+    wait = "while ! [ -e {place}/{file} ]; do sleep 0.05; done"
+    first, last = (wait.format(place=directory, file=file) for file in ("load", "go"))
+    return script(directory / "reload", f"touch {directory}/begun; {first}; kill -USR2 $(cat {directory}/haproxy.pid); {last}")
+
+
+def worker(sidecar: Quick) -> str:
+    return sidecar.haproxy.ask("show info").partition("\nPid: ")[2].split()[0]
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_while_haproxy_loads(tmp_path: Path, pool: ThreadPoolExecutor, loaded: bool) -> None:
+    with beside(tmp_path, reload_cmd=reloading(tmp_path)) as sidecar:
+        (tmp_path / "haproxy.pid").write_text(str(sidecar.haproxy.pid))
+        version, former = sidecar.version(), worker(sidecar)
+        slow = pool.submit(lambda: sidecar.post("backends", {"name": SLOW, "from": "plain"}, version=version, force_reload=True))
+        until((tmp_path / "begun").exists)
+        if loaded:
+            (tmp_path / "load").touch()
+            until(lambda: worker(sidecar) != former)
+        check_that_runtime_calls_are_answered(sidecar, slow)
+        assert sidecar.put_server("one", {"weight": 77}).status_code == 200
+        other = pool.submit(add(sidecar, "other"))
+        (tmp_path / "load").touch()
+        until(lambda: worker(sidecar) != former)
+        assert sidecar.put_server("one", {"weight": 78}).status_code == 200
+        assert not slow.done()
+        (tmp_path / "go").touch()
+        assert slow.result(timeout=60).status_code == 201
+        assert other.result(timeout=60).status_code == 409, "the live changes came first"
+        assert sidecar.haproxy.ask("get weight app/one").startswith("78 ")
+        assert SLOW in sidecar.haproxy.ask("show backend").split()
+        assert sidecar.reloaded(add(sidecar, "last")())["status"] == "succeeded"
+        assert sidecar.line("server one") == "server one 127.0.0.1:1 weight 78"
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_kill_while_haproxy_loads(tmp_path: Path, loaded: bool) -> None:
+    """A new worker has loaded the text of the reload, or that with the live change behind it; the server that asked for it is gone."""
+    with beside(tmp_path, reload_cmd=reloading(tmp_path)) as sidecar:
+        (tmp_path / "haproxy.pid").write_text(str(sidecar.haproxy.pid))
+        former = worker(sidecar)
+        first = add(sidecar, "first")()
+        until((tmp_path / "begun").exists)
+        if loaded:
+            (tmp_path / "load").touch()
+            until(lambda: worker(sidecar) != former)
+        assert sidecar.put_server("one", {"weight": 77}).status_code == 200
+        sidecar.kill()
+        (tmp_path / "load").touch()
+        until(lambda: worker(sidecar) != former)
+        # What comes after it fails, and must not take the first with it.
+        script(tmp_path / "reload", "exit 1")
+        (tmp_path / "go").touch()
+        sidecar.start()
+        assert sidecar.reloaded(first)["status"] == "succeeded"
+        assert sidecar.reloaded(add(sidecar, "second")())["status"] == "failed"
+        assert [sidecar.line(each) for each in ("backend first", "backend second", "server one")] == [
+            "backend first from plain",
+            "",
+            "server one 127.0.0.1:1 weight 77",
+        ]
+        assert sidecar.haproxy.ask("get weight app/one").startswith("77 ")
+        assert "first" in sidecar.haproxy.ask("show backend").split()

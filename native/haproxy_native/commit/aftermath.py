@@ -1,52 +1,95 @@
 """After a reload: the loaded text becomes the running document, or the file is put back to what still runs.
 
-The caller holds the lock (`CommitContext.loading`).
+Live changes may have been made while HAProxy loaded the text; they are made in the new worker as well. The caller holds the lock.
 """
 
 import asyncio
 import logging
 from contextlib import nullcontext, suppress
 
+from haproxy_native.commit import process
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.commit import attempt
-from haproxy_native.commit.context import CommitContext, LoadedText
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
+from haproxy_native.planning.outcome import Reason
+from haproxy_native.runtime.client import Worker
 
 log = logging.getLogger(__name__)
 
 
-async def succeeded(context: CommitContext, loaded: LoadedText) -> None:
+def settle(context: CommitContext) -> None:
+    """Finishes the reloads of a former process that the worker in service comes of, whatever the file holds by now."""
+    known, records = context.state_file.value, context.reloads.records
+    worker = Worker(known.pid, known.started)
+    if context.running.document is None or not worker.pid:
+        return
+    for record in records.loading:
+        is_new = record.pid_before != worker.pid and worker.may_have_started_after(record.started or record.requested)
+        if is_new and record.id != context.reloads.loading:
+            records.finish(record.succeeded(worker.pid))
+
+
+async def succeeded(context: CommitContext) -> None:
     """The new worker runs the loaded text. Its sockets and capabilities are asked for again."""
+    assert context.load
+    load, context.load = context.load, None
+    running = context.running
     with suppress(RuntimeFailure):
         await context.runtime.refresh()
-    await context.running.verify(loaded.document, loaded.fingerprint)
+    await running.verify(load.loaded.document, load.loaded.fingerprint)
     context.ledger.loaded()
+    if running.document is load.loaded.document and load.wanted is not load.loaded.document:
+        running.missing = load.wanted
     with suppress(Unreadable):
-        if await context.current.notice_aside() or context.current.document is not loaded.document:
-            context.running.is_in_doubt("the file was edited by another process while HAProxy read it")
+        await context.current.notice_aside()
+    if context.current.edits != load.edits:
+        running.is_in_doubt("the file was edited by another process while HAProxy read it")
+    if (reasons := await apply_missing(context)) and not context.pending:
+        context.reloads.schedule(reasons)
 
 
-async def failed(context: CommitContext, loaded: LoadedText) -> int | None:
+async def apply_missing(context: CommitContext) -> list[Reason]:
+    """Makes live in a new worker what its predecessor took live while it was loaded; returns the reasons where only a reload can.
+
+    The worker has read the loaded text, or that with some of these changes.
+    """
+    running = context.running
+    if running.missing is None:
+        return []
+    reasons = await process.apply_missing(context, running.missing)
+    await asyncio.to_thread(context.loads.end)
+    if running.document and not running.doubt and header.same_text(running.document, context.current.document):
+        running.is_loaded(context.current.document, context.current.fingerprint)
+    return reasons
+
+
+async def failed(context: CommitContext) -> int | None:
     """Puts the file and stored files back to what runs; returns the file's new version, None where it stays as it is."""
+    assert context.load
+    load, context.load = context.load, None
     context.state_file.set(pending="")
     await _put_back(context)
-    # A worker that was started from outside meanwhile has read the file as it is.
+    # A worker that was started from outside meanwhile, or of an earlier reload, may have come.
     await context.running.observe()
+    settle(context)
+    await apply_missing(context)
     good = context.running.good()
-    if good is None or header.same_text(good, loaded.document):
+    if good is None or header.same_text(good, context.current.document):
         return None
-    if await context.current.notice_aside() or context.current.document is not loaded.document:
+    if await context.current.notice_aside() or context.current.edits != load.edits:
         log.warning("the reload failed, and another process has edited the file since; it is left as it is")
         return None
     back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False)
     try:
-        outcome = await attempt(context, back, nullcontext())
+        outcome = await attempt(context, back, nullcontext)
     except (NativeError, Overtaken) as error:
         log.error("the reload failed, and the file could not be put back to what runs: %s", error)
         return None
-    log.warning("the reload failed; version %d is again what HAProxy had loaded, version %d was not taken", outcome.version, loaded.version)
+    finished = outcome.version, load.loaded.version
+    log.warning("the reload failed; version %d is again what HAProxy had loaded, version %d was not taken", *finished)
     return outcome.version
 
 

@@ -8,16 +8,17 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from haproxy_native.beside import beside
+from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, ObjectChange, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
-from haproxy_native.commit.events import ChangedLive, Committed
+from haproxy_native.commit.events import Committed
 from haproxy_native.commit.file_change import FileChange, change_locked
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.disk.files import Drafts
@@ -25,18 +26,14 @@ from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.references import refuse_rebound
-from haproxy_native.errors import BadRequest, Refused, RuntimeFailure, RuntimeRefused
-from haproxy_native.planning.ahead import ahead
-from haproxy_native.planning.outcome import Plan, Reason, reason_at
+from haproxy_native.errors import Refused
+from haproxy_native.planning.outcome import Reason
 from haproxy_native.reload.records import IN_PROGRESS
-from haproxy_native.runtime import actions, commands
-from haproxy_native.runtime.verification import prove
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
-STOPPED = Reason("", 0, "", "HAProxy does not run")
 Result = TypeVar("Result")
 # After so many attempts that were overtaken, changes of stored files wait for this one.
 ATTEMPTS = 3
@@ -117,27 +114,34 @@ def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -
 async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
     for _ in range(ATTEMPTS):
         with suppress(Overtaken):
-            return await attempt(context, change, context.publishing())
+            return await attempt(context, change, context.publishing)
     # Stored files that change faster than HAProxy checks a text would overtake this change for ever.
     async with context.stored_lock:
         while True:
             with suppress(Overtaken):
-                return await attempt(context, change, context.publishing())
+                return await attempt(context, change, context.publishing)
 
 
-async def attempt(context: CommitContext, change: Change, lock: AbstractAsyncContextManager[Any]) -> Outcome:
-    """Prepares a change without the lock and publishes it under it. Leaves no draft; raises Overtaken and what `commit` raises."""
+async def attempt(context: CommitContext, change: Change, lock: Callable[[], AbstractAsyncContextManager[Any]]) -> Outcome:
+    """Prepares a change without the lock and publishes it under it; one that needs a reload waits for the end of a reload at work.
+
+    Leaves no draft; raises Overtaken and what `commit` raises.
+    """
     prepared = await prepare(context, change)
     try:
-        async with lock:
-            outcome = scheduled(context, await publish(context, change, prepared), force_reload=change.force_reload)
-            return replace(outcome, former=prepared.base, texts=(prepared.before, prepared.stamped.document))
+        while True:
+            async with lock():
+                before, new = prepared.before, prepared.stamped.document
+                if (load := context.load) is None or await process.is_live(context, load, change, before, new):
+                    outcome = scheduled(context, await publish(context, change, prepared), force_reload=change.force_reload)
+                    return replace(outcome, former=prepared.base, texts=(before, new))
+            await context.current.unless_overtaken(load.over.wait())
     finally:
         prepared.draft.discard()
 
 
 async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
-    async with context.stored_lock, context.publishing():
+    async with context.stored_lock, context.settled(), context.process_lock:
         return scheduled(context, await _file_locked(context, change), force_reload=change.force_reload)
 
 
@@ -198,9 +202,9 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     """
     stamped, before, new = prepared.stamped, prepared.before, prepared.new
     if change.gated:
-        await _refuse_reload(context, stamped.document)
+        await process.refuse_reload(context, stamped.document)
     await _replace_file(context, change, prepared)
-    reasons = await _apply(context, change, stamped, before, new)
+    reasons = await process.apply(context, change, stamped, before, new)
     for reason in reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
     if reasons or change.skip_reload:
@@ -209,16 +213,6 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     if (waited := context.pending) and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, waited)
     return Outcome(stamped.version, live=True)
-
-
-async def _refuse_reload(context: CommitContext, new: Document) -> None:
-    """Raises BadRequest with the reason why only a reload can apply the document."""
-    await context.running.observe()
-    reasons = [STOPPED] if context.reloads.awaiting else context.running.reasons()
-    if context.running.document is not None and not reasons:
-        reasons = (await beside(_planned, context, context.running.document, new)).reasons
-    if reasons:
-        raise BadRequest(f"healthy_within is for changes without a reload, and this one needs one: {reasons[0]}")
 
 
 def _edited(change: Change, before: Document) -> Document:
@@ -238,7 +232,7 @@ async def _file_locked(context: CommitContext, change: FileChange) -> Outcome:
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> None:
     """Makes the draft the file. Raises Conflict, Overtaken and WriteFailed, with nothing changed."""
     current, stamped = context.current, prepared.stamped
-    await context.running.observe()
+    await context.observe()
     await current.notice_aside()
     change.compare(current.version)
     if current.document is not prepared.before or _is_outdated(context, change, prepared):
@@ -283,110 +277,3 @@ def _keep_former(context: CommitContext) -> None:
         except OSError as error:
             log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)
     context.running.save_copy()
-
-
-async def _apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
-    """Applies the change to the process; returns the reasons where only a reload can."""
-    unchanged = await beside(header.same_text, before, new)
-    if change.skip_reload:
-        await _skip(context, change, stamped, new)
-        return []
-    if unchanged and change.transaction_id:
-        return [Reason("", 0, "", "a transaction without changes was committed")]
-    if unchanged and change.force_reload and context.pending:
-        return [Reason("", 0, "", "what was committed earlier waits for a reload")]
-    if unchanged:
-        _nothing_to_do(context, before, stamped)
-        return []
-    if change.whole and (drift := context.running.drift()):
-        return drift
-    return await _apply_live(context, stamped, before, may_wait=not change.force_reload, gated=change.gated)
-
-
-def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
-    if context.running.document is before and not context.running.doubt:
-        context.running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    elif context.pending is None:
-        context.state_file.set(pending="")
-
-
-async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool, gated: bool = False) -> list[Reason]:
-    """Runtime commands, or the reasons for a reload. `may_wait`: the change may be live although other changes wait for a reload."""
-    running = context.running
-    if context.reloads.awaiting:
-        return [STOPPED]
-    if reasons := running.reasons():
-        return reasons
-    assert running.document is not None
-    plan = await beside(_planned, context, running.document, stamped.document)
-    if plan.reasons:
-        return await _apply_ahead(context, stamped, before, plan.reasons) if context.pending and may_wait else list(plan.reasons)
-    if gated:
-        running.hold_back(plan.published)
-    if refused := await _send(context, plan.unpublished if gated else plan, stamped.document):
-        return refused
-    running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    return []
-
-
-async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> list[Reason]:
-    """Applies this change alone, while earlier ones wait for their reload; returns `reasons` where that cannot be done."""
-    running = context.running
-    assert running.document is not None
-    wanted = await beside(ahead, running.document, before, stamped.document)
-    plan = await beside(_planned, context, running.document, wanted) if wanted else None
-    if wanted is None or plan is None or plan.reasons:
-        return list(reasons)
-    if refused := await _send(context, plan, stamped.document):
-        return refused
-    running.is_ahead(wanted)
-    return []
-
-
-async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
-    """Sends the commands of a plan. After a failure the state of the worker is unknown, and the reasons for a reload are returned."""
-    try:
-        if plan.commands:
-            await commands.apply(context.runtime, plan.commands)
-            context.events.tell(ChangedLive([command.text for command in plan.commands]))
-    except RuntimeFailure as error:
-        context.running.is_in_doubt(f"a runtime command failed: {error}")
-        place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None
-        return [reason_at(document, *place, context.running.doubt)] if place else context.running.reasons()
-    return []
-
-
-def _planned(context: CommitContext, running: Document, new: Document) -> Plan:
-    """The plan; a reload where planning itself fails, since the file has been replaced already."""
-    try:
-        return context.plan(running, new, context.runtime.capabilities)
-    except Exception:
-        log.exception("no plan for version %d", context.current.version)
-        return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
-
-
-async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
-    """Sends the runtime actions that the client named, and nothing else. Raises RuntimeFailure."""
-    running = context.running
-    if context.pending is None:
-        context.state_file.set(pending="")
-    known = None if running.doubt else running.document
-    if change.actions:
-        plan = await beside(_planned, context, known, stamped.document) if known else None
-        running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
-        await actions.run(context.runtime, change.actions)
-        if plan and await _is_done(context, plan):
-            running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    elif known and header.same_text(known, new):
-        running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-
-
-async def _is_done(context: CommitContext, plan: Plan) -> bool:
-    """True if a re-read shows that the process already does what the plan would make it do."""
-    if plan.reasons or not all(command.check for command in plan.commands):
-        return False
-    try:
-        await prove(context.runtime, [(command.text, command.check) for command in plan.commands if command.check])
-    except RuntimeFailure:
-        return False
-    return True

@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Committed, Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
+from haproxy_native.commit.loads import Load, LoadedText, Loads
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.backups import Backups
@@ -29,19 +30,12 @@ from haproxy_native.transactions.transactions import Transactions
 Planner = Callable[[Document, Document, Capabilities], Plan]
 
 
-class LoadedText(NamedTuple):
-    """The text that HAProxy was made to read."""
-
-    document: Document
-    fingerprint: str
-    version: int
-
-
 @dataclass
 class CommitContext:
-    """`lock` is held from the last comparison of a change to its publication, runtime commands included, and during a reload; never while
-    HAProxy checks a text. Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every
-    change that sends commands; one of the process alone takes no other, so that it does not wait for a reload.
+    """`lock` is held from the last comparison of a change to its publication, runtime commands included; never while HAProxy checks or
+    loads a text. While `load`, a reload, is at work, only changes are published that need no reload; all else waits for its end.
+    Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every change that sends
+    commands; one of the process alone takes no other.
 
     `journal` is awaited after each commit and before it is answered; what it raises is raised instead of the answer.
 
@@ -64,6 +58,7 @@ class CommitContext:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    load: Load | None = None
     published: dict[Path, int] = field(default_factory=dict)
     publications: int = 0
     works: set[asyncio.Task[Any]] = field(default_factory=set)
@@ -84,6 +79,31 @@ class CommitContext:
         """Holds `lock` and `process_lock`."""
         async with self.lock, self.process_lock:
             yield
+
+    @asynccontextmanager
+    async def settled(self) -> AsyncIterator[None]:
+        """Holds `lock` while no reload is at work."""
+        while True:
+            async with self.lock:
+                if self.load is None:
+                    yield
+                    return
+                load = self.load
+            await load.over.wait()
+
+    @property
+    def loads(self) -> Loads:
+        return self.running.loads
+
+    @property
+    def has_unloaded(self) -> bool:
+        """True if a reload is scheduled or at work, so that the worker in service may lack what the file holds."""
+        return self.pending is not None or self.load is not None
+
+    async def observe(self) -> None:
+        """Asks for the worker in service; while HAProxy loads a text the reload does so when it is over."""
+        if self.load is None:
+            await self.running.observe()
 
     def note_published(self, path: Path) -> None:
         """Counts a change of a stored file; texts that refer to it and are being checked are checked again."""
@@ -110,8 +130,17 @@ class CommitContext:
 
     @asynccontextmanager
     async def loading(self) -> AsyncIterator[LoadedText]:
-        """Holds the lock while HAProxy loads the file, until the outcome is known."""
+        """A reload at work, until its outcome is known."""
+        current = self.current
         async with self.lock:
             with suppress(Unreadable):
-                await self.current.notice_aside()
-            yield LoadedText(self.current.document, self.current.fingerprint, self.current.version)
+                await current.notice_aside()
+            loaded = LoadedText(current.document, current.fingerprint, current.version)
+            began = await asyncio.to_thread(self.loads.begin, loaded.document)
+            self.load = load = Load(loaded, current.edits, began, loaded.document)
+        try:
+            yield loaded
+        finally:
+            self.load = None
+            await asyncio.to_thread(self.loads.end)
+            load.over.set()

@@ -53,6 +53,8 @@ class Current:
         self.document = Document("", ())
         self.version = header.FIRST_VERSION
         self.banner = True
+        # The number of edits from outside that were taken over.
+        self.edits = 0
         self.fingerprint = ""
         self._seen: Seen | SeenAll | None = None
         self._settled = False
@@ -117,6 +119,7 @@ class Current:
             return False
         before, version = self.document, self.version
         self._take(document, max(version, header.version_of(document)) + 1, reading.data, reading.seen)
+        self.edits += 1
         self.on_edit(self, before, version)
         return True
 

@@ -122,7 +122,7 @@ def _note_published(context: CommitContext, change: FileChange) -> None:
 async def notice(context: CommitContext) -> None:
     """Takes note of another text and of another worker."""
     await context.current.notice_aside()
-    await context.running.observe()
+    await context.observe()
     known = context.state_file.value
     context.ledger.loaded_by(Worker(known.pid, known.started))
 

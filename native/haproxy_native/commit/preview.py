@@ -41,7 +41,7 @@ async def preview(
         messages = list(await check(new))
     except Refused as error:
         valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
-    await running.observe()
+    await context.observe()
     reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
     if running.document is not None and not reasons:
         plan = await beside(context.plan, running.document, new, context.runtime.capabilities)

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 
+from haproxy_native.commit import aftermath
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.outcome import Reason
@@ -43,7 +44,7 @@ class ProcessWatch:
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
         known = self._context.state_file.value
         if self._context.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
-            async with self._context.lock:
+            async with self._context.settled():
                 await self._settle(worker)
 
     async def _settle(self, worker: Worker) -> None:
@@ -51,6 +52,8 @@ class ProcessWatch:
         known = context.running.document
         await context.running.observe()
         context.ledger.loaded_by(worker)
+        aftermath.settle(context)
+        reasons = await aftermath.apply_missing(context)
         if not context.reloads.idle:
             return
         if context.reloads.awaiting:
@@ -60,6 +63,8 @@ class ProcessWatch:
             log.warning("a worker (pid %d) has started late, after its reload had been given up; HAProxy is reloaded", worker.pid)
             context.state_file.owe("", context.current.fingerprint)
             context.reloads.schedule([LATE])
+        elif reasons:
+            context.reloads.schedule(reasons)
 
     def _note(self, answers: bool, text: str) -> None:
         """The log tells of changes only, and of a HAProxy that has never answered where one is expected."""

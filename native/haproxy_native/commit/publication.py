@@ -104,6 +104,6 @@ async def _take_back(context: CommitContext, before: Document, new: Document, wh
 
 async def _publish(context: CommitContext, names: Sequence[str]) -> None:
     """A worker that was started meanwhile has published what it loaded, and takes the command all the same."""
-    async with context.lock:
+    async with context.settled(), context.process_lock:
         await commands.apply(context.runtime, [backends.publish(name) for name in names])
         context.running.is_published(names)

@@ -1,5 +1,8 @@
 """After a restart of the server: settles the reloads that the former process left open, and schedules what is still pending."""
 
+import asyncio
+
+from haproxy_native.commit import aftermath
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.reload.records import INTERRUPTED, Phase, Record
@@ -7,17 +10,24 @@ from haproxy_native.reload.records import INTERRUPTED, Phase, Record
 RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")
 
 
-def resume(context: CommitContext, *, edited: bool) -> None:
+async def resume(context: CommitContext, *, edited: bool) -> None:
     """At start, after `Running.recall`. `edited`: the file is not what the former process knew."""
-    records = context.reloads.records
-    owed = (
-        context.current.fingerprint in context.state_file.value.pending.split() and context.running.document is not context.current.document
-    )
+    aftermath.settle(context)
+    await aftermath.apply_missing(context)
+    _resume(context, edited=edited)
+    if context.pending is None:
+        await asyncio.to_thread(context.loads.end)
+
+
+def _resume(context: CommitContext, *, edited: bool) -> None:
+    records, current = context.reloads.records, context.current
+    owed = current.fingerprint in context.state_file.value.pending.split() and context.running.document is not current.document
     for record in records.interrupted:
         if ended := _ended(record, context, owed=owed, edited=edited):
             records.finish(ended)
     if owed or context.ledger.waits or records.interrupted or context.running.held_back:
-        context.reloads.resume([RESTARTED])
+        changed = any(record.phase == Phase.LOADING and record.version != current.version for record in records.interrupted[-1:])
+        context.reloads.resume([RESTARTED], changed=changed)
 
 
 def _ended(record: Record, context: CommitContext, *, owed: bool, edited: bool) -> Record | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from haproxy_native.commit.current import Current
+from haproxy_native.commit.loads import Loads
 from haproxy_native.commit.state_file import StateFile, fingerprint
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import RuntimeFailure
@@ -25,13 +26,14 @@ _TICK = time.clock_getres(5)
 
 
 class Running:
-    """`document` is None while it is not known; `doubt` says why the worker may not do what the document says. `answers`: True if the
-    worker answered when it was last asked."""
+    """`document` is None while it is not known; `doubt` says why the worker may not do what the document says. `missing`: what the
+    worker has to do in addition, since its predecessor did. `answers`: True if the worker answered when it was last asked."""
 
-    def __init__(self, current: Current, runtime: Runtime, state_file: StateFile, copy: Path) -> None:
-        self._current, self._runtime, self._state_file, self.copy = current, runtime, state_file, copy
+    def __init__(self, current: Current, runtime: Runtime, state_file: StateFile, copy: Path, loads: Loads) -> None:
+        self._current, self._runtime, self._state_file, self.copy, self.loads = current, runtime, state_file, copy, loads
         self.document: Document | None = None
         self.doubt = ""
+        self.missing: Document | None = None
         self.answers = True
         self._fingerprint = self._copied = ""
 
@@ -113,16 +115,22 @@ class Running:
         self._started_by_others(worker)
 
     def _started_by_others(self, worker: Worker) -> None:
-        seen = self._current.file.seen()
-        if seen and self._current.touched() is None and started_after(worker, seen.written / 1e9):
+        if self._has_read_file(worker):
             self.is_loaded(self._current.document, self._current.fingerprint)
+        elif texts := self.loads.read_by(worker):
+            self.is_ahead(texts[0])
+            self.missing = texts[1]
         else:
             self._set(None, "")
 
-    def is_loaded(self, document: Document, mark: str) -> None:
-        """The worker in service does exactly this now."""
+    def _has_read_file(self, worker: Worker) -> bool:
+        seen = self._current.file.seen()
+        return bool(seen and self._current.touched() is None and started_after(worker, seen.written / 1e9))
+
+    def is_loaded(self, document: Document, mark: str, pending: str = "") -> None:
+        """The worker in service does exactly this now. `pending`: the fingerprint of a text that is still to be loaded."""
         self.doubt = ""
-        self._set(document, mark, pending="")
+        self._set(document, mark, pending=pending)
 
     def is_ahead(self, document: Document) -> None:
         """The worker does exactly this, which is on no disk: the file holds more, and that waits for a reload."""
@@ -136,12 +144,15 @@ class Running:
 
     async def verify(self, document: Document, mark: str) -> None:
         """After a reload of ours: the new worker runs this text."""
+        current = self._current
         try:
             worker = await self._runtime.worker()
             self._state_file.set(pid=worker.pid, started=worker.started, drift={}, answered=True)
+            if self._has_read_file(worker):
+                document, mark = current.document, current.fingerprint
         except RuntimeFailure:
             self._state_file.set(pid=0, started=0, drift={})
-        self.is_loaded(document, mark)
+        self.is_loaded(document, mark, "" if document is current.document else current.fingerprint)
         self.save_copy()
 
     def save_copy(self) -> None:
@@ -167,7 +178,7 @@ class Running:
             return None
 
     def _set(self, document: Document | None, mark: str, **more: str) -> None:
-        self.document, self._fingerprint = document, mark
+        self.document, self._fingerprint, self.missing = document, mark, None
         self._state_file.set(running="" if self.doubt else mark, **more)
 
 

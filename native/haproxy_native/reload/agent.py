@@ -40,7 +40,7 @@ class Host(Protocol):
         """Whether a HAProxy is known to run here, so that none is one that has been stopped."""
 
     def loading(self) -> AbstractAsyncContextManager[tuple[Any, str, int]]:
-        """Keeps the file from being changed; gives (its document, a mark of the caller's, its version)."""
+        """Gives the file's document, a mark of the caller's and its version, all of one moment. Only live changes are made meanwhile."""
 
     async def loaded(self, document: Any, mark: str) -> None:
         """HAProxy runs this now."""
@@ -87,6 +87,11 @@ class ReloadAgent:
         return self._debounce.pending or self.awaiting
 
     @property
+    def loading(self) -> str | None:
+        """The id of the reload at work."""
+        return self._debounce.running
+
+    @property
     def idle(self) -> bool:
         """Whether no reload is scheduled or at work; one may wait for HAProxy's start."""
         return self._debounce.pending is None and self._work is None
@@ -95,11 +100,17 @@ class ReloadAgent:
         """The id of the pending reload, an earlier request's if there is one."""
         return self._request(reasons, forced=False).id
 
-    def resume(self, reasons: Sequence[Reason]) -> str:
-        """As `schedule`, under the last id that a former process left open; the others continue in it."""
+    def resume(self, reasons: Sequence[Reason], *, changed: bool = False) -> str:
+        """As `schedule`, under the last id that a former process left open; the others continue in it.
+
+        `changed`: the last one was loading another text than the file holds now, so that all continue in a new id.
+        """
         interrupted = self.records.interrupted
-        if not interrupted:
-            return self.schedule(reasons)
+        if not interrupted or changed:
+            identity = self.schedule(reasons)
+            for record in interrupted:
+                self.records.continue_in(record.id, identity)
+            return identity
         last = interrupted[-1]
         for record in interrupted[:-1]:
             self.records.continue_in(record.id, last.id)
@@ -185,8 +196,10 @@ class ReloadAgent:
         async with self._host.loading() as (document, mark, version):
             self._handle(Loading(self._clock()))
             began = time.time()
-            record = self.records.update(replace(self.records.get(identity), started=began, version=version, phase=Phase.LOADING))
             await sight.before()
+            pid = sight.worker.pid if sight.worker else None
+            record = replace(self.records.get(identity), started=began, version=version, phase=Phase.LOADING, pid_before=pid)
+            self.records.update(record)
             claim = await self._claim()
             verdict = await sight.after(began, claim)
             # Through its master's socket HAProxy has said it already.

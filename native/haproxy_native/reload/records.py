@@ -125,6 +125,12 @@ class Records:
         open_ones = (self._records[number] for number in self._at_start if number in self._records)
         return [record for record in open_ones if record.status == IN_PROGRESS and not record.continued_in]
 
+    @property
+    def loading(self) -> list[Record]:
+        """The reloads that were at work when a former process ended, and are not over yet."""
+        open_ones = (self._records[number] for number in self._at_start if number in self._records)
+        return [record for record in open_ones if record.status == IN_PROGRESS and record.phase == Phase.LOADING]
+
     def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> Record:
         """A new id, in progress."""
         self._highest += 1

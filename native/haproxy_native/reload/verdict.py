@@ -85,10 +85,8 @@ class Trial:
         return None if look.at < self._seconds(look) else self._given_up(look)
 
     def _is_new(self, worker: Worker | None) -> bool:
-        if worker is None or self.before.worker:
-            return worker is not None and worker != self.before.worker
-        # Up to 2.6 HAProxy tells whole seconds.
-        return worker.started >= int(self.began)
+        # One that started earlier comes of an earlier reload.
+        return worker is not None and worker != self.before.worker and worker.may_have_started_after(self.began)
 
     def _unasked(self, look: Look) -> Verdict:
         if look.worker or not self.known:

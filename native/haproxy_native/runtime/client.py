@@ -42,6 +42,10 @@ class Worker:
     pid: int
     started: float
 
+    def may_have_started_after(self, moment: float) -> bool:
+        """False only where it certainly started before; up to 2.6 HAProxy tells whole seconds."""
+        return self.started >= (int(moment) if self.started.is_integer() else moment)
+
 
 class Runtime:
     """`connect` first. Without a socket every call raises RuntimeAbsent, after one attempt to find one again.

@@ -96,7 +96,7 @@ class SpoeFiles:
         """Checked without the lock. Raises Overtaken where the configuration was changed meanwhile, and what `create` raises."""
         around = self._around
         asked = await around.refuse_wrong(path, draft.path)
-        async with around.context.stored_lock, around.context.lock:
+        async with around.context.stored_lock, around.context.settled():
             if around.context.current.document is not asked or not is_free():
                 raise Overtaken
             reasons = around.reasons(path)

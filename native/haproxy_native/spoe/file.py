@@ -142,7 +142,7 @@ class SpoeFile:
         stamped, draft = await asyncio.to_thread(self._current.prepare, new, self._current.version + 1, False, name)
         try:
             asked = await self._around.refuse_wrong(self.path, draft.path)
-            async with context.stored_lock, context.lock:
+            async with context.stored_lock, context.settled():
                 if self._current.notice() or self._current.document is not before:
                     change.compare(self._current.version)
                     raise Overtaken
@@ -167,7 +167,7 @@ class SpoeFile:
         return Outcome(stamped.version, live=True, reasons=reasons)
 
     async def _remove(self) -> Outcome:
-        async with self._around.context.stored_lock, self._around.context.lock:
+        async with self._around.context.stored_lock, self._around.context.settled():
             await self._around.refuse_in_use(self.path)
             self._around.context.note_published(self.path)
             with self._around.directory.used():

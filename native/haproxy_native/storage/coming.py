@@ -49,7 +49,7 @@ async def previews(context: CommitContext, files: Sequence[Coming]) -> list[File
     """Raises BadRequest for content that its store does not take."""
     for each in files:
         await asyncio.to_thread(_check_content, each)
-    async with context.lock:
+    async with context.settled():
         await notice(context)
         return [await _preview(context, each) for each in files]
 

@@ -61,7 +61,7 @@ class Upload:
         """What a commit would make the worker do, without one. Raises what the content is refused for."""
         await self._flush()
         await asyncio.to_thread(self._check_content, self.path, self._draft.path)
-        async with context.lock:
+        async with context.settled():
             await notice(context)
             return await self._store.plan(context, self.path, self._draft.path)
 

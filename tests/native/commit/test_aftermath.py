@@ -18,8 +18,8 @@ def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
         async with running_engine(tmp_path, backups_number=5) as engine:
             await engine.write(adding("b"), version=1)
             await engine.write(adding("c"), version=2)
-            async with engine.loading() as loaded:
-                assert await aftermath.failed(engine.context, loaded) == 4
+            async with engine.loading():
+                assert await aftermath.failed(engine.context) == 4
             assert header.same_text(engine.document, engine.context.running.good())
             assert engine.raw().endswith(b"# mine\nglobal\n")
             assert engine.version() == 4
@@ -40,8 +40,8 @@ def test_what_cannot_be_put_back_leaves_no_draft(tmp_path: Path, monkeypatch, ca
                 raise error
 
             monkeypatch.setattr(engine.context.current, "install", install)
-            async with engine.loading() as loaded:
-                assert await aftermath.failed(engine.context, loaded) is None
+            async with engine.loading():
+                assert await aftermath.failed(engine.context) is None
             assert (engine.raw(), sorted(os.listdir(tmp_path))) == before
             assert engine.version() == 2
 
@@ -53,8 +53,8 @@ def test_nothing_to_go_back_to(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
-            async with engine.loading() as loaded:
-                assert await aftermath.failed(engine.context, loaded) is None
+            async with engine.loading():
+                assert await aftermath.failed(engine.context) is None
             assert engine.raw() == b"global\n"
 
     run(work())
@@ -68,10 +68,10 @@ def test_an_outsider_s_mending_is_not_undone(tmp_path: Path, noticed: bool) -> N
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             await engine.write(adding("b"), version=1)
-            async with engine.loading() as loaded:
+            async with engine.loading():
                 (tmp_path / "haproxy.cfg").write_text("global\n# mended\n")
                 assert not noticed or await engine.notice()
-                assert await aftermath.failed(engine.context, loaded) is None
+                assert await aftermath.failed(engine.context) is None
             assert engine.raw() == b"global\n# mended\n"
             assert engine.version() == 3
 
@@ -84,8 +84,8 @@ def test_a_success_makes_it_the_running_document(tmp_path: Path) -> None:
         async with running_engine(tmp_path) as engine:
             await engine.write(adding("b"), version=1)
             assert engine.running is None
-            async with engine.loading() as loaded:
-                await aftermath.succeeded(engine.context, loaded)
+            async with engine.loading():
+                await aftermath.succeeded(engine.context)
             assert engine.running is engine.document
             assert (tmp_path / "haproxy.cfg.lkg").read_bytes() == engine.raw()
 

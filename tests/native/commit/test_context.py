@@ -1,4 +1,4 @@
-"""While HAProxy reads the file, nobody changes it."""
+"""While HAProxy reads the file, what needs a reload waits."""
 
 import asyncio
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.native.engines import adding, run, running_engine
 
 
-def test_commits_wait_for_a_reload_at_work(tmp_path: Path) -> None:
+def test_a_change_that_needs_a_reload_waits_for_the_one_at_work(tmp_path: Path) -> None:
     async def work() -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:

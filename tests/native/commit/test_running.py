@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.commit.current import Current
+from haproxy_native.commit.loads import Loads
 from haproxy_native.commit.running import Running, started_after
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.file import ConfigFile, Seen
@@ -61,7 +62,7 @@ class Case:
         state_file = StateFile(self.directory / "engine.json")
         self.current = Current(DatedFile(self.file, self.directory), state_file)
         self.current.open()
-        running = Running(self.current, self.process, state_file, self.copy)
+        running = Running(self.current, self.process, state_file, self.copy, Loads(self.copy.parent / "loads", self.copy))
         asyncio.run(running.recall())
         return running
 
@@ -84,6 +85,21 @@ def test_a_worker_that_started_later_has_loaded_the_file(tmp_path: Path, worker:
     assert text_of(running) == (TEXT if known else None)
     assert bool(running.reasons()) is not known
     assert (tmp_path / "haproxy.cfg.lkg").read_text() == TEXT, "the file at the first start is assumed good"
+
+
+def test_a_worker_of_a_load_that_was_cut_off_has_loaded_its_text(tmp_path: Path) -> None:
+    """The file was changed after that worker had started, so that it has not read it."""
+    case = Case(tmp_path, 1000, Worker(HIDDEN, 1001))
+    case.recalled()
+    loaded = Document.parse(b"global\n# loaded\n")
+    began = Loads(tmp_path / "loads", case.copy).begin(loaded)
+    case.write("global\n# later\n", int(began) + 10)
+    case.process.who = Worker(HIDDEN + 1, began + 1)
+    running = case.recalled()
+    assert (text_of(running), running.missing and running.missing.text) == (loaded.text, loaded.text)
+    assert (tmp_path / "haproxy.cfg.lkg").read_text() == loaded.text
+    case.process.who = Worker(HIDDEN + 2, began + 20)
+    assert text_of(case.recalled()) == "global\n# later\n"
 
 
 def test_nothing_is_live_in_a_worker_that_does_not_answer(tmp_path: Path) -> None:

@@ -1,7 +1,10 @@
-"""Changes side by side: none waits while HAProxy checks the text of another, and none is between the commands of another."""
+"""Changes side by side: none waits for a check of another, a live one not for a reload either, and none is between
+the commands of another."""
 
 import asyncio
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -10,11 +13,13 @@ import pytest
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Event
-from haproxy_native.errors import Conflict, RuntimeRefused
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Conflict, ReloadFailed, RuntimeRefused
+from haproxy_native.reload.strategies import Outcome, Strategy
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from tests.haproxy.process import HAProxy
-from tests.native.engines import adding, run, running_engine, substituting
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import adding, run, running_engine, substituting, weight
 
 SECONDS = 30
 # Waits for the gate where the text speaks of a slow one, and counts the checks.
@@ -32,6 +37,21 @@ async def checks(place: Path, number: int) -> None:
     file = place / "checks"
     while not file.exists() or len(file.read_text()) < number:
         await asyncio.sleep(0.01)
+
+
+class Gate(Strategy):
+    """A strategy that begins when it may, and ends when it may."""
+
+    def __init__(self, inner: Strategy) -> None:
+        self._inner, self.begun, self.go, self.end = inner, asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.end.set()
+
+    async def run(self) -> Outcome:
+        self.begun.set()
+        await self.go.wait()
+        outcome = await self._inner.run()
+        await self.end.wait()
+        return outcome
 
 
 def test_who_is_overtaken_while_haproxy_checks_hears_it_at_once(tmp_path: Path) -> None:
@@ -128,5 +148,85 @@ def test_a_change_of_the_process_alone_does_not_wait_for_a_reload(tmp_path: Path
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine, asyncio.timeout(SECONDS), engine.loading():
             await change_process(engine.context, "map/a.map", lambda: asyncio.sleep(0))
+
+    run(work())
+
+
+@asynccontextmanager
+async def loading(engine: Engine) -> AsyncIterator[Gate]:
+    """A change whose reload has begun to read the file, and waits at the gate."""
+    gate = engine.reloads._strategy = Gate(engine.reloads._strategy)
+    await engine.write(adding("first"), version=engine.version())
+    waiting = asyncio.create_task(engine.reloads.force(()))
+    await gate.begun.wait()
+    yield gate
+    gate.go.set()
+    gate.end.set()
+    await asyncio.wait([waiting])
+    if not waiting.cancelled():
+        waiting.exception()
+
+
+@pytest.mark.parametrize("before_the_worker", [True, False])
+def test_what_is_live_while_haproxy_loads_is_live_in_the_new_worker(haproxy: HAProxy, before_the_worker: bool) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
+            former = (await engine.runtime.worker()).pid
+            async with loading(engine) as gate:
+                if not before_the_worker:
+                    gate.end.clear()
+                    gate.go.set()
+                    while (await engine.runtime.worker()).pid == former:
+                        await asyncio.sleep(0.01)
+                outcome = await engine.write(substituting("weight 10", "weight 77"), version=engine.version())
+                assert outcome.live or outcome.reload_id
+            if outcome.live:
+                assert weight(haproxy) == "77"
+                assert engine.context.running.is_current
+                assert engine.reloads.pending is None
+            else:
+                await engine.reloads.force(())
+            assert weight(haproxy) == "77"
+            assert "backend first" in haproxy.file.read_text()
+
+    run(work())
+
+
+def test_what_needs_a_reload_waits_for_the_one_at_work(haproxy: HAProxy) -> None:
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
+            async with loading(engine):
+                writing = asyncio.create_task(engine.amend(adding("second")))
+                live = await engine.amend(substituting("weight 10", "weight 77"))
+                assert (live.live, writing.done()) == (True, False)
+            outcome = await writing
+            assert engine.reloads.pending == outcome.reload_id
+            await engine.reloads.force(())
+            assert engine.reloads.records.get(outcome.reload_id).status == "succeeded"
+            assert {"first", "second"} <= set(haproxy.ask("show backend").split())
+            assert (weight(haproxy), engine.context.running.is_current) == ("77", True)
+
+    run(work())
+
+
+def test_a_refused_text_takes_nothing_live_with_it(haproxy: HAProxy) -> None:
+    """The port of the new frontend is taken: HAProxy checks the text, and cannot load it."""
+
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine, asyncio.timeout(SECONDS):
+            gate = engine.reloads._strategy = Gate(engine.reloads._strategy)
+            ring = f"log-forward more\n    bind 127.0.0.1:{free_port()}\n    log ring@nowhere local0\n"
+            await engine.push_raw(haproxy.file.read_bytes() + ring.encode(), version=engine.version())
+            waiting = asyncio.create_task(engine.reloads.force(()))
+            await gate.begun.wait()
+            assert (await engine.write(substituting("weight 10", "weight 77"), version=engine.version())).live
+            gate.go.set()
+            with pytest.raises(ReloadFailed):
+                await waiting
+            text = haproxy.file.read_text()
+            assert "weight 77" in text
+            assert "ring@nowhere" not in text
+            assert weight(haproxy) == "77"
+            assert engine.context.running.is_current
 
     run(work())

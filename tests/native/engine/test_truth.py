@@ -34,9 +34,9 @@ def test_an_edit_by_hand_while_haproxy_reads(haproxy: HAProxy) -> None:
 
     async def work() -> None:
         async with running_engine(haproxy.directory, haproxy) as engine:
-            async with engine.loading() as loaded:
+            async with engine.loading():
                 haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
-                await aftermath.succeeded(engine.context, loaded)
+                await aftermath.succeeded(engine.context)
             outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
             assert outcome.reload_id
             assert "while HAProxy read it" in outcome.reasons[0].why
@@ -84,8 +84,8 @@ def test_a_file_goes_back_though_proxies_are_bound_anew(tmp_path: Path) -> None:
         async with running_engine(tmp_path) as engine:
             moved = text.replace("backend free\n", "defaults other\nbackend free\n").encode()
             await engine.push_raw(moved, version=1)
-            async with engine.loading() as loaded:
-                assert await aftermath.failed(engine.context, loaded) == 3
+            async with engine.loading():
+                assert await aftermath.failed(engine.context) == 3
             assert body(tmp_path / "haproxy.cfg") == text
 
     run(work())

@@ -27,6 +27,7 @@ class Why:
     keyword: str = "balance"
     why: str = "HAProxy cannot change it live"
     file: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,188 @@
+"""Brings the process to a document that was committed: by runtime commands, or by the reasons for a reload. The caller holds the locks."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Change
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.events import ChangedLive
+from haproxy_native.commit.loads import Load
+from haproxy_native.commit.state_file import stamped_fingerprint
+from haproxy_native.editing import header
+from haproxy_native.editing.header import Stamped
+from haproxy_native.errors import BadRequest, RuntimeFailure, RuntimeRefused
+from haproxy_native.planning.ahead import ahead
+from haproxy_native.planning.outcome import Plan, Reason, reason_at
+from haproxy_native.runtime import actions, commands
+from haproxy_native.runtime.verification import prove
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+STOPPED = Reason("", 0, "", "HAProxy does not run")
+
+
+async def refuse_reload(context: CommitContext, new: Document) -> None:
+    """Raises BadRequest with the reason why only a reload can apply the document."""
+    await context.observe()
+    reasons = [STOPPED] if context.reloads.awaiting else context.running.reasons()
+    if context.running.document is not None and not reasons:
+        reasons = (await beside(_planned, context, context.running.document, new)).reasons
+    if reasons:
+        raise BadRequest(f"healthy_within is for changes without a reload, and this one needs one: {reasons[0]}")
+
+
+async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
+    """Applies the change to the process; returns the reasons where only a reload can."""
+    unchanged = await beside(header.same_text, before, new)
+    if change.skip_reload:
+        await _skip(context, change, stamped, new)
+        return []
+    if unchanged and change.transaction_id:
+        return [Reason("", 0, "", "a transaction without changes was committed")]
+    if unchanged and change.force_reload and context.pending:
+        return [Reason("", 0, "", "what was committed earlier waits for a reload")]
+    if unchanged:
+        _nothing_to_do(context, before, stamped)
+        return []
+    if change.whole and (drift := context.running.drift()):
+        return drift
+    return await _apply_live(context, stamped, before, may_wait=not change.force_reload, gated=change.gated)
+
+
+def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
+    if context.running.document is before and not context.running.doubt:
+        context.running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    elif context.pending is None:
+        context.state_file.set(pending="")
+
+
+async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool, gated: bool = False) -> list[Reason]:
+    """Runtime commands, or the reasons for a reload. `may_wait`: the change may be live although other changes wait for a reload."""
+    running = context.running
+    if context.reloads.awaiting:
+        return [STOPPED]
+    if reasons := running.reasons():
+        return reasons
+    assert running.document is not None
+    plan = await beside(_planned, context, running.document, stamped.document)
+    if plan.reasons:
+        return await _apply_ahead(context, stamped, before, plan.reasons) if context.has_unloaded and may_wait else list(plan.reasons)
+    if gated:
+        running.hold_back(plan.published)
+    if refused := await _send(context, plan.unpublished if gated else plan, stamped.document):
+        return refused
+    if context.load is None:
+        running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    else:
+        running.is_ahead(stamped.document)
+        await _want(context, context.load, before, stamped.document)
+    return []
+
+
+async def is_live(context: CommitContext, load: Load, change: Change, before: Document, new: Document) -> bool:
+    """True if the worker in service and the one that is being loaded can take a change without a reload."""
+    running = context.running
+    if context.current.document is not before:
+        # Overtaken, as the publication tells.
+        return True
+    if change.force_reload or change.skip_reload or change.whole or change.gated or running.document is None or running.reasons():
+        return False
+    if await beside(header.same_text, before, new) or await beside(ahead, load.wanted, before, new) is None:
+        return False
+    wanted = new if running.document is before else await beside(ahead, running.document, before, new)
+    plan = await beside(_planned, context, running.document, wanted) if wanted else None
+    return plan is not None and not plan.reasons
+
+
+async def _want(context: CommitContext, load: Load, before: Document, new: Document) -> None:
+    """A change was made live in the worker in service; the one that is being loaded has to do the same."""
+    wanted = await beside(ahead, load.wanted, before, new)
+    assert wanted is not None
+    load.wanted = wanted
+    await asyncio.to_thread(context.loads.want, load)
+
+
+async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason]:
+    """Makes live in the worker in service what was live in its predecessor; returns the reasons where only a reload can.
+
+    The caller holds the lock.
+    """
+    running = context.running
+    if reasons := running.reasons():
+        return reasons
+    assert running.document is not None
+    plan = await beside(_planned, context, running.document, wanted)
+    if plan.reasons or await _is_done(context, plan):
+        refused: Sequence[Reason] = plan.reasons
+    else:
+        refused = await _send(context, plan, wanted)
+    if not refused:
+        running.is_ahead(wanted)
+    return list(refused)
+
+
+async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> list[Reason]:
+    """Applies this change alone, while earlier ones wait for their reload; returns `reasons` where that cannot be done."""
+    running = context.running
+    assert running.document is not None
+    wanted = await beside(ahead, running.document, before, stamped.document)
+    plan = await beside(_planned, context, running.document, wanted) if wanted else None
+    if wanted is None or plan is None or plan.reasons:
+        return list(reasons)
+    if refused := await _send(context, plan, stamped.document):
+        return refused
+    running.is_ahead(wanted)
+    if context.load:
+        await _want(context, context.load, before, stamped.document)
+    return []
+
+
+async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:
+    """Sends the commands of a plan. After a failure the state of the worker is unknown, and the reasons for a reload are returned."""
+    try:
+        if plan.commands:
+            await commands.apply(context.runtime, plan.commands)
+            context.events.tell(ChangedLive([command.text for command in plan.commands]))
+    except RuntimeFailure as error:
+        context.running.is_in_doubt(f"a runtime command failed: {error}")
+        place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None
+        return [reason_at(document, *place, context.running.doubt)] if place else context.running.reasons()
+    return []
+
+
+def _planned(context: CommitContext, running: Document, new: Document) -> Plan:
+    """The plan; a reload where planning itself fails, since the file has been replaced already."""
+    try:
+        return context.plan(running, new, context.runtime.capabilities)
+    except Exception:
+        log.exception("no plan for version %d", context.current.version)
+        return Plan(reasons=[Reason("", 0, "", "the change of the process could not be planned")])
+
+
+async def _skip(context: CommitContext, change: Change, stamped: Stamped, new: Document) -> None:
+    """Sends the runtime actions that the client named, and nothing else. Raises RuntimeFailure."""
+    running = context.running
+    if context.pending is None:
+        context.state_file.set(pending="")
+    known = None if running.doubt else running.document
+    if change.actions:
+        plan = await beside(_planned, context, known, stamped.document) if known else None
+        running.is_in_doubt("runtime actions were sent along with a text that HAProxy has not loaded")
+        await actions.run(context.runtime, change.actions)
+        if plan and await _is_done(context, plan):
+            running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    elif known and header.same_text(known, new):
+        running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+
+
+async def _is_done(context: CommitContext, plan: Plan) -> bool:
+    """True if a re-read shows that the process already does what the plan would make it do."""
+    if plan.reasons or not all(command.check for command in plan.commands):
+        return False
+    try:
+        await prove(context.runtime, [(command.text, command.check) for command in plan.commands if command.check])
+    except RuntimeFailure:
+        return False
+    return True
