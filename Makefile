@@ -98,7 +98,7 @@ soak: dev haproxy ## what takes hours: 4,200 kills, odd files edited 3,900 times
 	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0 -o timeout=0
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
-	@HAPROXY_BIN=$$($(GET_HAPROXY)) exec $(BIN)/python -m demo
+	@HAPROXY_BIN=$$($(GET_HAPROXY) 3.4 2>/dev/null || $(GET_HAPROXY)) exec $(BIN)/python -m demo
 
 bench: dev ## every figure of bench/figures.toml; SERVERS="name=command ..." for others beside ours
 	$(BIN)/python -m bench $(SERVERS)

@@ -45,7 +45,7 @@ def _tour(text: str) -> str:
 
 def run(commands: list[str]) -> list[str]:
     """What the commands print, typed into one shell beside a demo of its own."""
-    environment = {**os.environ, "HAPROXY_BIN": binaries.newest(), "TMPDIR": "/tmp", "PATH": binaries.path_with_curl()}
+    environment = {**os.environ, "HAPROXY_BIN": binaries.exactly("3.4"), "TMPDIR": "/tmp", "PATH": binaries.path_with_curl()}
     with subprocess.Popen([sys.executable, "-m", "demo"], cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, text=True) as demo:
         try:
             script = _elsewhere(f"\necho '{BETWEEN}'\n".join(commands), demo)
