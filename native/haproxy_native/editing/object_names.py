@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from haproxy_native.errors import BadRequest
 
 _KIND = re.compile(r"[a-z][a-z0-9_-]*")
-_ENCODED = {"%": "%25", "/": "%2F", "*": "%2A"}
+_ENCODED = str.maketrans({"%": "%25", "/": "%2F", "*": "%2A"})
 _ESCAPED, _BARE = re.compile(rb"%([0-9A-Fa-f]{2})"), re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
@@ -22,7 +22,7 @@ def spelled(*parts: str | int) -> str:
 
 def encoded(name: str | int) -> str:
     """One segment."""
-    return "".join(_ENCODED.get(sign, sign) for sign in str(name))
+    return str(name).translate(_ENCODED)
 
 
 def decoded(segment: str) -> str:
