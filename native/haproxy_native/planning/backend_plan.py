@@ -3,10 +3,11 @@
 A backend that HAProxy would not add is recognised by its lines; whether it would delete one, HAProxy is asked.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from haproxy_native.editing.bindings import DEFAULTS, implicit_defaults, named_defaults
+from haproxy_native.editing.bindings import DEFAULTS, all_implicit, implicit_defaults, named_defaults
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fullconn import is_limited
@@ -21,6 +22,8 @@ from haproxy_native.text.document import Document
 from haproxy_native.text.section import CONDITIONALS, Section
 
 BACKEND = "backend"
+# Kinds of sections that share their names.
+NAMED_ALIKE = (BACKEND, "frontend", "listen", DEFAULTS)
 COUNT = "num_or_range"
 MODE, USUAL_MODE = "mode", "tcp"
 # Modes that `add backend` takes.
@@ -46,13 +49,38 @@ class BackendPlan:
         return self
 
 
-def added(running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
-    """A backend that is new in a document."""
+class Surroundings:
+    """What surrounds the sections of a document, read in one pass: the names of proxies and of defaults sections, and conditions."""
+
+    def __init__(self, document: Document) -> None:
+        self.names = Counter(each.name for each in document.sections if each.kind in NAMED_ALIKE)
+        self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
+        self._sources = {id(each): source for each, source in zip(document.sections, all_implicit(document), strict=True)}
+        self._guarded: set[int] = set()
+        depth = _depth(document.preamble.splitlines())
+        for each in document.sections:
+            if depth > 0:
+                self._guarded.add(id(each))
+            depth += _depth(line.text for line in each.lines) if any(map(each.text.__contains__, CONDITIONALS)) else 0
+
+    def is_conditional(self, section: Section) -> bool:
+        """Whether it begins inside a condition that is open above it."""
+        return id(section) in self._guarded
+
+    def source(self, section: Section) -> str:
+        """The name of the defaults section that it inherits from; empty where there is none."""
+        return named_defaults(section) or self._sources.get(id(section)) or ""
+
+
+def added(
+    running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings
+) -> BackendPlan:
+    """A backend that is new in a document, of which `around` are the surroundings."""
     result = BackendPlan()
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy adds no backend in the running process", NEWER)
-    source = named_defaults(section) or implicit_defaults(new, section) or ""
-    if why := _unusable(running, new, section, source):
+    source = around.source(section)
+    if why := _unusable(running, new, section, around):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
     others = _others(section, servers)
     taken = [(place, words) for place, words in others if words[0] in capabilities.backend_keywords and len(words) == 2]
@@ -96,8 +124,9 @@ def _with_servers(result: BackendPlan, add: Command, new: Document, section: Sec
     return result
 
 
-def _unusable(running: Document, new: Document, section: Section, source: str) -> str:
+def _unusable(running: Document, new: Document, section: Section, around: Surroundings) -> str:
     """Why the section cannot be added from its defaults section, whatever its own lines say."""
+    source = around.source(section)
     loaded = running.find(DEFAULTS, source) if source else None
     if not source:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
@@ -105,28 +134,15 @@ def _unusable(running: Document, new: Document, section: Section, source: str) -
         return f"defaults {source} is not loaded"
     if not loaded.name:
         return "HAProxy adds a backend only from a named defaults section, and the one above it has no name"
-    if len([name for name, _ in new.of_kind(DEFAULTS) if name == source]) > 1:
+    if around.defaults[source] > 1:
         return f"two defaults sections have the name {source}"
-    if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or is_conditional(new, section):
+    if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or around.is_conditional(section):
         return "it, or what it inherits, stands under a condition"
-    if any(other.name == section.name and other is not section for other in new.sections if other.kind in (*_NAMED_ALIKE, BACKEND)):
+    if around.names[section.name] > 1:
         return "another section has its name"
     if _is_purged(running, source):
         return f"{PURGE} lets HAProxy forget defaults {source}, which no section of the file inherits from"
     return ""
-
-
-_NAMED_ALIKE = ("frontend", "listen", DEFAULTS)
-
-
-def is_conditional(document: Document, section: Section) -> bool:
-    """Whether a section begins inside a condition that is open above it."""
-    depth = _depth(document.preamble.splitlines())
-    for other in document.sections:
-        if other is section:
-            break
-        depth += _depth(line.text for line in other.lines) if any(map(other.text.__contains__, CONDITIONALS)) else 0
-    return depth > 0
 
 
 def _depth(lines: Iterable[str]) -> int:
@@ -162,13 +178,13 @@ def _mode(above: Iterable[Section]) -> str | None:
 
 
 def deleted(
-    running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities, named: Callable[[str], str]
+    running: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings, named: Callable[[str], str]
 ) -> BackendPlan:
-    """A backend of the running process that a document does not have any more; `named` says what else refers to its name."""
+    """A backend of the running document, of which `around` are the surroundings, that is gone; `named` says what else names it."""
     result = BackendPlan()
     if not capabilities.deletes_backends:
         return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process", NEWER)
-    if has_conditionals(section) or is_conditional(running, section):
+    if has_conditionals(section) or around.is_conditional(section):
         return result.because(0, "the section is gone, and it stood under a condition")
     found = servers.of(running, section)
     if found is None:

@@ -13,7 +13,7 @@ from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning import backend_plan
 from haproxy_native.planning.backend_names import naming
-from haproxy_native.planning.backend_plan import BackendPlan
+from haproxy_native.planning.backend_plan import BackendPlan, Surroundings
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
@@ -74,7 +74,8 @@ class _Planner:
             self.result.reasons.append(Reason("", 1, "", "text before the first section changed"))
         before, after = sections_of(self.running), sections_of(self.new)
         going, coming = only_in(before, after), only_in(after, before)
-        corresponding = pairs([each for each in before if each not in going], [each for each in after if each not in coming])
+        moving = set(map(id, (*going, *coming)))
+        corresponding = pairs(*([each for each in sections if id(each) not in moving] for sections in (before, after)))
         if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
@@ -87,12 +88,16 @@ class _Planner:
     def _backends(self, coming: Sequence[Section], going: Sequence[Section]) -> None:
         """New ones are published when all others are gone: until then everything can be taken back."""
         published = []
+        if not (coming or going):
+            return
+        around, before = Surroundings(self.new), Surroundings(self.running)
         for section in coming:
-            said = backend_plan.added(self.running, self.new, section, self.servers, self.capabilities)
+            said = backend_plan.added(self.running, self.new, section, self.servers, self.capabilities, around)
             self._take(section, said)
             published += said.published
         for section in going:
-            self._take(section, backend_plan.deleted(self.running, self.new, section, self.servers, self.capabilities, self._naming))
+            said = backend_plan.deleted(self.running, section, self.servers, self.capabilities, before, self._naming)
+            self._take(section, said)
         self.result.commands += published
 
     def _naming(self, name: str) -> str:

@@ -153,9 +153,9 @@ class Runtime:
     async def worker_pid(self) -> int:
         return (await self.worker()).pid
 
-    async def servers(self, backend: str) -> list[ServerState]:
-        """Raises RuntimeRefused where the worker has no such backend."""
-        return server_states(await self.read(f"show servers state {argument(backend)}", r"1\n"))
+    async def servers(self, backend: str = "") -> list[ServerState]:
+        """Those of a backend, or all. Raises RuntimeRefused where the worker has no such backend."""
+        return server_states(await self.read(f"show servers state {argument(backend)}" if backend else "show servers state", r"1\n"))
 
     async def refresh(self) -> Capabilities:
         """After a reload: chooses the socket again, the master's first, and reads anew what the worker in service can do."""

@@ -4,16 +4,18 @@ A builder gives the command, or the commands in their order, of one change; `app
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from haproxy_native.errors import BadValue, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime import values
 from haproxy_native.runtime.argument import argument
-from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.values import MOST, number
-from haproxy_native.runtime.verification import Check, Gone, Limit, Shows, prove
+from haproxy_native.runtime.verification import BackendIs, Check, Gone, Limit, Shows, prove
 
 STATES = ("ready", "drain", "maint")
 # A server in maintenance still finishes what it has begun.
@@ -176,13 +178,40 @@ async def apply(runtime: Runtime, commands: Sequence[Command]) -> None:
     when those before it that can be taken back have been; RuntimeAbsent when no socket answers."""
     done: list[Command] = []
     try:
-        for command in commands:
-            await command.carry_out(runtime)
-            done.append(command)
+        for some in _batches(runtime, commands):
+            await _carry_out(runtime, some, done)
         await prove(runtime, [(command.text, command.check) for command in commands if command.check])
     except RuntimeRefused:
         await _undo(runtime, done)
         raise
+
+
+def _batches(runtime: Runtime, commands: Sequence[Command]) -> Iterator[list[Command]]:
+    """Many plain commands are sent together where a master relays them over one connection, publications when all else is done."""
+    together = len(commands) > MANY and runtime.capabilities.relays
+    for key, some in itertools.groupby(commands, lambda each: together and _kind(each)):
+        commanded = list(some)
+        yield from [commanded] if key else ([each] for each in commanded)
+
+
+def _kind(command: Command) -> str:
+    """Commands of one kind that stand together may be sent together; none for those that wait or delete."""
+    if type(command) is not Command or command.patience or command.text.startswith("del "):
+        return ""
+    return "publication" if isinstance(command.check, BackendIs) and command.check.published else "plain"
+
+
+async def _carry_out(runtime: Runtime, some: Sequence[Command], done: list[Command]) -> None:
+    """Adds to `done` what was carried out, of several sent together also what stands behind a refusal. Raises as `Command.carry_out`."""
+    if len(some) == 1:
+        await some[0].carry_out(runtime)
+        done.append(some[0])
+        return
+    found = [answers.refusal(answer) for answer in await runtime.each([command.text for command in some])]
+    done += [command for command, refusal in zip(some, found, strict=True) if refusal is None]
+    for command, refusal in zip(some, found, strict=True):
+        if refusal is not None:
+            raise RuntimeRefused(refusal, command.text)
 
 
 async def _undo(runtime: Runtime, done: Iterable[Command]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from haproxy_native.errors import RuntimeUnseen
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
-from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.client import MANY, Runtime
 from haproxy_native.runtime.server_state import ServerState
 
 FRONTENDS, BACKENDS, SERVERS = 1, 2, 4
@@ -95,10 +95,21 @@ async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, Ba
 
 
 async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]]) -> None:
-    rows = {backend: {row.name: row for row in await runtime.servers(backend)} for backend in {key[0] for key in servers}}
+    rows = await _rows(runtime, {backend for backend, _ in servers})
     for (backend, server), expected in servers.items():
         for command, problem in _problems(f"{backend}/{server}", rows[backend].get(server), expected):
             raise RuntimeUnseen(f"HAProxy accepted it, but {problem}", command)
+
+
+async def _rows(runtime: Runtime, backends: set[str]) -> dict[str, dict[str, ServerState]]:
+    """The servers of each; of many backends by one look at all."""
+    if len(backends) <= MANY:
+        return {backend: {row.name: row for row in await runtime.servers(backend)} for backend in backends}
+    found: dict[str, dict[str, ServerState]] = {backend: {} for backend in backends}
+    for row in await runtime.servers():
+        if row.backend_name in found:
+            found[row.backend_name][row.name] = row
+    return found
 
 
 def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:

@@ -125,6 +125,23 @@ def test_what_was_done_is_taken_back(haproxy: HAProxy) -> None:
     assert shown(haproxy) == before
 
 
+def test_many_are_sent_together_and_taken_back_together(haproxy: HAProxy) -> None:
+    """What stands behind a refusal is taken back, too, and nothing of it was ever published."""
+    before = shown(haproxy)
+    many = [
+        command
+        for number in range(60)
+        for command in (backends.add(f"n{number}", "base"), *commands.add_server(f"n{number}", "s", ("127.0.0.1:3", "check"), check=True))
+    ]
+    publish = [backends.publish(f"n{number}") for number in range(60)]
+    with pytest.raises(RuntimeRefused, match="already used"):
+        applied(haproxy, *many[:40], backends.add("web", "base"), *many[40:], *publish)
+    assert shown(haproxy) == before
+    assert "publish" not in haproxy.log.read_text().replace("unpublish", "")
+    assert len(applied(haproxy, *many, *publish)) == len({*haproxy.ask("show backend").split()[2:]}) == 65
+    assert status(haproxy, "n59") == "UP"
+
+
 def test_a_backend_that_is_not_what_it_should_be_is_noticed(haproxy: HAProxy) -> None:
     for check, text in ((BackendIs("other", False), "is published, not unpublished"), (BackendIs("other", None), "is published, not gone")):
         with pytest.raises(RuntimeUnseen, match=text):
