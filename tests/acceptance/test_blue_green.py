@@ -1,4 +1,4 @@
-"""Blue and green under traffic on HAProxy 3.4: a backend comes, takes over step by step, and the old one goes. No reload, no failed request."""
+"""Blue and green under traffic (HAProxy 3.4): a backend comes, takes over in steps, and the old one goes. No reload, no failed request."""
 
 from collections import Counter
 from collections.abc import Iterator

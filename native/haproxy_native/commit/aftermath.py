@@ -34,6 +34,9 @@ def settle(context: CommitContext) -> None:
 
 async def succeeded(context: CommitContext) -> None:
     """The new worker runs the loaded text. Its sockets and capabilities are asked for again."""
+    if context.on_worker:
+        with suppress(RuntimeFailure):
+            await context.on_worker()
     assert context.load
     load, context.load = context.load, None
     running = context.running

@@ -39,6 +39,8 @@ class CommitContext:
 
     `journal` is awaited after each commit and before it is answered; what it raises is raised instead of the answer.
 
+    `on_worker` is awaited after each reload, as soon as the new worker answers, with both locks held.
+
     `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
     the last committed text that HAProxy accepted.
     """
@@ -55,6 +57,7 @@ class CommitContext:
     ledger: Ledger
     events: Events = field(default_factory=Events)
     journal: Callable[[Committed], Awaitable[None]] | None = None
+    on_worker: Callable[[], Awaitable[None]] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     process_lock: asyncio.Lock = field(default_factory=asyncio.Lock)

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import Self
@@ -14,17 +14,20 @@ from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Missing, NoParent, NotFound, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import Missing, NoParent, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.overrides.ledger import ADDRESS, MEMBERS, PORT, STATE, WEIGHT, Override, OverrideLedger, ended
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.request_context import author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.responses import refusal
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState, server_states
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.5
+# In every refusal of a server or backend that the worker has not.
+NO_SUCH = "No such"
 READY, MAINTENANCE = "ready", "maint"
 # Collections whose sections have servers.
 HOLDERS = ("backends", "listens")
@@ -40,6 +43,7 @@ class Overrides:
         self._texts: list[Committed | Edited] = []
         self._watching = Background("keeping what was changed in the process")
         engine.context.events.listen(self._heard)
+        engine.context.on_worker = self.renew
 
     async def __aenter__(self) -> Self:
         self._watching.begin(self._watch())
@@ -120,33 +124,60 @@ class Overrides:
         touched = [effect for event in texts for effect in self._effects(event)]
         self._ledger.forget(ended(self._ledger.all(), touched))
         known = self._engine.context.state_file.value
-        is_new = known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker
-        if is_new:
-            await self._make(self._ledger.all(), in_new=True)
+        if known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker:
+            async with self._engine.context.process_lock:
+                await self.renew()
         elif touched:
             objects = {effect.object for effect in touched}
-            await self._make([each for each in self._ledger.all() if each.object in objects])
+            async with self._engine.context.process_lock:
+                await self._make([each for each in self._ledger.all() if each.object in objects])
+
+    async def renew(self) -> None:
+        """Makes all of them again in the worker in service, where it is another than before. The caller holds the lock of the process."""
+        runtime = self._engine.runtime
+        await self._make(self._ledger.all())
+        worker = await runtime.worker()
+        if _identity(worker) == self._ledger.worker:
+            return
+        # The first commands may have gone to the worker before.
+        await self._make(self._ledger.all())
+        if await runtime.worker() == worker:
+            self._ledger.is_applied(_identity(worker))
 
     def _effects(self, event: Committed | Edited) -> Iterable[Effect]:
         return event.effects if isinstance(event, Committed) else effects(self._editor, *event.texts)
 
-    async def _make(self, wanted: Iterable[Override], *, in_new: bool = False) -> None:
-        context = self._engine.context
-        async with context.process_lock:
-            worker = await context.runtime.worker()
-            for object_ in dict.fromkeys(each.object for each in wanted):
-                known = self._ledger.of(object_)
-                state = await self._state(object_)
-                if state is None:
-                    log.info("%s is gone, and with it what was changed of it in the process", object_)
-                    self._ledger.forget(known)
-                    continue
-                try:
-                    await self._send(state, {each.member: each.value for each in known})
-                except RuntimeRefused as error:
-                    log.warning("%s: what was changed in the process cannot be made again: %s", object_, error)
-            if in_new and await context.runtime.worker() == worker:
-                self._ledger.is_applied(_identity(worker))
+    async def _make(self, wanted: Sequence[Override]) -> None:
+        """All at once, whatever is set already. What is of a server that is gone is forgotten. The caller holds the lock."""
+        made = [(each, command.text) for each in wanted if (command := await self._command(each))]
+        for (override, _), answer in zip(made, await self._answers([text for _, text in made]), strict=True):
+            if (refused := refusal(answer)) is None:
+                continue
+            log.warning("%s: %s cannot be set to %s again: %s", override.object, override.member, override.value, refused)
+            if NO_SUCH in refused:
+                self._ledger.forget([override])
+
+    async def _answers(self, texts: Sequence[str]) -> list[str]:
+        runtime = self._engine.runtime
+        if not texts:
+            return []
+        try:
+            return await runtime.each(texts)
+        except RuntimeAbsent:
+            # 2.6 does not end every refusal, so that answers to many commands cannot be told apart.
+            return [await runtime.send(text) for text in texts]
+
+    async def _command(self, override: Override) -> Command | None:
+        """None for an address whose server is gone."""
+        _, backend, _, name = object_names.parsed(override.object)
+        if override.member == STATE:
+            return commands.state(backend, name, override.value)
+        if override.member == WEIGHT:
+            return commands.weight(backend, name, override.value)
+        if state := await self._state(override.object):
+            return next(iter(_commands(state, {override.member: override.value})), None)
+        self._ledger.forget([override])
+        return None
 
     async def _send(self, now: ServerState, wanted: dict[str, object]) -> None:
         """What differs, as one change. Raises RuntimeRefused."""

@@ -35,8 +35,12 @@ def test_drained_counted_put_back(haproxy: HAProxy, tmp_path: Path) -> None:
             assert watch.sessions == {OBJECT: 0, "backend/app/server/gone": 0}
             assert watch.running.now.progress["before"] == {OBJECT: "ready"}
             await reload(engine)
+            assert state() == "8", "kept over the reload"
+            haproxy.ask("set server app/s1 state ready")
+            engine.context.on_worker = None
+            await reload(engine)
             assert state() == "0"
-            assert await watch.is_idle() and state() == "8", "again, in the new worker"
+            assert await watch.is_idle() and state() == "8", "again, in a new worker"
             await watch.set_all(MAINTENANCE)
             assert state() == "1"
             await watch.restore()
