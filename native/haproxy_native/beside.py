@@ -1,12 +1,16 @@
 """Runs long computations in threads, so that the event loop serves other requests meanwhile.
 
-A thread hands the interpreter on after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces.
+A thread hands the interpreter on after SWITCH_SECONDS, but never within one call of C code: such work is done in pieces. Nor within a
+collection of garbage, which takes long among the objects that such a computation makes: none begins while one is under way.
 """
 
 import asyncio
+import contextlib
 import contextvars
+import gc
 import os
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -25,8 +29,8 @@ _threads = ThreadPoolExecutor(THREADS, "beside")
 
 def _anew() -> None:
     """In a forked process, which has none of the threads."""
-    global _threads
-    _threads = ThreadPoolExecutor(THREADS, "beside")
+    global _threads, _uncollected
+    _threads, _uncollected = ThreadPoolExecutor(THREADS, "beside"), _Uncollected()
 
 
 os.register_at_fork(after_in_child=_anew)
@@ -37,9 +41,32 @@ def hand_on_often() -> None:
     sys.setswitchinterval(SWITCH_SECONDS)
 
 
+class _Uncollected(contextlib.ContextDecorator):
+    """No garbage is collected while any thread has entered it."""
+
+    def __init__(self) -> None:
+        self._lock, self._entered, self._was_enabled = threading.Lock(), 0, False
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._entered:
+                self._was_enabled = gc.isenabled()
+                gc.disable()
+            self._entered += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._entered -= 1
+            if not self._entered and self._was_enabled:
+                gc.enable()
+
+
+_uncollected = _Uncollected()
+
+
 async def beside(work: Callable[Given, Result], *given: Given.args, **named: Given.kwargs) -> Result:
     """The result of a function that is run in a thread; raises what it raises. Once begun it goes on to its end."""
-    call = partial(contextvars.copy_context().run, partial(work, *given, **named))
+    call = partial(contextvars.copy_context().run, _uncollected(partial(work, *given, **named)))
     return await asyncio.get_running_loop().run_in_executor(_threads, call)
 
 

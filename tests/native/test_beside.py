@@ -1,6 +1,7 @@
 """Long computations in threads: the loop goes on meanwhile, and what they raise arrives."""
 
 import asyncio
+import gc
 import os
 import threading
 from contextvars import ContextVar
@@ -48,3 +49,25 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
     if not pid:
         os._exit(asyncio.run(asyncio.wait_for(beside(int, "7"), 30)))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+
+
+def test_no_garbage_is_collected_meanwhile() -> None:
+    """A collection would hold the interpreter for as long as it takes."""
+
+    async def work() -> list[bool]:
+        done = threading.Event()
+        first = asyncio.create_task(beside(lambda: done.wait(30) and gc.isenabled()))
+        second = await beside(gc.isenabled)
+        between = gc.isenabled()
+        done.set()
+        return [second, between, await first]
+
+    assert gc.isenabled()
+    assert asyncio.run(work()) == [False, False, False]
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        asyncio.run(beside(int))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
