@@ -23,6 +23,8 @@ from haproxy_native.workers.workers import BACKENDS, Workers
 
 # Of `show stat`: what a backend was given, which in mode http are requests.
 _COLUMN = "stot"
+# Of the names of their files.
+PREFIX = "split_"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,14 @@ class Splits:
     def __init__(self, engine: Engine, editor: Editor, workers: Workers) -> None:
         self._engine, self._editor, self._workers = engine, editor, workers
         self._one_at_a_time = asyncio.Lock()
+
+    async def all(self) -> list[SplitStatus]:
+        """By name; empty where no directory for maps is configured."""
+        found = []
+        for path in sorted(await asyncio.to_thread(self._files)):
+            with suppress(NotFound):
+                found.append(await self.status(path.stem.removeprefix(PREFIX)))
+        return found
 
     async def status(self, name: str) -> SplitStatus:
         """Raises NotFound."""
@@ -157,8 +167,13 @@ class Splits:
         except OSError:
             return ""
 
+    def _files(self) -> list[Path]:
+        with suppress(NotFound):
+            return list(self._maps.directory.glob(f"{PREFIX}*.map"))
+        return []
+
     def _path(self, name: str) -> Path:
-        return self._maps.directory / f"split_{name}.map"
+        return self._maps.directory / f"{PREFIX}{name}.map"
 
     @property
     def _maps(self) -> MapStore:

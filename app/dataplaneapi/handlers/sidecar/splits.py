@@ -10,6 +10,10 @@ from haproxy_native.splits.rules import LinesMissing
 from haproxy_native.splits.splits import SplitStatus
 
 
+async def read_list(call: ReadCall) -> Response:
+    return json_response(200, [as_dict(each) for each in await call.services.splits.all()])
+
+
 async def read(call: ReadCall) -> Response:
     return json_response(200, as_dict(await call.services.splits.status(call.get("name"))))
 

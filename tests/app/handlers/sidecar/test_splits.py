@@ -7,6 +7,7 @@ PATH = "/v3/sidecar/splits/canary"
 
 def test_a_split(beside: Beside) -> None:
     client = beside.client
+    assert client.get("/v3/sidecar/splits").json == []
     body = {"by": "random", "weights": {"app": 3, "empty": 1}}
     refused = client.put(PATH, body)
     assert refused.status == 409 and refused.json["plan"]["lines"][0].startswith("use_backend %[rand(100),map_int(")
@@ -14,6 +15,7 @@ def test_a_split(beside: Beside) -> None:
     assert answer.status == 202 and answer.headers["Reload-Id"], answer.body
     shown = client.get(PATH).json
     assert shown["shares"] == {"app": 75, "empty": 25} and shown["used_by"] == ["web"] and shown["since"].endswith("Z")
+    assert client.get("/v3/sidecar/splits").json == [shown]
     assert client.delete(PATH).status in (202, 204) and client.get(PATH).status == 404
 
 
