@@ -88,14 +88,14 @@ class Stage:
                 self.web.release.set()
 
 
-def staged(version: str, directory: Path) -> Iterator[Stage]:
+def staged(version: str, directory: Path, **settings: Any) -> Iterator[Stage]:
     maps = directory / "maps_dir"
     maps.mkdir()
     (maps / "routes.map").write_text("/first app\n")
     with Web("one", "two") as web:
         site = free_port()
         config = CONFIG.format(site=site, maps=maps, **web.ports)
-        with HAProxy(directory, config, binary=binaries.exactly(version)) as haproxy, Quick(haproxy) as sidecar:
+        with HAProxy(directory, config, binary=binaries.exactly(version)) as haproxy, Quick(haproxy, **settings) as sidecar:
             yield Stage(sidecar, web, site)
 
 
@@ -257,6 +257,30 @@ def test_what_haproxy_refuses_is_taken_back(stage: Stage) -> None:
     reason = stage.why(answer)
     assert (reason["section"], reason["keyword"]) == ("backend fixed", "server")
     assert "non dynamic load balancing" in reason["reason"]
+
+
+def test_one_that_meets_a_change_that_waits_for_its_reload(tmp_path: Path) -> None:
+    """It comes and goes at once; the reload, when it is made, has the file."""
+    for stage in staged("3.4", tmp_path, delay=3_600_000):
+        worker = stage.sidecar.haproxy.worker_pid()
+        text = stage.sidecar.get("raw").text.replace("balance leastconn", "balance source")
+        answer = stage.sidecar.post("raw", text, version=stage.sidecar.version())
+        assert answer.status_code == 202
+        for name in ("shop", "stays"):
+            answer = stage.add(name)
+            assert is_live(answer), answer.text
+            assert stage.asked(f"/{name}/x") == "two"
+        answer = stage.delete("shop")
+        assert is_live(answer), answer.text
+        assert stage.running() == {"app", "filed", "stays"}
+        assert stage.sidecar.haproxy.worker_pid() == worker
+        own = stage.add("own", stick_table={"type": "ip", "size": 1024})
+        assert own.status_code == 202
+        assert stage.delete("own").status_code == 202, "what waits is not in the process"
+        stage.sidecar.post("backends", {"name": "last"}, version=stage.sidecar.version(), force_reload=True)
+        assert stage.sidecar.haproxy.worker_pid() != worker
+        assert stage.running() == {"app", "filed", "stays", "last"}
+        assert stage.asked("/stays/x") == "two"
 
 
 @pytest.mark.parametrize("version", binaries.WANTED)

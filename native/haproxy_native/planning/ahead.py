@@ -1,20 +1,72 @@
 """A change that HAProxy can take now although an earlier one waits for a reload. Pure."""
 
-from haproxy_native.planning.plan import loose_directives, meaning
-from haproxy_native.planning.section_order import keys_of, sections_of
+from collections.abc import Sequence
+
+from haproxy_native.planning.backend_plan import Surroundings
+from haproxy_native.planning.plan import loose_directives, meaning, only_in
+from haproxy_native.planning.section_order import key_of, sections_of
+from haproxy_native.planning.servers import ancestors
 from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
 
 
 def ahead(running: Document, before: Document, new: Document) -> Document | None:
-    """The running document with only what tells `new` from `before`; None where that touches what waits."""
-    if keys_of(before) != keys_of(new) or loose_directives(before) != loose_directives(new):
+    """The running document with only what distinguishes `new` from `before`; None where that touches what waits."""
+    old, latest = sections_of(before), sections_of(new)
+    going, coming = only_in(old, latest), only_in(latest, old)
+    kept, became = _without(old, going), _without(latest, coming)
+    if list(map(key_of, kept)) != list(map(key_of, became)) or loose_directives(before) != loose_directives(new):
         return None
-    result = running
-    for old, section in zip(sections_of(before), sections_of(new), strict=True):
-        if old is section or old.text == section.text:
+    changes = [(was, [now]) for was, now in zip(kept, became, strict=True) if was is not now and was.text != now.text]
+    replaced: dict[int, list[Section]] = {}
+    for was, instead in [*changes, *((section, []) for section in going)]:
+        there = running.find(was.kind, was.name)
+        waits = there is None or meaning(there) != meaning(was)
+        if waits and instead and meaning(was) == meaning(instead[0]):
+            # Another layout, as of the blank line before a section that comes behind it, asks nothing of the process.
             continue
-        there = result.find(section.kind, section.name)
-        if there is None or meaning(there) != meaning(old):
+        if there is None or waits or id(there) in replaced:
             return None
-        result = result.replace(there, section)
+        replaced[id(there)] = instead
+    if replaced:
+        left = (each for there in running.sections for each in replaced.get(id(there), [there]))
+        running = Document(running.preamble, left, running.leads)
+    return _with_backends(running, new, coming) if coming else running
+
+
+def _with_backends(running: Document, new: Document, coming: Sequence[Section]) -> Document | None:
+    """With each behind the section that it follows in `new`; None where it would not inherit there what it inherits in `new`."""
+    added = set(map(id, coming))
+    behind: dict[int, list[Section]] = {}
+    last = None
+    for section in sections_of(new):
+        there = running.find(section.kind, section.name)
+        if id(section) not in added:
+            last = there or last
+        elif there or last is None or last.file != section.file:
+            return None
+        else:
+            behind.setdefault(id(last), []).append(section)
+    placed = [each for there in running.sections for each in _ended(there, behind.get(id(there), ()))]
+    result = Document(running.preamble, placed, running.leads)
+    around, around_new = Surroundings(result), Surroundings(new)
+    for section in coming:
+        found = result.find(section.kind, section.name)
+        assert found
+        if around.is_conditional(found) or around_new.is_conditional(section):
+            return None
+        if list(map(meaning, ancestors(result, found))) != list(map(meaning, ancestors(new, section))):
+            return None
     return result
+
+
+def _ended(section: Section, followers: Sequence[Section]) -> list[Section]:
+    """The section and those that follow it, each with a line end behind its last line."""
+    if not followers:
+        return [section]
+    return [each if each.text.endswith("\n") else each.with_text(each.text + each.newline) for each in (section, *followers)]
+
+
+def _without(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
+    left_out = set(map(id, others))
+    return [section for section in sections if id(section) not in left_out]
