@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from tests.acceptance import test_live_backends
-from tests.acceptance.quick import is_live
+from tests.acceptance.quick import SERVICES, is_live
 from tests.acceptance.test_live_backends import Stage, staged
 from tests.haproxy.process import free_port
 
@@ -82,6 +82,13 @@ def test_in_a_transaction_and_a_raw_push(steady: Stage) -> None:
     body = {"name": "t", "servers": {"dead": dead()}}
     assert steady.sidecar.post("backends", body, transaction_id=transaction, full_section=True).status_code == 202
     assert steady.sidecar.commit(transaction, healthy_within="300ms").status_code == 409
+    failed = f"{SERVICES}/transactions/{transaction}"
+    assert steady.sidecar.get(failed).json() == {"id": transaction, "status": "failed"}
+    assert transaction in [each["id"] for each in steady.sidecar.get(f"{SERVICES}/transactions", status="failed").json()]
+    assert "backend t" in steady.sidecar.get("raw", transaction_id=transaction).text
+    again = steady.sidecar.commit(transaction)
+    assert (again.status_code, "is failed" in again.json()["message"]) == (406, True), again.text
+    assert steady.sidecar.delete(failed).status_code == 204
     text = steady.sidecar.get("raw").text
     pushed = f"{text}\nbackend t from base\n    server two 127.0.0.1:PORT check\n"
     answer = steady.sidecar.post("raw", pushed.replace("PORT", str(free_port())), version=steady.sidecar.version(), healthy_within="300ms")

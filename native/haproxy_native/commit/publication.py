@@ -29,7 +29,8 @@ async def commit_when_healthy(context: CommitContext, change: Change, seconds: f
     """Commits at once, and returns when the new backends are published, without the lock in between. Waits at most `seconds`; None
     commits as usual.
 
-    Raises what `commit` does, BadRequest where the change needs a reload, and Unhealthy with the change taken back.
+    Raises what `commit` does, BadRequest where the change needs a reload, and Unhealthy with the change taken back and its
+    transaction failed.
     """
     if seconds is None:
         return await commit(context, change)
@@ -52,6 +53,8 @@ async def _commit_when_healthy(context: CommitContext, change: Change, seconds: 
         await _wait(context, names, seconds)
     except Unhealthy as error:
         await _take_back(context, *edited[0], error)
+        if change.transaction_id:
+            await _fail(context, change.transaction_id, edited[0][1], outcome.former)
         raise
     except Conflict:
         context.running.is_published(names)
@@ -100,6 +103,12 @@ async def _take_back(context: CommitContext, before: Document, new: Document, wh
     except Conflict as conflict:
         await _publish(context, names)
         raise Unhealthy(f"{why.detail}; that could not be, and it is published as it is: {conflict.detail}") from conflict
+
+
+async def _fail(context: CommitContext, transaction_id: str, document: Document, base: int) -> None:
+    """Lists the transaction as failed, with its text, as one that HAProxy refused."""
+    text = await beside(context.current.stamp, document, base, banner=context.current.banner)
+    context.transactions.fail(transaction_id, text.data)
 
 
 async def _publish(context: CommitContext, names: Sequence[str]) -> None:
