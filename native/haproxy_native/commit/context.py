@@ -23,7 +23,7 @@ from haproxy_native.planning.plan import Plan
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.capabilities import Capabilities
-from haproxy_native.runtime.client import Runtime
+from haproxy_native.runtime.client import Runtime, Worker
 from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
@@ -104,9 +104,22 @@ class CommitContext:
         return self.pending is not None or self.load is not None
 
     async def observe(self) -> None:
-        """Asks for the worker in service; while HAProxy loads a text the reload does so when it is over."""
+        """Asks for the worker in service; while HAProxy loads a text the reload does so when it is over.
+
+        Where that worker does what the file says, it ends a reload that waits for HAProxy's start: a later change must not share its id.
+        """
         if self.load is None:
             await self.running.observe()
+            self._end_awaited()
+
+    def _end_awaited(self) -> None:
+        if self.reloads.awaiting is None or not self.running.answers:
+            return
+        known = self.state_file.value
+        worker = Worker(known.pid, known.started)
+        self.ledger.loaded_by(worker)
+        if self.running.is_current and not self.ledger.waits:
+            self.reloads.has_started(worker, self.current.version)
 
     def note_published(self, path: Path) -> None:
         """Counts a change of a stored file; texts that refer to it and are being checked are checked again."""

@@ -50,7 +50,7 @@ class ProcessWatch:
     async def _settle(self, worker: Worker) -> None:
         context = self._context
         known = context.running.document
-        await context.running.observe()
+        await context.observe()
         context.ledger.loaded_by(worker)
         aftermath.settle(context)
         reasons = await aftermath.apply_missing(context)

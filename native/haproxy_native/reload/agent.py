@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from haproxy_native.errors import ReloadFailed, RuntimeFailure
-from haproxy_native.reload.debounce import Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake
+from haproxy_native.reload.debounce import Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake, Withdrawn
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase, Reason, Record, Records
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
@@ -119,14 +119,21 @@ class ReloadAgent:
         return last.id
 
     def has_started(self, worker: Worker, version: int | None) -> None:
-        """HAProxy runs again, while a reload waits for that: with all of this version, or, with None, it is made to reload now."""
+        """HAProxy runs again, while a reload waits for that: with all of this version, or, with None, it is made to reload now.
+
+        With a version a reload that is scheduled meanwhile is over as well.
+        """
         if self.awaiting is None:
             return
         if version is None:
             self._handle(Requested(self.awaiting, self._clock(), forced=True))
             return
-        record = replace(self.records.get(self.awaiting), version=version)
+        last = self._debounce.pending or self.awaiting
+        if last != self.awaiting:
+            self.records.continue_in(self.awaiting, last)
+        record = replace(self.records.get(last), version=version)
         self.awaiting = None
+        self._handle(Withdrawn(self._clock()))
         log.info("reload %s: HAProxy has started with version %d", record.id, version, extra=_fields(record))
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
 

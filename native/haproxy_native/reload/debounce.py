@@ -38,6 +38,13 @@ class Finished:
 
 
 @dataclass(frozen=True)
+class Withdrawn:
+    """What is pending has come into effect without a reload."""
+
+    at: float
+
+
+@dataclass(frozen=True)
 class Begin:
     """Reload now; it covers every request up to `Loading`."""
 
@@ -51,7 +58,7 @@ class Wake:
     at: float
 
 
-Input = Requested | Tick | Loading | Finished
+Input = Requested | Tick | Loading | Finished | Withdrawn
 Action = Begin | Wake
 
 
@@ -90,6 +97,8 @@ class Debounce:
             self._pending = _Pending(former.id, former.first, event.at, former.forced or event.forced)
         elif isinstance(event, Finished):
             self.running, self._loading = None, False
+        elif isinstance(event, Withdrawn):
+            self._pending = None
         return self._next(event.at)
 
     def _next(self, now: float) -> list[Action]:

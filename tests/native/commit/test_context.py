@@ -1,9 +1,18 @@
-"""While HAProxy reads the file, what needs a reload waits."""
+"""While HAProxy reads the file, what needs a reload waits; what it has read at its start is over."""
 
 import asyncio
 from pathlib import Path
 
-from tests.native.engines import adding, run, running_engine
+import pytest
+
+from haproxy_native.engine import Engine
+from haproxy_native.text.section import Section
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import CONFIG, adding, backends, reload, run, running_engine
+
+# It passes `haproxy -c` and cannot be loaded.
+BROKEN = "log-forward broken\n  bind 127.0.0.1:{port}\n  log ring@nowhere local0\n"
 
 
 def test_a_change_that_needs_a_reload_waits_for_the_one_at_work(tmp_path: Path) -> None:
@@ -21,3 +30,34 @@ def test_a_change_that_needs_a_reload_waits_for_the_one_at_work(tmp_path: Path) 
             assert (await writing).version == 3
 
     run(work())
+
+
+@pytest.mark.parametrize("is_scheduled", [False, True])
+def test_a_change_after_the_start_of_haproxy_does_not_share_the_reload_that_waited_for_it(tmp_path: Path, is_scheduled: bool) -> None:
+    """Else its failure would be told of what HAProxy has loaded when it started."""
+
+    async def work(engine: Engine, haproxy: HAProxy) -> None:
+        haproxy.kill()
+        first = (await engine.write(adding("first"), version=1)).reload_id or ""
+        waiting = await reload(engine)
+        assert (waiting.id, waiting.status, waiting.phase) == (first, "in_progress", "waiting")
+        if is_scheduled:
+            assert (await engine.write(adding("more"), version=2)).reload_id == first
+        haproxy.start()
+        last = backends(haproxy)
+        broken = Section("log-forward", "broken", BROKEN.format(port=free_port()))
+        second = (await engine.write(lambda document: document.insert(broken), version=engine.version())).reload_id
+        found = engine.reloads.records.get(first)
+        assert (found.status, found.version, found.verified) == ("succeeded", 2 + is_scheduled, True)
+        assert second not in (None, first)
+        assert ((await reload(engine)).id, engine.reloads.records.get(second or "").status) == (second, "failed")
+        assert backends(haproxy) == last == ["app", "first", "more"][: 2 + is_scheduled]
+        assert engine.running is engine.document
+
+    async def within() -> None:
+        with HAProxy(tmp_path, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
+            async with running_engine(tmp_path, haproxy) as engine:
+                await engine._watching.stop()
+                await work(engine, haproxy)
+
+    run(within())

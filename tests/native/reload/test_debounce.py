@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from haproxy_native.reload.debounce import Action, Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake
+from haproxy_native.reload.debounce import Action, Begin, Debounce, Finished, Input, Loading, Requested, Tick, Wake, Withdrawn
 
 Dialogue = list[tuple[Input, list[Action]]]
 
@@ -88,6 +88,13 @@ DIALOGUES: dict[str, Dialogue] = {
         (Requested("1", 100.0, forced=True), [Begin("1")]),
         (Finished(100.2), []),
         (Requested("2", 101.0), [Wake(110.0)]),
+    ],
+    "what has come into effect is not reloaded, and what comes later is": [
+        (Requested("1", 100.0), [Wake(102.0)]),
+        (Withdrawn(101.0), []),
+        (Tick(102.0), []),
+        (Requested("2", 103.0), [Wake(105.0)]),
+        (Tick(105.0), [Begin("2")]),
     ],
     "the clock alone does nothing": [(Tick(1.0), []), (Tick(1000.0), [])],
 }
