@@ -42,6 +42,7 @@ class Guide:
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = {tuple(part for part in path.split("/") if part) for path in paths}
         self._words = {word for path in self._paths for word in path if not word.startswith("{")}
+        self._ends = {word for path in self._paths if (word := _end(path))}
         self._nearest = lru_cache(256)(lambda word: nearest(word, self._words))
 
     def __call__(self, path: str, query: bytes) -> str:
@@ -54,6 +55,9 @@ class Guide:
         segments = segments[1:] if segments and segments[0] in OLD_BASES else segments
         known = [self._word(segment) for segment in segments]
         target = next((word for word in reversed(known) if word), None)
+        if target and target not in self._ends and (other := nearest(target, self._ends)):
+            known = [other if word == target else word for word in known]
+            target = other
         if target is None:
             return []
         parent = _parent(query)
@@ -76,7 +80,11 @@ def _parent(query: dict[str, str]) -> tuple[str, str | None]:
 
 def _leads_to(path: tuple[str, ...], target: str) -> bool:
     """Whether the target is the last fixed segment of the path."""
-    return next((word for word in reversed(path) if not word.startswith("{")), None) == target
+    return _end(path) == target
+
+
+def _end(path: tuple[str, ...]) -> str | None:
+    return next((word for word in reversed(path) if not word.startswith("{")), None)
 
 
 def _rank(path: tuple[str, ...], known: list[str | None], kind: str, names: int) -> tuple[int, ...]:

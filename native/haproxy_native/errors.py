@@ -4,7 +4,7 @@ NativeError
 ├── Missing             a section, child or file that does not exist
 │   ├── NotFound         the same, where the protocol has no words for what
 │   └── NoTransaction    an id that is not, or no longer, in progress
-├── Exists         a name that is taken
+├── Exists               a name that is taken
 ├── InUse                a stored file that the configuration refers to
 ├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
 ├── IndexOutOfRange      a position outside a list
@@ -15,9 +15,11 @@ NativeError
 │   └── OtherName        a body with another name than the object that it replaces
 ├── UnknownWords         an edit of a line that holds words the grammar does not know
 ├── Conflict             another writer was first
-│   └── NotCommittable   a failed or outdated transaction
+│   ├── NotCommittable   a failed or outdated transaction
+│   └── NotCancellable   an operation that has begun what cannot be taken back
 ├── Unhealthy            a new backend without a server that is up; the change has been taken back
 ├── TooManyTransactions
+├── TooManyOperations
 ├── Refused              HAProxy says the configuration is wrong, always with these bytes
 ├── CheckImpossible      the check itself could not be done: binary missing, killed, timed out
 ├── WriteFailed          the disk did not take the file

@@ -48,6 +48,22 @@ def runtime_servers(walk: Walk) -> None:
     walk.step("deleteRuntimeServer", added)
 
 
+def operations(walk: Walk) -> None:
+    name = {"id": walk.step("startReload", after="1h").json()["id"]}
+    walk.step("getOperation", name)
+    walk.step("cancelOperation", name)
+    drain = {"id": walk.step("createDrain", body={"targets": ["app/s1"], "timeout": "30s"}).json()["id"]}
+    walk.step("getOperation", drain, wait="30s")
+    walk.step("deleteOverride", {"parent_name": "app", "name": "s1"})
+
+
+def splits(walk: Walk) -> None:
+    name = {"name": "walk"}
+    walk.step("replaceSplit", name, {"by": "random", "weights": {"app": 1}}, frontend="web")
+    walk.step("getSplit", name)
+    walk.step("deleteSplit", name)
+
+
 def spoe(walk: Walk) -> None:
     file, scope = {"parent_name": "walk.spoe"}, {"parent_name": "walk.spoe", "scope_name": "[two]"}
     walk.step("createSpoe", body=Upload("walk.spoe", SPOE_FILE))
@@ -210,6 +226,8 @@ AREAS: list[Callable[[Walk], None]] = [
     traces,
     transactions,
     runtime_servers,
+    operations,
+    splits,
     acl_files,
     stick_tables,
     loaded_files,
@@ -225,5 +243,5 @@ AREAS: list[Callable[[Walk], None]] = [
     aws,
 ]
 
-# As many operations have no area of their own and are called as strangers: renewing a certificate needs an ACME server.
+# As many operations have no area of their own and are called as strangers: ending a former worker needs one.
 STRANGERS = 1
