@@ -227,7 +227,8 @@ class Engine:
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
         name = self.named(file)
-        document, banner = await beside(_pushed, body, versions=skip_version)
+        document = await beside(_parsed, body, versions=skip_version)
+        banner = header.has_banner(document)
         change = Change(
             edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current, read=True),
             version=None if skip_version else self._stated(version),
@@ -336,6 +337,9 @@ class Engine:
         async with self.context.publishing():
             return await aftermath.failed(self.context)
 
+    def runs_since(self, moment: float) -> int | None:
+        return self.context.runs_since(moment)
+
     def ended(self, record: Record) -> None:
         keywords = tuple(reason.get("keyword", "") for reason in record.reasons)
         self.context.events.tell(Reloaded(record.id, record.status, (record.ended or 0) - (record.started or 0), keywords))
@@ -385,12 +389,6 @@ class Engine:
             return await self.context.ask_haproxy(drafts.checked(document))
         finally:
             drafts.discard()
-
-
-def _pushed(body: bytes, *, versions: bool) -> tuple[Document, bool]:
-    """A document, and whether it has our banner."""
-    document = _parsed(body, versions=versions)
-    return document, header.has_banner(document)
 
 
 def _parsed(body: bytes, *, versions: bool = True) -> Document:

@@ -14,7 +14,19 @@ WORDS = (
     'a b c1 X-Name 10.0.0.1 0 7 0x1F 10s 64k if unless { } ( , -1 /a/b.map %[src] str(x) a@b https://ca.example/dir "two_words" \'one'
     ' ${VAR} "${VAR}" # a#b \\ back\\ slash é 日本 🙂 a:80 [::1]:443 unix@/run/x.sock x,y,z a=b no - -- TLSv1.2 allow-dup-ip'
 )
-TEXTS = [*WORDS.split(" "), "random", "10m", "two words", "{ path /x }", "a  b\tc", '"open quote', "trailing\\", " ", "x" * 3000, "word " * 500]
+TEXTS = [
+    *WORDS.split(" "),
+    "random",
+    "10m",
+    "two words",
+    "{ path /x }",
+    "a  b\tc",
+    '"open quote',
+    "trailing\\",
+    " ",
+    "x" * 3000,
+    "word " * 500,
+]
 NUMBERS = (0, 1, 2, 80, 200, 404, 65535, 65536, 1 << 31, (1 << 63) - 1)
 WRONG_TYPE = {"string": 7, "integer": "seven", "number": "seven", "boolean": "yes", "array": "none", "object": "none"}
 # From here on, objects hold only what they must.

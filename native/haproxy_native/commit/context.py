@@ -121,6 +121,11 @@ class CommitContext:
         if self.running.is_current and not self.ledger.waits:
             self.reloads.has_started(worker, self.current.version)
 
+    def runs_since(self, moment: float) -> int | None:
+        """The pid of the worker in service, if it started after this Unix time and does what the files say."""
+        known = self.state_file.value
+        return known.pid if self.running.is_current and not self.ledger.waits and known.started > moment else None
+
     def note_published(self, path: Path) -> None:
         """Counts a change of a stored file; texts that refer to it and are being checked are checked again."""
         self.publications += 1

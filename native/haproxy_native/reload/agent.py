@@ -48,6 +48,9 @@ class Host(Protocol):
     async def refused(self, record: Record) -> int | None:
         """HAProxy did not take it: puts the file back; the version under which it was."""
 
+    def runs_since(self, moment: float) -> int | None:
+        """The pid of the worker in service, where it started after this Unix time and does what the file says."""
+
     def ended(self, record: Record) -> None:
         """The reload is over, and its record says how."""
 
@@ -246,6 +249,9 @@ class ReloadAgent:
         except Exception as error:
             log.exception("the file could not be put back after reload %s", record.id)
             record = replace(record, response=f"{record.response}. Failed to revert to the last working config file: {error}")
+        if (pid := self._host.runs_since(record.requested)) and record.restored_version is None:
+            log.info("reload %s: HAProxy was started with version %s meanwhile", record.id, record.version, extra=_fields(record))
+            return self.records.finish(record.succeeded(pid))
         alert = first_alert(record.response)
         self.failed_at = time.time()
         log.warning("Reload failed: %s", f"{record.error}: {alert}" if alert else record.error, extra=_fields(record))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.engine import Engine
+from haproxy_native.reload.strategies import Outcome
 from haproxy_native.text.section import Section
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -53,6 +54,33 @@ def test_a_change_after_the_start_of_haproxy_does_not_share_the_reload_that_wait
         assert ((await reload(engine)).id, engine.reloads.records.get(second or "").status) == (second, "failed")
         assert backends(haproxy) == last == ["app", "first", "more"][: 2 + is_scheduled]
         assert engine.running is engine.document
+
+    async def within() -> None:
+        with HAProxy(tmp_path, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
+            async with running_engine(tmp_path, haproxy) as engine:
+                await engine._watching.stop()
+                await work(engine, haproxy)
+
+    run(within())
+
+
+class Failing:
+    """A reload command that does nothing and fails."""
+
+    async def run(self) -> Outcome:
+        return Outcome(False, error="exit status 1")
+
+
+def test_a_reload_that_fails_when_haproxy_has_already_started_with_its_text_has_succeeded(tmp_path: Path) -> None:
+    async def work(engine: Engine, haproxy: HAProxy) -> None:
+        engine.reloads._strategy = Failing()
+        identity = (await engine.write(adding("first"), version=1)).reload_id
+        haproxy.kill()
+        haproxy.start()
+        found = await reload(engine)
+        assert (found.id, found.status, found.error, found.pid_after) == (identity, "succeeded", "", haproxy.worker_pid())
+        assert engine.version() == 2
+        assert (await reload(engine)).status == "failed", "a worker that was there when it was asked for does not count"
 
     async def within() -> None:
         with HAProxy(tmp_path, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
