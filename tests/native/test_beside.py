@@ -62,7 +62,7 @@ def test_no_garbage_is_collected_meanwhile() -> None:
         done.set()
         return [second, between, await first]
 
-    assert gc.isenabled()
+    gc.enable()
     assert asyncio.run(work()) == [False, False, False]
     assert gc.isenabled()
     gc.disable()

@@ -33,6 +33,8 @@ class Recorder:
         self.open: Counter[str] = Counter()
         self.seen: Counter[str] = Counter()
         self.most_dumps = 0
+        # Once a client has sent all, nothing else refers to the task of its connection.
+        self._tasks: set[asyncio.Task[None] | None] = set()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_unix_server(self._one, str(self.place))
@@ -42,6 +44,7 @@ class Recorder:
         self._server.close()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._tasks.add(asyncio.current_task())
         request = await reader.read()
         kind = next(
             (kind for kind, heads in (("dump", DUMPS), ("deletion", DELETIONS)) if any(each in request.decode() for each in heads)), ""
