@@ -1,5 +1,8 @@
 """The defaults section that a proxy is bound to: the one that its header names, else the last one above it (manual, section 4)."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
+
 from haproxy_native.errors import BadValue, Place
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -20,23 +23,33 @@ def implicit_defaults(document: Document, section: Section) -> str | None:
     """The defaults section that HAProxy binds a proxy without `from` to."""
     if section.kind not in PROXIES:
         return None
-    last = None
-    for name, other in zip(document.names(), document.sections, strict=True):
-        if other is section:
-            return last
-        if other.kind == DEFAULTS:
-            last = name
-    return last
+    places, names = _all_defaults(document)
+    above = bisect_left(places, document.place(section))
+    return names[above - 1] if above else None
+
+
+def _all_defaults(document: Document) -> tuple[Sequence[int], Sequence[str]]:
+    """The place and the name of each defaults section."""
+    known: tuple[Sequence[int], Sequence[str]] | None = document.cache.get(DEFAULTS)
+    if known is None:
+        places = [place for place, section in enumerate(document.sections) if section.kind == DEFAULTS]
+        known = document.cache[DEFAULTS] = places, [document.names()[place] for place in places]
+    return known
 
 
 def all_implicit(document: Document) -> list[str | None]:
     """`implicit_defaults` of every section, in one pass."""
-    found: list[str | None] = []
+    sources: list[str | None] = []
     last = None
     for name, section in zip(document.names(), document.sections, strict=True):
-        found.append(last if section.kind in PROXIES else None)
+        sources.append(last if section.kind in PROXIES else None)
         last = name if section.kind == DEFAULTS else last
-    return found
+    return sources
+
+
+def all_sources(document: Document) -> list[str | None]:
+    """The defaults section that every section inherits from: the one its header names, else `implicit_defaults`."""
+    return [named_defaults(section) or source for section, source in zip(document.sections, all_implicit(document), strict=True)]
 
 
 def shown_source(document: Document, section: Section) -> str | None:
@@ -63,7 +76,7 @@ def check_from(document: Document, kind: str, name: str, wanted: object) -> None
 
 
 def with_named_source(document: Document, wanted: object) -> Document:
-    """With its number as the name of a nameless defaults section that a `from` is to say: HAProxy knows no numbers."""
+    """With its number as the name of a nameless defaults section that a `from` is to name: HAProxy has no numbers for them."""
     source = document.find(DEFAULTS, wanted) if isinstance(wanted, str) else None
     if source is None or source.name:
         return document

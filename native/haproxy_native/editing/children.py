@@ -29,12 +29,12 @@ class Children:
 
     @property
     def readable(self) -> list[dict[str, Any]]:
-        return [found for found in self.objects if found is not None]
+        return [object_ for object_ in self.objects if object_ is not None]
 
     @property
     def unparsed(self) -> list[int]:
         """Indices of the lines that cannot be read."""
-        return [index for index, found in enumerate(self.objects) if found is None]
+        return [index for index, object_ in enumerate(self.objects) if object_ is None]
 
 
 class ChildEditor:
@@ -49,23 +49,26 @@ class ChildEditor:
     def children(self, section: Section, resource: Resource) -> Children:
         """Computed once for each section."""
         key = ("children", resource.name)
-        found: Children | None = section.cache.get(key)
-        if found is None:
+        known: Children | None = section.cache.get(key)
+        if known is None:
             shape = self.shape(resource)
             places = self._places(section, shape.prefixes())
-            found = section.cache[key] = Children(places, [_read(shape, section.lines[place]) for place in places])
-        return found
+            known = section.cache[key] = Children(places, [_read(shape, section.lines[place]) for place in places])
+        return known
 
     def _places(self, section: Section, prefixes: Collection[tuple[str, ...]]) -> list[int]:
         """Of the lines that begin so."""
         by_word: dict[str, list[int]] | None = section.cache.get(_FIRST_WORDS)
         if by_word is None:
-            by_word = section.cache[_FIRST_WORDS] = {}
-            hidden = section.snippets
+            by_word, hidden = {}, section.snippets
             for place, line in enumerate(section.lines):
                 if place and line.words and place not in hidden:
                     by_word.setdefault(line.words[0], []).append(place)
-        return sorted({place for each in prefixes for place in by_word.get(each[0], ()) if section.lines[place].words[: len(each)] == each})
+            # Only now: other threads read the section as well.
+            section.cache[_FIRST_WORDS] = by_word
+        return sorted(
+            {place for prefix in prefixes for place in by_word.get(prefix[0], ()) if section.lines[place].words[: len(prefix)] == prefix}
+        )
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
         """With a new line before the element at `index`; an index equal to their number appends."""
@@ -121,11 +124,11 @@ class ChildEditor:
     def _by_name(self, section: Section, resource: Resource) -> dict[str, list[int]]:
         """The places of all readable lines of named children; a name has several where they stand in the branches of an `.if`."""
         children = self.children(section, resource)
-        found: dict[str, list[int]] = {}
+        places_by_name: dict[str, list[int]] = {}
         for place, each in zip(children.places, children.objects, strict=True):
             if each is not None:
-                found.setdefault(meant(each.get(resource.key)), []).append(place)
-        return found
+                places_by_name.setdefault(meant(each.get(resource.key)), []).append(place)
+        return places_by_name
 
     def _edited(self, section: Section, resource: Resource, places: Sequence[int], body: Mapping[str, Any]) -> dict[int, Line | None]:
         """Of lines with one name the first is edited, unless one of them says what is wanted already."""
@@ -164,7 +167,7 @@ class ChildEditor:
         if not bodies:
             return changed(section, Change(dict.fromkeys(children.places), []))
         lines: Found = [
-            (place, section.lines[place]) for place, found in zip(children.places, children.objects, strict=True) if found is not None
+            (place, section.lines[place]) for place, object_ in zip(children.places, children.objects, strict=True) if object_ is not None
         ]
         change = change_rows(self.shape(resource), lines, bodies, section.indent, section.newline)
         default = self._place(section, parent, resource, len(children.places))
@@ -174,10 +177,11 @@ class ChildEditor:
 
 def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:
     """Kept beside the line, which other sections share."""
-    if line.meaning is None or line.meaning[0] is not shape:
-        line.meaning = shape, shape.read(line)
-    found: dict[str, Any] | None = line.meaning[1]
-    return found
+    meaning = line.meaning
+    if meaning is None or meaning[0] is not shape:
+        meaning = line.meaning = shape, shape.read(line)
+    members: dict[str, Any] | None = meaning[1]
+    return members
 
 
 def meant(name: object) -> str:

@@ -87,10 +87,10 @@ class Editor:
     def get_object(self, document: Document, resource: Resource, parent: Parent, key: str | int, *, full: bool = False) -> Object:
         if parent is not None:
             section, index = self._child(document, resource, parent, key)
-            found = self.lines.children(section, resource).objects[index]
-            if found is None:
+            object_ = self.lines.children(section, resource).objects[index]
+            if object_ is None:
                 raise absent_child(resource, parent, key)
-            return dict(found)
+            return dict(object_)
         name = str(key) if resource.kind == "section" else ""
         section_found = self.section(document, resource, name)
         if section_found is None:
@@ -110,26 +110,26 @@ class Editor:
     def _own(self, section: Section, resource: Resource, name: str, bound: str | None) -> Object:
         """Kept beside what the section's lines say, so that a list of thousands costs no more than its answer."""
         key = (resource.name, name, bound)
-        found: Object | None = section.cache.get(key)
-        if found is None:
+        members: Object | None = section.cache.get(key)
+        if members is None:
             shape = self.shape(resource)
-            found = {name: value for name, value in shape.read(section).items() if name not in resource.write_only}
+            members = {name: value for name, value in shape.read(section).items() if name not in resource.write_only}
             if "name" in shape.order:
-                found["name"] = name
+                members["name"] = name
             if bound is not None and "from" in shape.order:
-                found.setdefault("from", bound)
-            found = section.cache[key] = self._sorted(resource, found)
-        return found
+                members.setdefault("from", bound)
+            members = section.cache[key] = self._sorted(resource, members)
+        return members
 
-    def _sorted(self, resource: Resource, found: Object) -> Object:
-        return {member: found[member] for member in sorted(found, key=self._rank(resource).__getitem__)}
+    def _sorted(self, resource: Resource, object_: Object) -> Object:
+        return {member: object_[member] for member in sorted(object_, key=self._rank(resource).__getitem__)}
 
     def _rank(self, resource: Resource) -> dict[str, int]:
         """The place of each member in a section's object."""
-        if (found := self._ranks.get(resource.name)) is None:
+        if (ranks := self._ranks.get(resource.name)) is None:
             members = [*self.shape(resource).order, *(member for member, _ in self.resources.children(resource.name))]
-            found = self._ranks[resource.name] = {member: place for place, member in enumerate(dict.fromkeys(members))}
-        return found
+            ranks = self._ranks[resource.name] = {member: place for place, member in enumerate(dict.fromkeys(members))}
+        return ranks
 
     def _embedded(self, section: Section, resource: Resource) -> Object:
         embedded: Object = {}
@@ -171,9 +171,9 @@ class Editor:
 
     def _with_embedded(self, section: Section, resource: Resource, body: Mapping[str, Any]) -> Section:
         for member, child in self.resources.children(resource.name):
-            told = body.get(member) or []
-            replace: Any = self.lines.replace_by_name if isinstance(told, Mapping) else self.lines.replace_all
-            section = replace(section, resource.name, child, told)
+            rows = body.get(member) or []
+            replace: Any = self.lines.replace_by_name if isinstance(rows, Mapping) else self.lines.replace_all
+            section = replace(section, resource.name, child, rows)
         return section
 
     def replace(
@@ -197,10 +197,10 @@ class Editor:
             raise absent_section(resource, name, "absent_replace", full=full)
         if resource.kind == "section":
             _refuse_other_name(resource, name, body)
-        told = {**body, "name": old.name} if resource.kind == "section" else dict(body)
-        check_from(document, resource.section, name, told.get("from"))
+        wanted = {**body, "name": old.name} if resource.kind == "section" else dict(body)
+        check_from(document, resource.section, name, wanted.get("from"))
         kept = {name: value for name, value in self.shape(resource).read(old).items() if name in resource.write_only}
-        said = {**kept, **_without_implied(told, old, shown_source(document, old))}
+        said = {**kept, **_without_implied(wanted, old, shown_source(document, old))}
         document = with_named_source(document, said.get("from"))
         new = self.shape(resource).onto(at_home(document, old), said, whole=full)
         if full:
@@ -212,8 +212,8 @@ class Editor:
         shape = self.shape(resource)
         known = {place for _, child in self.resources.children(resource.name) for place in self.lines.children(section, child).places}
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
-        told = ((place, line.words) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
-        return [place for place, words in told if place not in known and words and not words[0].startswith(".")]
+        directives = ((place, line.words) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
+        return [place for place, words in directives if place not in known and words and not words[0].startswith(".")]
 
     def _without_unknown(self, section: Section, resource: Resource) -> Section:
         """Without them and without snippets; comments and conditionals stay."""
@@ -257,7 +257,7 @@ class Editor:
         if resource.kind == "indexed":
             index = int(key) if section and 0 <= int(key) < len(objects) else None
         else:
-            index = _index_of([each and each.get(resource.key) for each in objects], key)
+            index = _index_of([object_ and object_.get(resource.key) for object_ in objects], key)
         if section is None and tells_orphans(resource, situation):
             raise absent_parent(resource, parent, ORPHANS[situation])
         if section is None or index is None:
@@ -311,10 +311,10 @@ def _refuse_other_name(resource: Resource, key: object, body: Mapping[str, Any])
 
 def _by_name(objects: Sequence[Object], key: str) -> dict[str, Object]:
     """Of several with one name the first, as where one is asked for."""
-    found: dict[str, Object] = {}
-    for each in objects:
-        found.setdefault(str(each[key]), each)
-    return found
+    by_name: dict[str, Object] = {}
+    for object_ in objects:
+        by_name.setdefault(str(object_[key]), object_)
+    return by_name
 
 
 def _index_of(names: Sequence[Any], wanted: object) -> int | None:

@@ -5,6 +5,7 @@ all bytes behind the first line.
 """
 
 import re
+from collections.abc import Iterable
 from hashlib import md5
 from typing import NamedTuple, Protocol
 
@@ -34,12 +35,16 @@ class Stamp(Protocol):
 
 
 class Stamped(NamedTuple):
-    """A document with its header, the bytes of it, and what the header says; of several files, the main one has it."""
+    """A document with its header, and what the header says; of several files, the main one has it. `size`: of all bytes."""
 
     document: Document
-    data: bytes
     version: int
     checksum: str
+    size: int
+
+    @property
+    def data(self) -> bytes:
+        return self.document.data
 
 
 def version_of(document: Document) -> int:
@@ -68,15 +73,20 @@ def checksum_fits(data: bytes) -> bool:
 
 def with_header(document: Document, version: int, *, banner: bool) -> Stamped:
     """The document under that version; `banner` asks for the two lines where they are missing."""
-    document = _bare(document)
+    document = bare(document)
     preamble = document.preamble
     if banner and not _has_banner(preamble):
         preamble = "".join(BANNER) + preamble
     preamble = f"# _version={version}\n{preamble}"
-    body = document.with_preamble(preamble).data
-    checksum = md5(parts.split(body)[parts.MAIN], usedforsecurity=False).hexdigest()
+    body = document.with_preamble(preamble)
+    # Each byte is encoded once: to be summed, written and entered into the history.
+    pieces = list(body.pieces())
+    checksum, _ = _summed(pieces)
+    if parts.is_joined(body):
+        checksum, _ = _summed([parts.split(body.data)[parts.MAIN]])
     line = f"# _md5hash={checksum}\n"
-    return Stamped(document.with_preamble(line + preamble), line.encode() + body, version, checksum)
+    data = b"".join([line.encode(), *pieces])
+    return Stamped(document.with_preamble(line + preamble, data), version, checksum, len(data))
 
 
 def with_version(document: Document, version: int, *, banner: bool = False) -> Stamped:
@@ -85,18 +95,27 @@ def with_version(document: Document, version: int, *, banner: bool = False) -> S
     if search(_VERSION, document.preamble):
         document = document.with_preamble(_DIGITS.sub(line, document.preamble, count=1))
     else:
-        document = _bare(document)
+        document = bare(document)
         document = document.with_preamble(f"{line}\n{document.preamble}")
-    return Stamped(document, document.data, version, md5(document.data, usedforsecurity=False).hexdigest())
+    return Stamped(document, version, *_summed(document.pieces()))
 
 
 def with_short_header(document: Document, version: int, *, banner: bool = False) -> Stamped:
     """The document with a version line alone, above everything else; checksum and banner lines that it has are removed."""
-    document = _bare(document)
+    document = bare(document)
     preamble = document.preamble
     for line in BANNER if _has_banner(preamble) else ():
         preamble = preamble.replace(line, "", 1)
     return with_version(document.with_preamble(preamble), version)
+
+
+def _summed(pieces: Iterable[bytes]) -> tuple[str, int]:
+    """The MD5 of bytes, and their number."""
+    digest, size = md5(usedforsecurity=False), 0
+    for piece in pieces:
+        digest.update(piece)
+        size += len(piece)
+    return digest.hexdigest(), size
 
 
 def without_versions(text: bytes) -> bytes:
@@ -107,13 +126,22 @@ def without_versions(text: bytes) -> bytes:
 def under_header_of(document: Document, other: Document) -> Document:
     """The document with another one's checksum and version lines, for comparing what people wrote."""
     lines = [line for line in (search(_CHECKSUM, other.preamble), search(_VERSION, other.preamble)) if line]
-    bare = _bare(document)
-    return bare.with_preamble("".join(line[0] for line in lines) + bare.preamble)
+    document = bare(document)
+    return document.with_preamble("".join(line[0] for line in lines) + document.preamble)
+
+
+def under_head_of(document: Document, other: Document) -> Document:
+    """The same with the other one's banner, or without one, for writing it."""
+    preamble = bare(document).preamble
+    for line in BANNER if _has_banner(preamble) else ():
+        preamble = preamble.replace(line, "", 1)
+    banner = "".join(BANNER) if has_banner(other) else ""
+    return under_header_of(bare(document).with_preamble(banner + preamble), other)
 
 
 def same_text(one: Document, other: Document) -> bool:
     """Whether two documents differ in nothing but the header."""
-    one, other = _bare(one), _bare(other)
+    one, other = bare(one), bare(other)
     return (
         one.preamble == other.preamble
         and len(one.sections) == len(other.sections)
@@ -128,7 +156,7 @@ def _above(document: Document) -> str:
 
 def _first(document: Document) -> Section | None:
     """The main file's first section."""
-    return next((each for each in document.sections if each.file is None and each.kind != BOUNDARY), None)
+    return next((section for section in document.sections if section.file is None and section.kind != BOUNDARY), None)
 
 
 def _has_banner(preamble: str) -> bool:
@@ -136,7 +164,7 @@ def _has_banner(preamble: str) -> bool:
     return first is not None and first[0].rstrip() == BANNER[0].rstrip()
 
 
-def _bare(document: Document) -> Document:
+def bare(document: Document) -> Document:
     """Without checksum and version, also where a blank line makes them part of the comment above the first section."""
     preamble = document.preamble
     first = _first(document)

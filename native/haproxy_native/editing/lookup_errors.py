@@ -76,8 +76,8 @@ def message(resource: Resource, situation: str, default: str, **values: object) 
 
 
 def _error(kind: type[NativeError], resource: Resource, situations: tuple[str, ...], default: str, **values: object) -> NativeError:
-    told = next((resource.messages[each] for each in situations if each in resource.messages), default)
-    if isinstance(told, Mapping):
-        ((name, told),) = told.items()
+    text = next((resource.messages[situation] for situation in situations if situation in resource.messages), default)
+    if isinstance(text, Mapping):
+        ((name, text),) = text.items()
         kind = KINDS[name]
-    return kind(told.format(**values) if told is not default else default)
+    return kind(text.format(**values) if text is not default else default)

@@ -15,14 +15,14 @@ def united(document: Document, kind: str) -> Section | None:
     first = document.find(kind, "")
     if first is None:
         return None
-    found = [section for section in document.sections if section.kind == kind]
-    if len(found) == 1:
+    sections = [section for section in document.sections if section.kind == kind]
+    if len(sections) == 1:
         return first
     kept: tuple[list[Section], Section] | None = first.cache.get(UNITED)
-    if kept is None or kept[0] != found:
-        whole = first.with_lines(line for section in found for line in section.lines)
-        whole.cache[PARTS] = found
-        kept = first.cache[UNITED] = found, whole
+    if kept is None or kept[0] != sections:
+        whole = first.with_lines(line for section in sections for line in section.lines)
+        whole.cache[PARTS] = sections
+        kept = first.cache[UNITED] = sections, whole
     return kept[1]
 
 

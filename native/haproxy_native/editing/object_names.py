@@ -52,6 +52,11 @@ def matches(pattern: str, name: str) -> bool:
     return _compiled(pattern).fullmatch(name) is not None
 
 
+def covers(pattern: str, name: str) -> bool:
+    """As `matches`, and for what stands in such an object as well."""
+    return matches(pattern, name) or matches(f"{pattern}/**", name)
+
+
 @functools.lru_cache(maxsize=1024)
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(_of(pattern.split("/")), re.DOTALL)

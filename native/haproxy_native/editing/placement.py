@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from haproxy_native.editing.bindings import DEFAULTS, PROXIES, all_implicit, named_defaults
+from haproxy_native.editing.shape_file import joined, parted
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section
 
@@ -23,7 +24,7 @@ def before_comments(section: Section, place: int) -> int:
 
 def usual_indent(document: Document, kind: str) -> str:
     """The indent of the neighbours: that of the last section of the kind which has lines, else of any, else two blanks."""
-    near = [each for each in reversed(document.sections) if each.kind == kind]
+    near = [section for section in reversed(document.sections) if section.kind == kind]
     return next((each.own_indent for each in (*near, *document.sections) if each.own_indent is not None), "  ")
 
 
@@ -35,7 +36,15 @@ def at_home(document: Document, section: Section) -> Section:
 
 
 def insert_section(document: Document, section: Section) -> Document:
-    """With a new section beside its kind, else in the main file; the first of a kind that proxies may refer to goes before them."""
+    """With a new section beside its kind, else in the main file; the first of a kind that proxies may refer to goes before them.
+
+    The file of shapes is left alone.
+    """
+    others, shapes = parted(document)
+    return joined(_inserted(others, section), shapes)
+
+
+def _inserted(document: Document, section: Section) -> Document:
     if section.kind == DEFAULTS:
         return _insert_defaults(document, section)
     if section.kind in FIRST_KINDS:

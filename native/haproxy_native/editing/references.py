@@ -20,8 +20,8 @@ def rebound(old: Document, new: Document) -> list[tuple[str, str]]:
 def refuse_rebound(old: Document, new: Document) -> None:
     """Raises Refused when proxies lose the defaults section that they are bound to without a word."""
     if lost := rebound(old, new):
-        told = "; ".join(f"{proxy} has no `from` and is bound to defaults {name}" for proxy, name in lost[:10])
-        raise Refused(f"defaults section '{lost[0][1]}' is still used: {told}", place=Place(section=lost[0][0], member="from"))
+        users = "; ".join(f"{proxy} has no `from` and is bound to defaults {name}" for proxy, name in lost[:10])
+        raise Refused(f"defaults section '{lost[0][1]}' is still used: {users}", place=Place(section=lost[0][0], member="from"))
 
 
 def _defaults(document: Document) -> set[str]:

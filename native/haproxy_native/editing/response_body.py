@@ -28,10 +28,10 @@ def with_defaults(body: Any, stored: Any, defaults: Mapping[str, Any]) -> Any:
 
 
 def without_aliases(body: Any, stored: Any, aliases: Mapping[str, str]) -> Any:
-    """The body with the list in the place of a deprecated member that told its first element."""
-    told = [name for name in aliases if isinstance(body, dict) and name in body]
-    lists = {aliases[name]: stored[aliases[name]] for name in told if stored.get(aliases[name])}
-    return {**lists, **{name: value for name, value in body.items() if name not in told}} if told else body
+    """The body with the list in the place of a deprecated member that gave its first element."""
+    sent = [name for name in aliases if isinstance(body, dict) and name in body]
+    lists = {aliases[name]: stored[aliases[name]] for name in sent if stored.get(aliases[name])}
+    return {**lists, **{name: value for name, value in body.items() if name not in sent}} if sent else body
 
 
 def _under(stored: dict[str, Any], name: str) -> Any:

@@ -59,19 +59,19 @@ class Sites:
         if listeners := self._children(document, BIND, FRONTEND, frontend["name"]):
             service[LISTENERS] = listeners
         farms = self._farms(document, frontend)
-        told: Object = {"farms": farms} if farms else {}
-        found: Object = arranged(told | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
-        return found
+        members: Object = {"farms": farms} if farms else {}
+        site: Object = arranged(members | {"name": frontend["name"]} | ({"service": service} if service else {}), self._order)
+        return site
 
     def _farms(self, document: Document, frontend: Object) -> list[Object]:
-        found = []
+        farms = []
         if self._is_backend(document, default := frontend.get(self._fallback)):
-            found.append(self._farm(document, str(default)) | {USE_AS: DEFAULT})
+            farms.append(self._farm(document, str(default)) | {USE_AS: DEFAULT})
         for rule in self._rules(document, frontend["name"]):
             if self._is_backend(document, rule["name"]):
                 condition = {name: rule[name] for name in CONDITION if name in rule}
-                found.append(condition | self._farm(document, rule["name"]) | {USE_AS: CONDITIONAL})
-        return found
+                farms.append(condition | self._farm(document, rule["name"]) | {USE_AS: CONDITIONAL})
+        return farms
 
     def _farm(self, document: Document, name: str) -> Object:
         backend = self.editor.get_object(document, self._table[BACKEND], None, name)
@@ -133,10 +133,10 @@ class Sites:
         farms: Sequence[Mapping[str, Any]] = body.get("farms") or []
         if sum(farm[USE_AS] == DEFAULT for farm in farms) > 1:
             raise BadValue(f"Multiple default backends found in site: {body.get('name')}", place=Place(member="farms"))
-        told: dict[str, Mapping[str, Any]] = {}
+        known: dict[str, Mapping[str, Any]] = {}
         for farm in farms:
             own = {name: farm[name] for name in (*self._of_farm, SERVERS) if farm.get(name)}
-            if told.setdefault(str(farm["name"]), own) != own:
+            if known.setdefault(str(farm["name"]), own) != own:
                 raise BadValue(f"farm {farm['name']} is given twice, and not in the same way", place=Place(member="farms"))
         return farms
 

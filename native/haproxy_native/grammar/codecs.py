@@ -80,11 +80,11 @@ class BindAddress(AddressPort):
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         if at >= len(words):
             return None
-        found = None if words[at].startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(words[at])
-        if not found:
+        ports = None if words[at].startswith(_FAMILY_WITH_PATH) else self._PORTS.fullmatch(words[at])
+        if not ports:
             return at + 1, {self.member: _bare(words[at])}
-        numbers = {name: int(text) for name, text in zip((self.port, self.end), found.groups()[1:], strict=True) if text}
-        return at + 1, ({self.member: _bare(found[1])} if found[1] else {}) | numbers
+        numbers = {name: int(text) for name, text in zip((self.port, self.end), ports.groups()[1:], strict=True) if text}
+        return at + 1, ({self.member: _bare(ports[1])} if ports[1] else {}) | numbers
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
         if self.member not in values and self.port not in values:
@@ -145,8 +145,8 @@ class ClientSource:
         if len(words) < at + 2 or words[at] != "usesrc":
             return None
         word = words[at + 1]
-        if found := self._HEADER.fullmatch(word):
-            parts = {name: text for name, text in zip(("hdr", "occ"), found.groups(), strict=True) if text}
+        if header := self._HEADER.fullmatch(word):
+            parts = {name: text for name, text in zip(("hdr", "occ"), header.groups(), strict=True) if text}
             return at + 2, {self.kind: "hdr_ip", **parts}
         if word in ("client", "clientip"):
             return at + 2, {self.kind: word}

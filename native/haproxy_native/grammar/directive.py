@@ -35,8 +35,11 @@ class Change:
 
 def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, Any]], indent: str, newline: str) -> Change:
     """How lines that are each one element of a list become another list; equal elements keep their lines, whatever their metadata."""
+    made = [shape.new(row, indent, newline) for row in wanted]
+    if not lines:
+        return Change({}, [(None, line) for line in made])
     old = [_words(shape.read(line)) for _, line in lines]
-    new = [_words(shape.read(shape.new(row))) for row in wanted]
+    new = [_words(shape.read(line)) for line in made]
     change = Change({}, [])
     for is_equal, a, b, c, d in _compared(old, new):
         if is_equal:
@@ -49,8 +52,8 @@ def change_rows(shape: LineShape, lines: Found, wanted: Sequence[Mapping[str, An
             change.replaced[place] = shape.onto(line, wanted[c + i])
         for place, _ in lines[a + shared : b]:
             change.replaced[place] = None
-        behind = lines[a + shared - 1][0] if a + shared > 0 else lines[0][0] - 1 if lines else None
-        change.added += [(behind, shape.new(row, indent, newline)) for row in wanted[c + shared : d]]
+        behind = lines[a + shared - 1][0] if a + shared > 0 else lines[0][0] - 1
+        change.added += [(behind, line) for line in made[c + shared : d]]
     return change
 
 
@@ -75,7 +78,8 @@ class Directive:
     `repeat` tells what a second such line means: `last` wins, `append` adds an element, `merge` adds members, `join` adds words.
     `unwritten` maps a member to the values for which no line stands; `options` tells that the object is a list of options.
     `needed` is a member without which no other makes sense. `ahead_of` are the first words of the lines that a new line has to stand
-    before. `addition`: older clients do not know the member.
+    before. `addition`: older clients do not know the member. `keeps`: what HAProxy does not delete while it runs because of the line.
+    `last_counts`: an inherited line counts no more beside one of the section.
     """
 
     path: tuple[str, ...]
@@ -88,6 +92,8 @@ class Directive:
     options: bool = False
     ahead_of: Sequence[str] = ()
     addition: bool = False
+    keeps: str = ""
+    last_counts: bool = False
 
     # -- reading
 
@@ -103,12 +109,12 @@ class Directive:
         return values
 
     def _joined(self, lines: Found) -> Values:
-        told = [self.shape.read(line) or {} for _, line in lines]
-        return {name: " ".join(each[name] for each in told if name in each) for name in self.shape.members}
+        readings = [self.shape.read(line) or {} for _, line in lines]
+        return {name: " ".join(reading[name] for reading in readings if name in reading) for name in self.shape.members}
 
     def _element(self, line: Line) -> Any:
-        found = self.shape.read(line) or {}
-        return found.get(self.rows) if self.scalar else found
+        values = self.shape.read(line) or {}
+        return values.get(self.rows) if self.scalar else values
 
     # -- writing
 
@@ -130,7 +136,7 @@ class Directive:
         return bool(self.wanted(holder)) or (self.options and holder is not NOTHING)
 
     def is_left(self, holder: Mapping[str, Any]) -> bool:
-        """Whether the object says nothing of it because its sender may not know it."""
+        """Whether the object may lack it because its sender does not have the member."""
         return self.addition and not any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
@@ -176,9 +182,9 @@ class Directive:
         return Change(replaced, [])
 
 
-def _words(found: Mapping[str, Any] | None) -> str:
+def _words(members: Mapping[str, Any] | None) -> str:
     """What the words of a line say, its comment aside."""
-    return canonical({name: value for name, value in (found or {}).items() if name != METADATA})
+    return canonical({name: value for name, value in (members or {}).items() if name != METADATA})
 
 
 def canonical(value: Any) -> str:

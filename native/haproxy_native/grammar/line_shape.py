@@ -65,7 +65,7 @@ class Reading:
 
     @property
     def unknown(self) -> list[int]:
-        """Indices of words that nothing knows."""
+        """Indices of unknown words."""
         return [i for part in self.parts if part.key is None for i in range(part.start, part.end)]
 
 
@@ -104,7 +104,7 @@ class LineShape:
         self._depth = min((len(each.literals) for each in alternatives), default=0)
         for each in alternatives:
             self._index.setdefault(self._key(each), []).append(each)
-        self._prefixes = frozenset(each.literals for each in alternatives)
+        self._prefixes = frozenset(alternative.literals for alternative in alternatives)
 
     # -- which alternative
 
@@ -129,7 +129,7 @@ class LineShape:
     # -- reading
 
     def take(self, words: Sequence[str]) -> Reading | None:
-        """The words taken apart by the first alternative that knows them all, else by the first that matches."""
+        """The words taken apart by the first alternative that has them all, else by the first that matches."""
         fallback: Reading | None = None
         for alternative in self._candidates(words):
             parts = alternative.chain.parts(words)
@@ -143,8 +143,8 @@ class LineShape:
 
     def _values(self, alternative: Alternative, parts: Sequence[Part], words: Sequence[str]) -> Values:
         unsaid = {member: value for member, value in self.unsaid.items() if member in alternative.chain.members}
-        told = {member: words[place] for member, place in self.implied.items() if place < len(words)}
-        return {**unsaid, **told, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
+        implied = {member: words[place] for member, place in self.implied.items() if place < len(words)}
+        return {**unsaid, **implied, **alternative.fixed, **merged(parts, nodes=alternative.chain.nodes)}
 
     def read(self, line: Line) -> dict[str, Any] | None:
         """The object that a line stands for, members in model order, or None where it is another's."""
@@ -154,11 +154,11 @@ class LineShape:
     def finished(self, values: Values, line: Line | None) -> dict[str, Any]:
         """Aliases, nesting, metadata and order, from flat values."""
         for alias in self.aliases:
-            told = [own for own, target in (alias.values or {}).items() if alias.target in values and values[alias.target] == target]
-            if told:
-                values[alias.member] = told[0]
-        if self.metadata and line is not None and (found := read_metadata(line.comment)):
-            values[METADATA] = found
+            matching = [own for own, target in (alias.values or {}).items() if alias.target in values and values[alias.target] == target]
+            if matching:
+                values[alias.member] = matching[0]
+        if self.metadata and line is not None and (metadata := read_metadata(line.comment)):
+            values[METADATA] = metadata
         nested = unflattened(values)
         for name in self.inner.keys() & nested.keys():
             nested[name] = arranged(nested[name], self.inner[name])
@@ -167,7 +167,7 @@ class LineShape:
     # -- writing
 
     def given(self, values: Mapping[str, Any]) -> Values:
-        """The members that count, flat: without absent ones, with aliases told by what they stand for."""
+        """The members that count, flat: without absent ones, with aliases replaced by what they stand for."""
         flat = flattened(values, self._known, self._dotted)
         for name in list(flat):
             if flat[name] in (None, "", []) or (flat[name] is False and (name, False) in self.silent):
@@ -181,7 +181,7 @@ class LineShape:
         """The alternative that carries most of the values; raises BadValue naming what is missing or not known."""
         self._check_needed(values)
         self._check_together(values)
-        fitting = [each for each in self.alternatives if all(values.get(k) == v for k, v in each.fixed.items())]
+        fitting = [alternative for alternative in self.alternatives if all(values.get(k) == v for k, v in alternative.fixed.items())]
         if not fitting:
             raise self._no_choice(values)
         self._check_exclusive(fitting, values)
@@ -218,10 +218,12 @@ class LineShape:
 
     def _no_choice(self, values: Values) -> BadValue:
         names = self.chosen_by or tuple(self.alternatives[0].fixed)
-        told = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
-        akin = [each for each in self.alternatives if values.get(names[0]) == each.fixed.get(names[0])] if names else []
+        given = " ".join(f"{name} '{values[name]}'" if name in values else f"no {name}" for name in names)
+        akin = (
+            [alternative for alternative in self.alternatives if values.get(names[0]) == alternative.fixed.get(names[0])] if names else []
+        )
         known = sorted({" ".join(str(each.fixed[name]) for name in names if name in each.fixed) for each in akin or self.alternatives})
-        return BadValue(f"unsupported {told}; known: {', '.join(known)}", place=Place(member=names[0] if names else None))
+        return BadValue(f"unsupported {given}; known: {', '.join(known)}", place=Place(member=names[0] if names else None))
 
     def words(self, values: Mapping[str, Any]) -> list[str]:
         """The words of a new line."""
@@ -270,14 +272,14 @@ class LineShape:
         parts = reading.parts if reading and own else alternative.chain.parts(words)
         if reading is None or parts is None or not (own or reading.values == self._values(alternative, parts, words)):
             raise BadValue(f"`{' '.join(words)}` would be read as another kind of line than `{alternative.text}`")
-        if found := misread(pieces, parts, alternative.chain):
+        if wrong := misread(pieces, parts, alternative.chain):
             unknown = next((own[0][1] for key, own in pieces if key is None), None)
-            raise _misread(found, alternative, words, unknown)
+            raise _misread(wrong, alternative, words, unknown)
         _check_said(written, reading, words)
         return split
 
     def _unimplied(self, line: Line, reading: Reading | None, written: list[Written]) -> list[Written]:
-        """Without the members that a word of the old line told and a word of the new one tells again."""
+        """Without the members that a word of the old line gave and a word of the new one gives again."""
         if not self.implied or reading is None:
             return written
         said = {member for part in reading.parts for member in part.values}
@@ -314,7 +316,7 @@ class LineShape:
 
     def explain(self) -> list[str]:
         """The synopses."""
-        return [each.text for each in self.alternatives]
+        return [alternative.text for alternative in self.alternatives]
 
 
 def _misread(piece: Piece, alternative: Alternative, words: Sequence[str], unknown: str | None) -> NativeError:

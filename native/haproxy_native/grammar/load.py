@@ -3,7 +3,7 @@
 import functools
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,16 @@ from haproxy_native.grammar.schema import Order, Schema, Schemas, keyword_of, st
 from haproxy_native.grammar.section_shape import Default, ListAlias, SectionShape
 from haproxy_native.grammar.synopsis import Chain
 
+# What a note says of a line beyond how it is written.
+WORDS = ("addition", "keeps", "last_counts")
 BUNDLE = Path(__file__).parents[1] / "generated" / "dataplane.json"
 
 
 @functools.cache
 def bundle() -> Mapping[str, Any]:
     """The OpenAPI document of the API, with the notes of the language."""
-    found: Mapping[str, Any] = json.loads(BUNDLE.read_bytes())
-    return found
+    document: Mapping[str, Any] = json.loads(BUNDLE.read_bytes())
+    return document
 
 
 class Grammar:
@@ -44,28 +46,36 @@ class Grammar:
     def section(self, name: str, embedded: Iterable[str] = ()) -> SectionShape:
         """The shape of a schema whose objects are sections; `embedded` are the members that hold its children."""
         if name not in self._sections:
-            schema = self.schemas.named(name)
-            properties = {n: s for n, s in self.schemas.properties(schema).items() if n not in set(embedded)}
-            note = self.schemas.note(schema)
-            header = self.shape(properties, {"line": note["header"]})
-            # The metadata of a section stands behind its header alone.
-            others = {n: s for n, s in properties.items() if n != METADATA}
-            inner = {n: s for n, s in others.items() if n not in header.members}
-            families = [self._family((), others, family) for family in note.get("families", ())]
-            claimed = {member for family in families for member in family.shape.members}
-            directives = [*self._directives((), inner, claimed), *families]
-            if note.get("by_keyword"):
-                directives.sort(key=_keyword)
-            self._sections[name] = SectionShape(
-                note["header"].split()[0],
-                header,
-                directives,
-                list(properties),
-                self._list_aliases(properties),
-                list(self._defaults((), properties)),
-                self._inner(properties),
-            )
+            held = frozenset(embedded)
+            self._sections[name] = self._section(name, lambda member: member not in held)
         return self._sections[name]
+
+    def members(self, name: str, members: Container[str]) -> SectionShape:
+        """The shape of a section of which only these members are read. It is made anew, and much sooner than the whole."""
+        return self._section(name, members.__contains__)
+
+    def _section(self, name: str, has: Callable[[str], bool]) -> SectionShape:
+        schema = self.schemas.named(name)
+        properties = {member: schema for member, schema in self.schemas.properties(schema).items() if has(member)}
+        note = self.schemas.note(schema)
+        header = self.shape(properties, {"line": note["header"]})
+        # The metadata of a section stands behind its header alone.
+        others = {n: s for n, s in properties.items() if n != METADATA}
+        inner = {n: s for n, s in others.items() if n not in header.members}
+        families = [self._family((), others, family) for family in note.get("families", ())]
+        claimed = {member for family in families for member in family.shape.members}
+        directives = [*self._directives((), inner, claimed), *families]
+        if note.get("by_keyword"):
+            directives.sort(key=_keyword)
+        return SectionShape(
+            note["header"].split()[0],
+            header,
+            directives,
+            list(properties),
+            self._list_aliases(properties),
+            list(self._defaults((), properties)),
+            self._inner(properties),
+        )
 
     # -- lines
 
@@ -79,7 +89,9 @@ class Grammar:
         ]
         if toggle := note.get("toggle"):
             is_flag = properties[toggle].get("type") == "boolean"
-            alternatives = [Alternative(each.chain, {toggle: is_flag or "enabled"}, each.text) for each in alternatives]
+            alternatives = [
+                Alternative(alternative.chain, {toggle: is_flag or "enabled"}, alternative.text) for alternative in alternatives
+            ]
             if not is_flag and note.get("no") != "none":
                 negated = "no " + " ".join(alternatives[0].literals)
                 alternatives.append(Alternative(compiler.chain(negated), {toggle: "disabled"}, negated))
@@ -119,15 +131,15 @@ class Grammar:
         }
 
     def _aliases(self, properties: Mapping[str, Schema]) -> list[Alias]:
-        found = []
+        aliases = []
         for name, schema in properties.items():
             note = self.schemas.note(schema)
             target = note.get("alias_of")
             if target and schema.get("type") != "object":
                 pairs = note.get("values") or {value: value for value in schema.get("enum", ())}
                 typed = {(word == "true" if schema.get("type") == "boolean" else word): value for word, value in pairs.items()}
-                found.append(Alias(name, target, None if schema.get("type") == "integer" else typed))
-        return found
+                aliases.append(Alias(name, target, None if schema.get("type") == "integer" else typed))
+        return aliases
 
     def _list_aliases(self, properties: Mapping[str, Schema]) -> list[ListAlias]:
         notes = {name: self.schemas.note(schema) for name, schema in properties.items() if schema.get("type") == "object"}
@@ -154,8 +166,8 @@ class Grammar:
             made = [explicit[name]] if name in explicit else []
             if not made and name not in taken and name != METADATA:
                 made = self._implied(path, name, schema)
-            added = bool(self.schemas.note(schema).get("addition"))
-            directives += [replace(each, addition=True) for each in made] if added else made
+            words = {word: value for word, value in self.schemas.note(schema).items() if word in WORDS}
+            directives += [replace(each, **words) for each in made] if words else made
         return directives
 
     def _spelled(self, schema: Schema) -> bool:

@@ -7,7 +7,7 @@ from haproxy_native.text.words import Split, words_of
 
 Written = tuple[tuple[int, ...], list[str], Values]
 Piece = tuple[tuple[int, ...] | None, list[tuple[str, str]]]
-"""What a part is matched by, None for words that nothing knows, and its gaps and words."""
+"""What a part is matched by, None for unknown words, and its gaps and words."""
 
 
 def onto(old: Split, parts: Sequence[Part], written: Iterable[Written], chain: Chain, *, free: bool) -> list[Piece]:
@@ -43,9 +43,9 @@ def joined(pieces: Iterable[Piece], tail: str) -> Split:
 
 def misread(pieces: Iterable[Piece], parts: Sequence[Part], chain: Chain) -> Piece | None:
     """The first piece that is not read as what it was written for."""
-    found = [(part.key and identity(part, chain), part.end - part.start) for part in parts if part.end > part.start]
+    matched = [(part.key and identity(part, chain), part.end - part.start) for part in parts if part.end > part.start]
     for i, (key, own) in enumerate(piece for piece in pieces if piece[1]):
-        if i == len(found) or found[i] != (key, sum(len(words_of(word)) for _, word in own)):
+        if i == len(matched) or matched[i] != (key, sum(len(words_of(word)) for _, word in own)):
             return key, own
     return None
 
@@ -81,6 +81,6 @@ def _closes(key: tuple[int, ...], chain: Chain) -> bool:
 
 
 def _is_endless(group: Group) -> bool:
-    nodes = [node for each in group.alternatives for node in each.nodes]
+    nodes = [node for alternative in group.alternatives for node in alternative.nodes]
     inner = [group for node in nodes if isinstance(node, Options) for group in node.groups]
     return any(isinstance(node, Rest) for node in nodes) or any(map(_is_endless, inner))

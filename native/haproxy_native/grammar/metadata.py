@@ -13,7 +13,7 @@ def read_metadata(comment: str | None) -> dict[str, Any] | None:
     """A comment as metadata: its JSON object, else the text as its `comment` member."""
     if not comment:
         return None
-    return found if (found := _json_object(comment)) is not None else {"comment": comment}
+    return members if (members := _json_object(comment)) is not None else {"comment": comment}
 
 
 def is_metadata(comment: str | None) -> bool:
@@ -23,10 +23,10 @@ def is_metadata(comment: str | None) -> bool:
 
 def _json_object(comment: str) -> dict[str, Any] | None:
     try:
-        found = json.loads(comment) if comment.startswith("{") else None
+        value = json.loads(comment) if comment.startswith("{") else None
     except ValueError:
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def write_metadata(metadata: Any) -> str | None:

@@ -19,18 +19,18 @@ METADATA_SAMPLES: tuple[dict[str, Any], ...] = ({"comment": "sample"}, {"owner":
 
 def line_samples(shape: LineShape) -> list[dict[str, Any]]:
     """Objects that a line of the shape can carry whole, without repetition."""
-    flat = [{**each.fixed, **values} for each in shape.alternatives for values in _alternative(each, shape)]
-    found = [unflattened(values) for values in flat if set(shape.needed) <= set(values)]
-    if shape.metadata and found:
-        found += [{**found[0], METADATA: each} for each in METADATA_SAMPLES]
-    return _distinct(found)
+    flat = [{**alternative.fixed, **values} for alternative in shape.alternatives for values in _alternative(alternative, shape)]
+    samples = [unflattened(values) for values in flat if set(shape.needed) <= set(values)]
+    if shape.metadata and samples:
+        samples += [{**samples[0], METADATA: each} for each in METADATA_SAMPLES]
+    return _distinct(samples)
 
 
 def section_samples(shape: SectionShape) -> list[dict[str, Any]]:
     """Objects of a section: the bare header's, and with each of its kinds of line by itself."""
     headers = line_samples(shape.header)
     base = headers[0] if headers else {}
-    return _distinct([*headers, *({**base, **own} for each in shape.directives for own in directive_samples(each))])
+    return _distinct([*headers, *({**base, **own} for directive in shape.directives for own in directive_samples(directive))])
 
 
 def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
@@ -38,7 +38,7 @@ def directive_samples(directive: Directive) -> Iterator[dict[str, Any]]:
     objects = line_samples(directive.shape)
     if directive.rows:
         elements: list[Any] = [row[directive.rows] if directive.scalar else row for row in objects]
-        objects = [*({directive.rows: [each]} for each in elements), {directive.rows: elements[:3]}]
+        objects = [*({directive.rows: [element]} for element in elements), {directive.rows: elements[:3]}]
     for each in objects:
         for name in reversed(directive.path):
             each = {name: each}
@@ -99,8 +99,8 @@ def _together(values: Values, groups: Iterable[Sequence[Values]], shape: LineSha
     """With one of each group, as far as they do not exclude one another."""
     for variants in groups:
         richest = max(variants, key=len)
-        told = {*values, *richest}
-        excluded = any(len(told & set(members)) > 1 for members in shape.exclusive)
+        names = {*values, *richest}
+        excluded = any(len(names & set(members)) > 1 for members in shape.exclusive)
         if not excluded and not set(richest) & set(values):
             values = {**values, **richest}
     return values
@@ -123,8 +123,8 @@ def node_samples(node: Node) -> Iterator[Values]:
         yield from ({node.member: value} for value in _rest(node))
     else:
         for words in getattr(node, "examples", ()):
-            if found := node.match(words.split(), 0):
-                yield found[1]
+            if match := node.match(words.split(), 0):
+                yield match[1]
 
 
 def _rest(node: Rest) -> list[Any]:
@@ -140,4 +140,4 @@ def type_samples(kind: ValueType) -> list[Any]:
 
 
 def _distinct(objects: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return list({json.dumps(each, sort_keys=True): dict(each) for each in objects}.values())
+    return list({json.dumps(object_, sort_keys=True): dict(object_) for object_ in objects}.values())

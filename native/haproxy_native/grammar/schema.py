@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from haproxy_native.grammar.reference import KEY, name_of
+
 Schema = Mapping[str, Any]
 Order = Mapping[str, Any]
 """The members of an object in the order of its schema, each with the order of what it holds; empty where that has no members."""
@@ -17,9 +19,8 @@ class Schemas:
 
     def resolve(self, schema: Schema) -> Schema:
         """The schema behind a reference; a note beside the reference wins over the target's."""
-        while "$ref" in schema:
-            target = self.by_name[schema["$ref"].rsplit("/", 1)[1]]
-            schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+        while name := name_of(schema):
+            schema = {**self.by_name[name], **{key: value for key, value in schema.items() if key != KEY}}
         return schema
 
     def named(self, name: str) -> Schema:
@@ -28,12 +29,12 @@ class Schemas:
     def properties(self, schema: Schema) -> dict[str, Schema]:
         """All properties in order, those of `allOf` parts included, each with its reference resolved."""
         schema = self.resolve(schema)
-        found: dict[str, Schema] = {}
+        by_name: dict[str, Schema] = {}
         for part in schema.get("allOf", ()):
-            found |= self.properties(part)
+            by_name |= self.properties(part)
         for name, own in schema.get("properties", {}).items():
-            found[name] = self.resolve(own)
-        return found
+            by_name[name] = self.resolve(own)
+        return by_name
 
     def order(self, schema: Schema) -> Order:
         """The order of an object's members, or of those of a list's elements."""
@@ -43,10 +44,10 @@ class Schemas:
     def note(self, schema: Schema) -> dict[str, Any]:
         """The `x-haproxy` note of a schema; parts of `allOf` contribute what it does not say itself."""
         schema = self.resolve(schema)
-        found: dict[str, Any] = {}
+        merged: dict[str, Any] = {}
         for part in schema.get("allOf", ()):
-            found |= self.note(part)
-        return {**found, **schema.get("x-haproxy", {})}
+            merged |= self.note(part)
+        return {**merged, **schema.get("x-haproxy", {})}
 
     def required(self, schema: Schema) -> list[str]:
         schema = self.resolve(schema)

@@ -77,15 +77,15 @@ class SectionShape:
 
     def reading(self, section: Section) -> SectionReading:
         """Computed once for each section."""
-        found: SectionReading | None = section.cache.get(self)
-        if found is None:
+        known: SectionReading | None = section.cache.get(self)
+        if known is None:
             lines: dict[int, list[tuple[int, Line]]] = {}
             hidden = section.snippets
             for place, line in enumerate(section.lines[1:], 1):
                 if line.words and place not in hidden and (number := self.directive_of(line)) is not None:
                     lines.setdefault(number, []).append((place, line))
-            found = section.cache[self] = SectionReading(lines, self._object(section, lines))
-        return found
+            known = section.cache[self] = SectionReading(lines, self._object(section, lines))
+        return known
 
     def _object(self, section: Section, lines: Mapping[int, Sequence[tuple[int, Line]]]) -> dict[str, Any]:
         values: dict[str, Any] = dict(self.header.read(section.header) or {})
@@ -173,13 +173,13 @@ class SectionShape:
 
     def _without_aliases(self, values: Mapping[str, Any], old: Mapping[str, Any]) -> Mapping[str, Any]:
         """Deprecated members put in front of the list that they belong to, where the list itself is not given."""
-        told: Values = dict(values)
+        left: Values = dict(values)
         for alias in self.list_aliases:
-            first = told.pop(alias.member, None)
-            if first and not told.get(alias.target):
+            first = left.pop(alias.member, None)
+            if first and not left.get(alias.target):
                 stored = [each for each in old.get(alias.target) or [] if each != first]
-                told[alias.target] = [first, *stored]
-        return told
+                left[alias.target] = [first, *stored]
+        return left
 
 
 def changed(section: Section, change: Change) -> Section:

@@ -127,11 +127,11 @@ class Glued:
         self.pattern = re.compile(re.escape(self.literals[0]) + inner, re.DOTALL)
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
-        found = self.pattern.fullmatch(words[at]) if at < len(words) else None
-        if not found:
+        matched = self.pattern.fullmatch(words[at]) if at < len(words) else None
+        if not matched:
             return None
         values: Values = {}
-        for place, text in zip(self.places, found.groups(), strict=True):
+        for place, text in zip(self.places, matched.groups(), strict=True):
             part = place.match([text], 0)
             if part is None:
                 return None
@@ -226,26 +226,26 @@ class Chain:
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         values: Values = {}
         for node in self.nodes:
-            found = node.match(words, at)
-            if found is None:
+            matched = node.match(words, at)
+            if matched is None:
                 return None
-            at, more = found
+            at, more = matched
             values |= more
         return at, values
 
     def parts(self, words: Sequence[str]) -> list[Part] | None:
-        """The whole line taken apart; words that nothing knows are opaque parts behind the last required node."""
+        """The whole line taken apart; unknown words are opaque parts behind the last required node."""
         parts: list[Part] = []
         at = 0
         for number, node in enumerate(self.nodes):
             if isinstance(node, Options):
                 at = node.take(words, at, number, parts, swallow=number == len(self.nodes) - 1)
                 continue
-            found = node.match(words, at)
-            if found is None:
+            match = node.match(words, at)
+            if match is None:
                 return None
-            parts.append(Part((number,), at, found[0], found[1], bool(node.members) and not found[1]))
-            at = found[0]
+            parts.append(Part((number,), at, match[0], match[1], bool(node.members) and not match[1]))
+            at = match[0]
         parts += [Part(None, i, i + 1, {}) for i in range(at, len(words))]
         return parts
 
@@ -274,12 +274,12 @@ class Group:
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        return (self.rows,) if self.rows else tuple(dict.fromkeys(m for each in self.alternatives for m in each.members))
+        return (self.rows,) if self.rows else tuple(dict.fromkeys(m for alternative in self.alternatives for m in alternative.members))
 
     def match(self, words: Sequence[str], at: int) -> tuple[int, Values] | None:
         for alternative in self.alternatives:
-            if found := alternative.match(words, at):
-                return found
+            if matched := alternative.match(words, at):
+                return matched
         return None
 
     def write(self, values: Mapping[str, Any]) -> list[str]:
@@ -338,8 +338,8 @@ class Options:
         """Take as many groups as there are from `at` on; append their parts; the index behind them."""
         used: dict[int, int] = {}
         while at < len(words):
-            if found := self._next(words, at, used):
-                group, end, values = found
+            if option := self._next(words, at, used):
+                group, end, values = option
                 used[group] = used.get(group, -1) + 1
                 hidden = bool(self.groups[group].members) and not values
                 parts.append(Part((number, group, used[group]), at, end, values, hidden))
@@ -357,10 +357,10 @@ class Options:
         for group in [*self.keyed.get(words[at], ()), *self.loose]:
             if group in self.loose and group in used and not self.groups[group].repeated:
                 continue
-            if found := self.groups[group].match(words, at):
-                if found[1] or not self.groups[group].members:
-                    return group, *found
-                hidden = hidden or (group, *found)
+            if match := self.groups[group].match(words, at):
+                if match[1] or not self.groups[group].members:
+                    return group, *match
+                hidden = hidden or (group, *match)
         return hidden
 
     def write(self, values: Mapping[str, Any]) -> list[str]:

@@ -232,12 +232,12 @@ def _split_outside_parentheses(word: str, separator: str) -> list[str]:
 
 def type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str = "nearest") -> ValueType:
     """The value type that a property's schema and note declare."""
-    found = _type_of(schema, note, time_suffix)
+    type_ = _type_of(schema, note, time_suffix)
     if "example" in schema:
-        found.examples = (schema["example"],)
-    elif isinstance(found, Integer):
-        found.examples = tuple(schema[bound] for bound in ("minimum", "maximum") if bound in schema)
-    return found
+        type_.examples = (schema["example"],)
+    elif isinstance(type_, Integer):
+        type_.examples = tuple(schema[bound] for bound in ("minimum", "maximum") if bound in schema)
+    return type_
 
 
 def _type_of(schema: Mapping[str, Any], note: Mapping[str, Any], time_suffix: str) -> ValueType:

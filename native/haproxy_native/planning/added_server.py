@@ -67,7 +67,7 @@ def _flat(options: list[list[str]]) -> list[str]:
 
 
 def _is_silent(live: Live, name: str, value: Any, capabilities: Capabilities) -> bool:
-    """Disabled is what a server is anyway."""
+    """A server is added disabled."""
     if name == live.roles[STATE] and capabilities.added_servers_take_enabled:
         return False
     return bool(value == "disabled" and live.initially.get(name, "disabled") == "disabled")

@@ -51,11 +51,11 @@ def _with_backends(running: Document, new: Document, coming: Sequence[Section]) 
     result = Document(running.preamble, placed, running.leads)
     around, around_new = Surroundings(result), Surroundings(new)
     for section in coming:
-        found = result.find(section.kind, section.name)
-        assert found
-        if around.is_conditional(found) or around_new.is_conditional(section):
+        placed_section = result.find(section.kind, section.name)
+        assert placed_section
+        if around.is_conditional(placed_section) or around_new.is_conditional(section):
             return None
-        if list(map(meaning, ancestors(result, found))) != list(map(meaning, ancestors(new, section))):
+        if list(map(meaning, ancestors(result, placed_section))) != list(map(meaning, ancestors(new, section))):
             return None
     return result
 

@@ -6,15 +6,20 @@ A backend that HAProxy would not add is recognised by its lines; whether it woul
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from haproxy_native.editing.bindings import DEFAULTS, all_implicit, implicit_defaults, named_defaults
+from haproxy_native.editing.bindings import DEFAULTS, all_implicit, all_sources, named_defaults
+from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.errors import BadValue
 from haproxy_native.planning.fullconn import is_limited
 from haproxy_native.planning.live import NotExpressible, live_of, plain
+from haproxy_native.planning.removal import removal_of
+from haproxy_native.planning.repetition import repeats
 from haproxy_native.planning.section_order import has_conditionals
 from haproxy_native.planning.server_plan import STATE, ServerPlanner
-from haproxy_native.planning.servers import EffectiveServer, SectionServers, Servers, ancestors
+from haproxy_native.planning.servers import MODE, USUAL_MODE, EffectiveServer, SectionServers, Servers, ancestors, mode_of
+from haproxy_native.planning.shapes import Shapes
 from haproxy_native.runtime import backends
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
@@ -25,7 +30,6 @@ BACKEND = "backend"
 # Kinds of sections that share their names.
 NAMED_ALIKE = (BACKEND, "frontend", "listen", DEFAULTS)
 COUNT = "num_or_range"
-MODE, USUAL_MODE = "mode", "tcp"
 # Modes that `add backend` takes.
 MODES = ("tcp", "http")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
@@ -53,9 +57,9 @@ class Surroundings:
     """What surrounds the sections of a document, read in one pass: the names of proxies and of defaults sections, and conditions."""
 
     def __init__(self, document: Document) -> None:
-        self.names = Counter(each.name for each in document.sections if each.kind in NAMED_ALIKE)
+        self.names = Counter(section.name for section in document.sections if section.kind in NAMED_ALIKE)
         self.defaults = Counter(name for name, _ in document.of_kind(DEFAULTS))
-        self._sources = {id(each): source for each, source in zip(document.sections, all_implicit(document), strict=True)}
+        self._sources = {id(each): source for each, source in zip(document.sections, all_sources(document), strict=True)}
         self._guarded: set[int] = set()
         depth = _depth(document.preamble.splitlines())
         for each in document.sections:
@@ -69,33 +73,72 @@ class Surroundings:
 
     def source(self, section: Section) -> str:
         """The name of the defaults section that it inherits from; empty where there is none."""
-        return named_defaults(section) or self._sources.get(id(section)) or ""
+        return self._sources.get(id(section)) or ""
 
 
-def added(
-    running: Document, new: Document, section: Section, servers: Servers, capabilities: Capabilities, around: Surroundings
-) -> BackendPlan:
-    """A backend that is new in a document, of which `around` are the surroundings."""
+@dataclass(frozen=True)
+class Source:
+    """What a backend is added from: the name of a defaults section, the one that is loaded, and whether that is the backend's shape."""
+
+    name: str
+    loaded: Section | None
+    is_shape: bool = False
+
+
+class Sources:
+    """Finds what new backends of a document are added from. `around` are its surroundings; `unshaped`: why no shapes are provided."""
+
+    def __init__(self, running: Document, new: Document, around: Surroundings, shapes: Shapes, unshaped: str = "") -> None:
+        self.running, self.new, self.around, self.shapes, self.unshaped = running, new, around, shapes, unshaped
+
+    def is_purged(self, name: str) -> bool:
+        """True for a defaults section that HAProxy has forgotten, since no section of the running document inherits from it."""
+        return self._inherited is not None and name not in self._inherited
+
+    @cached_property
+    def _inherited(self) -> frozenset[str | None] | None:
+        """The defaults sections that others inherit from; None where HAProxy forgets none."""
+        if not any(line.words[:1] == (PURGE,) for _, section in self.running.of_kind("global") for line in section.lines):
+            return None
+        return frozenset((*map(named_defaults, self.running.sections), *all_implicit(self.running)))
+
+    def of(self, section: Section) -> Source:
+        """A shape only where it is needed and loaded."""
+        above = list(ancestors(self.new, section))
+        if self.shapes.is_wanted(section, above) and (shape := self.shapes.of(section, above)):
+            loaded = self.running.find(DEFAULTS, shape.name)
+            if loaded and tuple(line.words for line in loaded.lines[1:] if line.words) == shape.lines:
+                return Source(shape.name, loaded, is_shape=True)
+        name = self.around.source(section)
+        return Source(name, self.running.find(DEFAULTS, name) if name else None)
+
+
+def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
+    """A backend that is new in a document."""
     result = BackendPlan()
     if not capabilities.adds_backends:
         return result.because(0, "the section is new, and this HAProxy adds no backend in the running process", NEWER)
-    source = around.source(section)
-    if why := _unusable(running, new, section, around):
+    source, above = sources.of(section), list(ancestors(sources.new, section))
+    if why := _unusable(sources, section, source):
         return result.because(0, f"the section is new, and {why}", NAMED if "named defaults section" in why else "")
-    others = _others(section, servers)
+    others = sources.shapes.identity(section) if source.is_shape else _others(section, servers)
     taken = [(place, words) for place, words in others if words[0] in capabilities.backend_keywords and len(words) == 2]
-    if left := [each for each in others if each not in taken]:
+    shape = Editor(servers.grammar).shape(resources()["backends"])
+    if left := [each for each in others if each not in taken and not repeats(section.lines[each[0]], section, above, shape)]:
         names = ", ".join(dict.fromkeys(words[0] for _, words in left))
         why = f"the section is new, and HAProxy adds a backend with {names} only when it loads the file"
-        return result.because(left[0][0], why, f"put {names} into a named defaults section, and name it behind `from` in such backends")
+        remedy = f"put {names} into a named defaults section, and name it behind `from` in such backends"
+        return result.because(
+            left[0][0], why, remedy + f"; shapes, which would do so, are off: {sources.unshaped}" * bool(sources.unshaped)
+        )
     try:
-        words = list(_words(new, section, taken))
-        add = backends.add(plain(section.name), plain(source), words)
+        words = list(_words([source.loaded] if source.is_shape and source.loaded else above, taken))
+        add = backends.add(plain(section.name), plain(source.name), words)
     except (BadValue, NotExpressible) as word:
         return result.because(0, f"the section is new, and no runtime command can say {word}")
     except _OtherMode as mode:
         return result.because(mode.place, f"the section is new, and HAProxy adds no backend in mode {mode}")
-    return _with_servers(result, add, new, section, ServerPlanner(servers, capabilities, section.name))
+    return _with_servers(result, add, sources.new, section, ServerPlanner(servers, capabilities, section.name))
 
 
 def _others(section: Section, servers: Servers) -> list[tuple[int, tuple[str, ...]]]:
@@ -111,10 +154,10 @@ class _OtherMode(Exception):
 
 
 def _with_servers(result: BackendPlan, add: Command, new: Document, section: Section, planner: ServerPlanner) -> BackendPlan:
-    found = planner.servers.of(new, section)
-    if found is None:
+    served = planner.servers.of(new, section)
+    if served is None:
         return result.because(0, "the section is new, and a server line here cannot be read")
-    planner.plan((), found.servers)
+    planner.plan((), served.servers)
     if is_limited(new, section):
         result.because(0, "the section is new, and HAProxy computes its fullconn when it loads the file")
     result.reasons += planner.reasons
@@ -124,24 +167,23 @@ def _with_servers(result: BackendPlan, add: Command, new: Document, section: Sec
     return result
 
 
-def _unusable(running: Document, new: Document, section: Section, around: Surroundings) -> str:
+def _unusable(sources: Sources, section: Section, source: Source) -> str:
     """Why the section cannot be added from its defaults section, whatever its own lines say."""
-    source = around.source(section)
-    loaded = running.find(DEFAULTS, source) if source else None
-    if not source:
+    new, around = sources.new, sources.around
+    if not source.name:
         return "HAProxy adds a backend only from a named defaults section, and there is none above it"
-    if loaded is None:
-        return f"defaults {source} is not loaded"
-    if not loaded.name:
+    if source.loaded is None:
+        return f"defaults {source.name} is not loaded"
+    if not source.loaded.name:
         return "HAProxy adds a backend only from a named defaults section, and the one above it has no name"
-    if around.defaults[source] > 1:
-        return f"two defaults sections have the name {source}"
-    if any(map(has_conditionals, (section, loaded, *ancestors(new, section)))) or around.is_conditional(section):
+    if around.defaults[source.name] > 1:
+        return f"two defaults sections have the name {source.name}"
+    if any(map(has_conditionals, (section, source.loaded, *ancestors(new, section)))) or around.is_conditional(section):
         return "it, or what it inherits, stands under a condition"
     if around.names[section.name] > 1:
         return "another section has its name"
-    if _is_purged(running, source):
-        return f"{PURGE} lets HAProxy forget defaults {source}, which no section of the file inherits from"
+    if sources.is_purged(source.name):
+        return f"{PURGE} lets HAProxy forget defaults {source.name}, which no section of the file inherits from"
     return ""
 
 
@@ -150,16 +192,10 @@ def _depth(lines: Iterable[str]) -> int:
     return first.count(".if") - first.count(".endif")
 
 
-def _is_purged(running: Document, source: str) -> bool:
-    if not any(line.words[:1] == (PURGE,) for section in running.sections if section.kind == "global" for line in section.lines):
-        return False
-    return not any(named_defaults(each) == source or implicit_defaults(running, each) == source for each in running.sections)
-
-
-def _words(new: Document, section: Section, taken: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
+def _words(above: Sequence[Section], taken: Sequence[tuple[int, tuple[str, ...]]]) -> Iterator[str]:
     """What `add backend` says behind the defaults section: a mode that is not inherited, as in a file the usual one."""
     said = {words[0]: (place, plain(words[1])) for place, words in taken}
-    inherited = _mode(ancestors(new, section))
+    inherited = mode_of(above)
     place, mode = said.pop(MODE, (0, inherited or USUAL_MODE))
     if mode not in MODES:
         raise _OtherMode(mode, place)
@@ -167,14 +203,6 @@ def _words(new: Document, section: Section, taken: Sequence[tuple[int, tuple[str
         yield from (MODE, mode)
     for keyword, (_, word) in said.items():
         yield from (keyword, word)
-
-
-def _mode(above: Iterable[Section]) -> str | None:
-    for section in above:
-        said = [line.words[1] for line in section.lines if line.words[:1] == (MODE,) and len(line.words) > 1]
-        if said:
-            return plain(said[-1])
-    return None
 
 
 def deleted(
@@ -186,12 +214,14 @@ def deleted(
         return result.because(0, "the section is gone, and this HAProxy deletes no backend in the running process", NEWER)
     if has_conditionals(section) or around.is_conditional(section):
         return result.because(0, "the section is gone, and it stood under a condition")
-    found = servers.of(running, section)
-    if found is None:
+    served = servers.of(running, section)
+    if served is None:
         return result.because(0, "the section is gone, and a server line of it cannot be read")
     try:
         name = plain(section.name)
-        states = list(_states(servers, found))
+        states = list(_states(servers, served))
+        if kept := removal_of(servers.grammar).obstacle(section, {server for server, _ in states}):
+            return result.because(kept[0], f"the section is gone, and {kept[1]}")
         if why := named(name):
             return result.because(0, f"the section is gone, and {why}")
         result.commands = backends.delete(name, states)
@@ -201,10 +231,10 @@ def deleted(
     return result
 
 
-def _states(servers: Servers, found: SectionServers) -> Iterator[tuple[str, str]]:
+def _states(servers: Servers, served: SectionServers) -> Iterator[tuple[str, str]]:
     """The name of each server, and the state that the file gives it."""
     member = live_of(servers.grammar.schemas, resources()["servers"].schema).roles[STATE]
-    for server in (*found.servers, *found.templates):
+    for server in (*served.servers, *served.templates):
         state = "maint" if server.values.get(member) == "enabled" else "ready"
         for name in _names(server):
             yield name, state

@@ -12,8 +12,10 @@ from typing import Any
 
 from haproxy_native.editing.bindings import DEFAULTS, shown_sources
 from haproxy_native.editing.editor import Editor, Object, Parent
-from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.editing.resources import Resource
+from haproxy_native.editing.secrets import BLANK, Mask
+from haproxy_native.editing.shape_file import parted
 from haproxy_native.errors import Conflict, Missing, NativeError
 from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
@@ -48,6 +50,9 @@ class Effect:
     place: Place
     position: int = 0
 
+    def as_dict(self) -> dict[str, Any]:
+        return {"object": self.object, "member": self.member, "old": self.old, "new": self.new}
+
     @property
     def inverse(self) -> "Effect":
         return replace(self, old=self.new, new=self.old)
@@ -59,32 +64,52 @@ def inverse(effects: Sequence[Effect]) -> tuple[Effect, ...]:
 
 
 def effects(editor: Editor, before: Document, new: Document) -> tuple[Effect, ...]:
-    """In the order of the table of resources; none where only comments differ."""
-    return tuple(_Comparison(editor, before, new).found())
+    """In the order of the table of resources; none where only comments differ, or shapes."""
+    return tuple(_Comparison(editor, parted(before)[0], parted(new)[0]).found())
 
 
 class _Comparison:
     def __init__(self, editor: Editor, before: Document, new: Document) -> None:
         self._editor, self._before, self._new = editor, before, new
         # A proxy without `from` has that of its place.
-        self._old_sources, self._new_sources = (dict(zip(_keys(each), _sources(each), strict=True)) for each in (before, new))
+        self._old_keys, self._new_keys = _keys(before), _keys(new)
+        self._old_sources = dict(zip(self._old_keys, _sources(before), strict=True))
+        self._new_sources = dict(zip(self._new_keys, _sources(new), strict=True))
         self._resources = [each for each in editor.resources.by_name.values() if each.section and not each.file and not each.parents]
 
     def found(self) -> Iterator[Effect]:
-        old, new = Counter(_keys(self._before)), Counter(_keys(self._new))
+        old, new = Counter(self._old_keys), Counter(self._new_keys)
+        keys = self._touched()
+        kinds = {kind for kind, _ in keys}
         known = {resource.section for resource in self._resources}
         # Several sections of such a kind are read as one.
         merged = {resource.section for resource in self._resources if resource.kind == "singleton"}
         for resource in self._resources:
+            if resource.section not in kinds:
+                continue
             if resource.kind == "singleton":
                 yield from self._section(resource, "")
                 continue
-            for kind, name in dict.fromkeys([*old, *new]):
+            for kind, name in keys:
                 if kind == resource.section and max(old[kind, name], new[kind, name]) == 1:
                     yield from self._section(resource, name)
-        for key in dict.fromkeys([*old, *new]):
+        for key in keys:
             if key[0] not in known or (max(old[key], new[key]) > 1 and key[0] not in merged):
                 yield from self._texts(key)
+
+    def _touched(self) -> list[Key]:
+        """The sections that differ, in the order of the texts: documents share those that are the same."""
+        sides = (self._old_keys, self._before), (self._new_keys, self._new)
+        old, new = ({id(section) for section in document.sections} for _, document in sides)
+        shared = old & new
+        touched = {
+            key
+            for keys, document in sides
+            for key, section in zip(keys, (each for each in document.sections if each.kind != BOUNDARY), strict=True)
+            if id(section) not in shared
+        }
+        touched |= {key for key, source in self._old_sources.items() if key in self._new_sources and self._new_sources[key] != source}
+        return [key for key in dict.fromkeys([*self._old_keys, *self._new_keys]) if key in touched]
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:
         old, new = (self._editor.section(document, resource, name) for document in (self._before, self._new))
@@ -171,10 +196,23 @@ def _effect(place: Place, member: str, old: Any, new: Any) -> Effect:
 
 def _name_of(place: Place) -> str:
     parts = [(place.parent[0], place.parent[1])] if place.parent else []
-    return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (_kind(resource), key))).rstrip("/")
+    return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (kind_of(resource), key))).rstrip("/")
 
 
-def _kind(resource: Resource) -> str:
+def section_object(editor: Editor, kind: str, name: str) -> str:
+    """The name as an object of a section as the file calls it."""
+    kinds = {each.section: kind_of(each) for each in editor.resources.by_name.values() if each.section and not each.parents}
+    return spelled(kinds.get(kind, kind), name).rstrip("/")
+
+
+def object_section(editor: Editor, object_: str) -> tuple[str, str]:
+    """Kind and name, as the file has them, of the section that an object is or stands in. Raises BadRequest."""
+    kind, *names = parsed(object_)
+    sections = {kind_of(each): each.section for each in editor.resources.by_name.values() if each.section and not each.parents}
+    return sections.get(kind, kind), names[0] if names else ""
+
+
+def kind_of(resource: Resource) -> str:
     """In the singular of the API's paths."""
     return resource.name if resource.schema.startswith(resource.name) else resource.schema
 
@@ -186,7 +224,15 @@ def is_expressible(effect: Effect) -> bool:
     return LINES not in (effect.old or effect.new) and (not _is_section(effect) or bool(effect.place.key))
 
 
-def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -> Document:
+def is_there(editor: Editor, document: Document, effect: Effect) -> bool:
+    """Whether a document is so already; never of rules, which have no names."""
+    if isinstance(effect.place.key, int):
+        return False
+    now = _now(editor, document, effect.place, full=effect.place.parent is None and not effect.member)
+    return bool(now == effect.new if now is None or not effect.member else now.get(effect.member) == effect.new)
+
+
+def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect], mask: Mask = BLANK) -> Document:
     """The document with what the effects do, where all that they change is as it was. Raises Conflict, which names what is not."""
     ordered = list(wanted)
     for effect in ordered:
@@ -202,7 +248,7 @@ def with_effects(editor: Editor, document: Document, wanted: Iterable[Effect]) -
     for effect in sorted(come, key=lambda each: each.place.resource.section != DEFAULTS):
         document = _created(editor, document, effect)
     for (_, parent), group in groupby(inside, lambda each: (each.place.resource.name, each.place.parent)):
-        document = _with_group(editor, document, parent, list(group))
+        document = _with_group(editor, document, parent, list(group), mask)
     for effect in go:
         if effect.place.resource.section == DEFAULTS:
             document = _deleted(editor, document, effect)
@@ -213,12 +259,12 @@ def _is_section(effect: Effect) -> bool:
     return effect.place.parent is None and not effect.member
 
 
-def _with_group(editor: Editor, document: Document, parent: Parent, group: list[Effect]) -> Document:
+def _with_group(editor: Editor, document: Document, parent: Parent, group: list[Effect], mask: Mask) -> Document:
     """Effects on the objects of one collection."""
     positions = lambda effect: effect.place.key if isinstance(effect.place.key, int) else effect.position  # noqa: E731
     members = [each for each in group if each.member]
     for _, each in groupby(members, lambda effect: effect.object):
-        document = _replaced(editor, document, list(each))
+        document = _replaced(editor, document, list(each), mask)
     whole = [each for each in group if not each.member]
     for effect in sorted((each for each in whole if each.new is None), key=positions, reverse=True):
         document = _deleted(editor, document, effect)
@@ -234,14 +280,14 @@ def _now(editor: Editor, document: Document, place: Place, *, full: bool = False
         return None
 
 
-def _replaced(editor: Editor, document: Document, members: Sequence[Effect]) -> Document:
+def _replaced(editor: Editor, document: Document, members: Sequence[Effect], mask: Mask) -> Document:
     place = members[0].place
     if (now := _now(editor, document, place)) is None:
         raise Conflict(f"{members[0].object} is not there any more")
     for effect in members:
         if now.get(effect.member) != effect.old:
-            text = f"{effect.member} of {effect.object} is {json.dumps(now.get(effect.member))} by now, not {json.dumps(effect.old)}"
-            raise Conflict(text)
+            there, expected = (json.dumps(mask.value(value, effect.member)) for value in (now.get(effect.member), effect.old))
+            raise Conflict(f"{effect.member} of {effect.object} is {there} by now, not {expected}")
     unchanged = {member: value for member, value in now.items() if member not in {each.member for each in members}}
     body = {**unchanged, **{each.member: each.new for each in members if each.new is not None}}
     return editor.replace(document, place.resource, place.parent, place.key, body)

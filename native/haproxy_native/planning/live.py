@@ -35,6 +35,7 @@ class Live:
     def __init__(self, schemas: Schemas, properties: Mapping[str, Schema]) -> None:
         notes = {name: schemas.note(schema) for name, schema in properties.items()}
         self.notes = {name: note for name, note in notes.items() if "at_runtime" in note}
+        self.unchecked = {name for name, note in notes.items() if note.get("needs_check") is False}
         self.initially = {name: note["initially"] for name, note in notes.items() if "initially" in note}
         self.lacking = {name: note["added_lacks"] for name, note in notes.items() if "added_lacks" in note}
         self.implied = {name: note["added_with"] for name, note in notes.items() if "added_with" in note}
@@ -42,15 +43,15 @@ class Live:
 
     def commands(self, parent: str, name: str, old: Values, new: Values, changed: Sequence[str]) -> tuple[list[Command], list[str]]:
         """(the commands, the members for which there is none); both sides with what is true initially filled in."""
-        found: dict[str, Command] = {}
+        commands_by_text: dict[str, Command] = {}
         left = []
         for member in sorted(changed, key=lambda member: _rank(new.get(member))):
             said = self._said(parent, name, member, old, new)
             if said is None:
                 left.append(member)
             else:
-                found.update({command.text: command for command in said})
-        return list(found.values()), left
+                commands_by_text.update({command.text: command for command in said})
+        return list(commands_by_text.values()), left
 
     def obstacle(self, member: str, old: Values, new: Values) -> str | None:
         """The member beside which a command does otherwise than a reload (`reload_with`): one side has it and none of its exceptions."""
@@ -74,16 +75,16 @@ class Live:
         }
 
     def _said(self, parent: str, name: str, member: str, old: Values, new: Values) -> list[Command] | None:
-        """The commands of one member: those of its value, or the first of several that can be said."""
+        """The commands of one member: those of its value, or the first of several that can be sent."""
         note = self.notes.get(member)
         if note is None or member not in new or self.obstacle(member, old, new):
             return None
-        told = note["at_runtime"]
-        if isinstance(told, Mapping):
-            wanted = told.get(new[member], ())
+        declared = note["at_runtime"]
+        if isinstance(declared, Mapping):
+            wanted = declared.get(new[member], ())
             ways = [[wanted] if isinstance(wanted, str) else list(wanted)] if wanted else []
         else:
-            ways = [[template] for template in told]
+            ways = [[template] for template in declared]
         for templates in ways:
             try:
                 return [self._command(parent, name, member, template, old, new) for template in templates]
@@ -111,14 +112,14 @@ class Live:
 
     def _restored(self, member: str, new: Values) -> Values:
         """What HAProxy has to show of a member that is switched on again, and takes no commands for while it is off (`restored`)."""
-        found: dict[str, object] = {}
+        columns: dict[str, object] = {}
         for column, sources in self.notes[member].get("restored", {}).items():
             given = [new[source] for source in sources if source in new] or [source for source in sources if source == NOTHING]
             if len(given) != 1:
                 # Of several it is their order that counts.
                 raise NotExpressible(column)
-            found[column] = given[0] if isinstance(given[0], int) else ip_of(plain(given[0])) or plain(given[0])
-        return found
+            columns[column] = given[0] if isinstance(given[0], int) else ip_of(plain(given[0])) or plain(given[0])
+        return columns
 
 
 @functools.cache
@@ -160,7 +161,7 @@ def _checked(kind: str | None, word: str) -> str | int:
 
 
 def plain(value: Any) -> str:
-    """What HAProxy makes of a value; NotExpressible where only its environment knows."""
+    """What HAProxy makes of a value; NotExpressible where that depends on its environment."""
     text = str(value)
     if "$" in text:
         raise NotExpressible(text)

@@ -43,12 +43,12 @@ class Plan:
     @property
     def published(self) -> list[str]:
         """The backends that it publishes."""
-        return [each.check.name for each in self.commands if isinstance(each.check, BackendIs) and each.check.published]
+        return [command.check.name for command in self.commands if isinstance(command.check, BackendIs) and command.check.published]
 
     @property
     def unpublished(self) -> "Plan":
         """The plan without their publication."""
-        commands = [each for each in self.commands if not (isinstance(each.check, BackendIs) and each.check.published)]
+        commands = [command for command in self.commands if not (isinstance(command.check, BackendIs) and command.check.published)]
         return replace(self, commands=commands)
 
 
@@ -57,7 +57,7 @@ class FilePlan:
     """How the worker gets to know what a stored file holds: by `steps`, or for these `reasons` by a reload.
 
     `used`: the worker has read it. `awaited`: a configuration that is not loaded yet refers to it. `seen` only looks: whether the
-    worker has it already, for a change that it is not told of.
+    worker has it already, for a change that is not sent to it.
     """
 
     steps: Sequence[Step] = ()

@@ -8,18 +8,20 @@ from itertools import zip_longest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import resources
+from haproxy_native.editing.shape_file import shapes_of
 from haproxy_native.errors import BadValue
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning import backend_plan
 from haproxy_native.planning.backend_names import naming
-from haproxy_native.planning.backend_plan import BackendPlan, Surroundings
+from haproxy_native.planning.backend_plan import BackendPlan, Sources, Surroundings
 from haproxy_native.planning.fullconn import limited_by
 from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
 from haproxy_native.planning.servers import Servers, ancestors, opaque_words
+from haproxy_native.planning.shapes import Shapes
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command
 from haproxy_native.text.document import MARK_END, Document
@@ -43,27 +45,30 @@ def plan(
     *,
     preceded: bool = False,
     stored: Stored = lambda document, backend: "",
+    unshaped: str = "",
 ) -> Plan:
     """The plan from what the worker in service runs to a new document; `preceded` by other files, whose defaults may apply in it.
 
-    `stored` looks into the stored maps that the new document refers to.
+    `stored` looks into the stored maps that the new document refers to. `unshaped`: why there are no shapes although they are wanted.
     """
-    return _Planner(running, new, capabilities, language or grammar(), preceded, stored).plan()
+    planner = _Planner(running, new, capabilities, language or grammar(), preceded, stored)
+    planner.unshaped = unshaped
+    return planner.plan()
 
 
 def meaning(section: Section) -> tuple[tuple[str, ...], ...]:
     """The words of all lines that say something, the header's first."""
-    found: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
-    if found is None:
-        found = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)
-    return found
+    words: tuple[tuple[str, ...], ...] | None = section.cache.get(meaning)
+    if words is None:
+        words = section.cache[meaning] = tuple(line.words for line in section.lines if line.words)
+    return words
 
 
 class _Planner:
     def __init__(
         self, running: Document, new: Document, capabilities: Capabilities, language: Grammar, preceded: bool, stored: Stored
     ) -> None:
-        self.stored = stored
+        self.stored, self.unshaped = stored, ""
         self.running, self.new, self.capabilities, self.grammar, self.preceded = running, new, capabilities, language, preceded
         self.servers, self.editor = Servers(language), Editor(language)
         self._switching = language.line(resources()["backend_switching_rules"].schema).prefixes()
@@ -75,7 +80,7 @@ class _Planner:
         before, after = sections_of(self.running), sections_of(self.new)
         going, coming = only_in(before, after), only_in(after, before)
         moving = set(map(id, (*going, *coming)))
-        corresponding = pairs(*([each for each in sections if id(each) not in moving] for sections in (before, after)))
+        corresponding = pairs(*([section for section in sections if id(section) not in moving] for sections in (before, after)))
         if corresponding is None:
             self._moved_sections(keys_of(self.running), keys_of(self.new))
             return self.result
@@ -83,7 +88,15 @@ class _Planner:
             if old is not new and old.text != new.text and meaning(old) != meaning(new):
                 self._section(old, new)
         self._backends(coming, going)
+        if not self.result.reasons:
+            self._shapes()
         return self.result
+
+    def _shapes(self) -> None:
+        """They come with reloads for other reasons; a process without them is not what the files say."""
+        before, after = (shapes_of(document) for document in (self.running, self.new))
+        if list(map(meaning, before)) != list(map(meaning, after)):
+            self.result.reasons.append(Reason("", 0, "", "the file of shapes changed"))
 
     def _backends(self, coming: Sequence[Section], going: Sequence[Section]) -> None:
         """New ones are published when all others are gone: until then everything can be taken back."""
@@ -91,8 +104,10 @@ class _Planner:
         if not (coming or going):
             return
         around, before = Surroundings(self.new), Surroundings(self.running)
+        shapes = Shapes(self.capabilities.backend_keywords, self.grammar)
+        sources = Sources(self.running, self.new, around, shapes, self.unshaped)
         for section in coming:
-            said = backend_plan.added(self.running, self.new, section, self.servers, self.capabilities, around)
+            said = backend_plan.added(sources, section, self.servers, self.capabilities)
             self._take(section, said)
             published += said.published
         for section in going:
@@ -147,7 +162,7 @@ class _Planner:
             self._reason(new, place, why)
 
     def _unsure(self, document: Document, section: Section) -> str:
-        """Why only HAProxy knows what its servers inherit."""
+        """Why it cannot be decided here what its servers inherit; empty where it can."""
         above = list(ancestors(document, section))
         if any(map(has_conditionals, (section, *above))):
             return "a server or what it inherits stands under a condition"
@@ -169,10 +184,10 @@ class _Planner:
         for was, line in changed_lines(old, new):
             if was and line and was.words == line.words:
                 continue
-            found = self._own_line(live, shape, was, line, new) if line else None
-            if found is None:
+            commands = self._own_line(live, shape, was, line, new) if line else None
+            if commands is None:
                 return None
-            said += found
+            said += commands
         return said
 
     @staticmethod
@@ -200,6 +215,10 @@ class _Planner:
 
 def only_in(sections: Sequence[Section], others: Sequence[Section]) -> list[Section]:
     """Backends whose names the others do not have."""
+    if len(sections) == len(others) and all(
+        one is other or key_of(one) == key_of(other) for one, other in zip(sections, others, strict=True)
+    ):
+        return []
     known = set(map(key_of, others))
     return [section for section in sections if section.kind == backend_plan.BACKEND and key_of(section) not in known]
 
@@ -223,15 +242,15 @@ def _alike(before: list[Line], after: list[Line]) -> int:
 
 def first_difference(old: Section, new: Section) -> int:
     """The place in the new section of the first line that says something else."""
-    told = [place for place, line in enumerate(new.lines) if line.words]
-    for place, was, words in zip_longest(told, meaning(old), meaning(new)):
+    places = [place for place, line in enumerate(new.lines) if line.words]
+    for place, was, words in zip_longest(places, meaning(old), meaning(new)):
         if was != words:
             return place if place is not None else len(new.lines) - 1
     return 0
 
 
 def loose_directives(document: Document) -> list[str]:
-    """What is said before the first section of any file."""
-    above = [document.preamble, *(each.text.rpartition(MARK_END)[2] for each in document.sections if each.kind == BOUNDARY)]
+    """The directives before the first section of any file."""
+    above = [document.preamble, *(section.text.rpartition(MARK_END)[2] for section in document.sections if section.kind == BOUNDARY)]
     lines = [line.strip() for text in above for line in text.splitlines()]
     return [line for line in lines if line and not line.startswith("#")]

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from haproxy_native.editing.resources import resources
+from haproxy_native.editing.shape_file import is_shape
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section
@@ -22,12 +23,12 @@ def movable() -> frozenset[str]:
     """The kinds of sections whose order tells HAProxy nothing."""
     schemas = grammar().schemas
     sections = [each for each in resources().by_name.values() if each.section]
-    return frozenset(each.section for each in sections if schemas.note(schemas.named(each.schema)).get("movable"))
+    return frozenset(resource.section for resource in sections if schemas.note(schemas.named(resource.schema)).get("movable"))
 
 
 def sections_of(document: Document) -> list[Section]:
-    """The sections as HAProxy reads them: in which of its files one stands makes no difference."""
-    return [section for section in document.sections if section.kind != BOUNDARY]
+    """The sections as HAProxy reads them, but shapes, which no other refers to: in which of its files one stands makes no difference."""
+    return [section for section in document.sections if section.kind != BOUNDARY and not is_shape(section)]
 
 
 def key_of(section: Section) -> Key:

@@ -32,7 +32,7 @@ class ServerPlanner:
             self.reasons.append((0, "two servers have one name"))
             return
         if secret := next((name for name in (self.backend, *before, *after) if "$" in name), None):
-            self.reasons.append((0, f"only HAProxy knows the name {secret}"))
+            self.reasons.append((0, f"only HAProxy can resolve the name {secret}"))
             return
         kept = [name for name in before if name in after]
         misplaced = next((each for each, name in zip(afters, kept, strict=False) if each.name != name), None)
@@ -54,12 +54,12 @@ class ServerPlanner:
             before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
             changed = sorted(member for member in {**before, **after} if before.get(member) != after.get(member))
             if changed or old.opaque != new.opaque:
-                what = ", ".join(changed) or "words that nothing here knows"
+                what = ", ".join(changed) or "unknown words"
                 self.reasons.append((new.place, f"the servers of the template {new.name} inherit {what}, which a reload gives them"))
 
     def _changed(self, old: EffectiveServer, new: EffectiveServer) -> None:
         if old.opaque != new.opaque:
-            self.reasons.append((new.place, f"server {new.name}: words changed that nothing here knows"))
+            self.reasons.append((new.place, f"server {new.name}: unknown words changed"))
             return
         before, after = {**self.live.initially, **old.values}, {**self.live.initially, **new.values}
         changed = [member for member in {**before, **after} if before.get(member) != after.get(member)]
@@ -88,10 +88,12 @@ class ServerPlanner:
         self._say(0, commands.delete_server(self.backend, server.name, was=was))
 
     def _added(self, server: EffectiveServer) -> None:
-        if why := self._not_addable(server):
+        try:
+            options = self._addable(server)
+        except _NotAddable as why:
             self.reasons.append((server.place, f"new server {server.name}: {why}"))
             return
-        words = [word for option in self._options(server) for word in option]
+        words = [word for option in options for word in option]
         said = commands.add_server(
             self.backend,
             server.name,
@@ -103,7 +105,7 @@ class ServerPlanner:
         self._say(server.place, said)
 
     def _options(self, server: EffectiveServer) -> list[list[str]]:
-        """The words of each option; those are left out that only say what an added server is anyway."""
+        """The words of each option; without those that give an added server what it has by default."""
         unsaid = {} if self.capabilities.added_servers_have_defaults else self.live.lacking
         implied = self.live.implications(server.values) if server.values.get(self.health) == "enabled" else {}
         values = {**unsaid, **server.values, **implied}
@@ -114,18 +116,24 @@ class ServerPlanner:
     def _goes_without_saying(self, name: str, value: object) -> bool:
         return value == "disabled" and self.live.initially.get(name, "disabled") == "disabled"
 
-    def _not_addable(self, server: EffectiveServer) -> str:
+    def _addable(self, server: EffectiveServer) -> list[list[str]]:
+        """Its options. Raises _NotAddable."""
         if not self.capabilities.adds_servers:
-            return "this HAProxy adds none in the running process"
-        if server.values.get(self.state) == "enabled" and "enabled" in (server.values.get(self.health), server.values.get(self.agent)):
-            return "HAProxy checks a server that is added in maintenance"
+            raise _NotAddable("this HAProxy adds none in the running process")
+        if server.values.get(self.state) == "enabled" == server.values.get(self.agent):
+            raise _NotAddable("HAProxy asks the agent of a server that is added in maintenance")
         if server.opaque:
-            return f"nothing here knows {' '.join(server.opaque)}"
+            raise _NotAddable(f"unknown words {' '.join(server.opaque)}")
         try:
             options = self._options(server)
         except NotExpressible as word:
-            return f"only HAProxy knows the value of {word}"
+            raise _NotAddable(f"only HAProxy can resolve {word}") from None
         if not all(word for option in options for word in option):
-            return "a runtime command cannot say an empty word"
-        refused = [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]
-        return f"HAProxy does not take {', '.join(refused)} on a server added at run time" if refused else ""
+            raise _NotAddable("a runtime command cannot say an empty word")
+        if refused := [option[0] for option in options[1:] if not self.capabilities.takes_server_keyword(option[0])]:
+            raise _NotAddable(f"HAProxy does not take {', '.join(refused)} on a server added at run time")
+        return options
+
+
+class _NotAddable(Exception):
+    """Why HAProxy does not add a server while it runs."""

@@ -2,7 +2,7 @@
 (HAProxy Configuration Manual, sections 4.2 "default-server" and 5.2).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +16,12 @@ from haproxy_native.text.section import Section
 from haproxy_native.text.words import unquoted
 
 DEFAULT_SERVER = "default_server"
+MODE, USUAL_MODE = "mode", "tcp"
 
 
 @dataclass(frozen=True)
 class EffectiveServer:
-    """`name` is that which HAProxy knows, unless a variable is in it; `values` come with everything inherited.
+    """`name` is that in HAProxy, unless a variable is in it; `values` come with everything inherited.
 
     `opaque` are the words that no member expresses, those of the inherited lines first.
     """
@@ -109,18 +110,31 @@ class Servers:
 
 
 def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
-    """Words that nothing knows, and those whose value only HAProxy knows."""
+    """Unknown words, and those whose value only HAProxy can resolve."""
     return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
+
+
+def mode_of(chain: Iterable[Section]) -> str | None:
+    """The mode that the first of these sections gives; None where none gives any, and USUAL_MODE holds."""
+    for section in chain:
+        given = [line.words[1] for line in section.lines if line.words[:1] == (MODE,) and len(line.words) > 1]
+        if given:
+            return unquoted(given[-1])
+    return None
 
 
 def ancestors(document: Document, section: Section) -> Iterator[Section]:
     """The defaults sections that a proxy inherits from, the nearest first."""
-    name = named_defaults(section) or implicit_defaults(document, section)
+    return chain(document, named_defaults(section) or implicit_defaults(document, section))
+
+
+def chain(document: Document, name: str | None) -> Iterator[Section]:
+    """The defaults section of that name, and those that it inherits from."""
     seen = set()
     while name and name not in seen:
         seen.add(name)
-        found = document.find(DEFAULTS, name)
-        if found is None:
+        section = document.find(DEFAULTS, name)
+        if section is None:
             return
-        yield found
-        name = named_defaults(found)
+        yield section
+        name = named_defaults(section)

@@ -6,10 +6,12 @@ by boundaries (native/haproxy_native/text/parts.py).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any
 
 from haproxy_native.text.line import Line
 from haproxy_native.text.outline import Outline
-from haproxy_native.text.pieces import decoded, encoded
+from haproxy_native.text.pieces import PIECE, decoded, encoded
 from haproxy_native.text.section import BOUNDARY, Section, split_lines
 
 CONFIGURATION = Outline(
@@ -28,9 +30,10 @@ class Document:
     """`preamble` is the text before the first section; `sections` hold everything else.
 
     `leads` are the comment blocks of sections that edits took away, by kind and name: a section that is made anew gets its own again.
+    `cache` keeps what others compute from the sections.
     """
 
-    __slots__ = ("_data", "_index", "_names", "_size", "leads", "preamble", "sections")
+    __slots__ = ("_data", "_index", "_names", "_size", "cache", "leads", "preamble", "sections")
 
     def __init__(self, preamble: str, sections: Iterable[Section], leads: Mapping[tuple[str, str], str] | None = None) -> None:
         self.preamble = preamble
@@ -40,6 +43,7 @@ class Document:
         self._names: tuple[str, ...] | None = None
         self._data: bytes | None = None
         self._size: int | None = None
+        self.cache: dict[Any, Any] = {}
 
     @classmethod
     def parse(cls, data: bytes | str, outline: Outline = CONFIGURATION) -> "Document":
@@ -56,7 +60,7 @@ class Document:
 
     @property
     def text(self) -> str:
-        return self.preamble + "".join(section.lead + section.text for section in self.sections)
+        return "".join([self.preamble, *chain.from_iterable((section.lead, section.text) for section in self.sections)])
 
     @property
     def data(self) -> bytes:
@@ -73,6 +77,20 @@ class Document:
             self._size = sum(len(section.text) for section in self.sections)
         return self._size
 
+    def pieces(self) -> Iterator[bytes]:
+        """The file's bytes, in pieces where they are not yet known: memory for the whole of a large file takes longer to get than fill."""
+        if (data := self._data) is not None:
+            yield data
+            return
+        texts, size = [self.preamble], len(self.preamble)
+        for section in self.sections:
+            texts += (section.lead, section.text)
+            size += len(section.lead) + len(section.text)
+            if size > PIECE:
+                yield encoded("".join(texts))
+                texts, size = [], 0
+        yield encoded("".join(texts))
+
     def find(self, kind: str, name: str) -> Section | None:
         """The first section of that kind and name; a nameless defaults section is `unnamed_defaults_N`, N from 1."""
         # `rest` may come between, from another thread.
@@ -81,6 +99,15 @@ class Document:
             index = self._index = self._make_index()
         place = index.get((kind, name))
         return None if place is None else self.sections[place]
+
+    def place(self, section: Section) -> int:
+        """How many sections stand before this one; the number of all where the document does not have it."""
+        # Counted out only where several have its name.
+        self.find(section.kind, section.name)
+        place = (self._index or {}).get((section.kind, section.name), 0)
+        if place < len(self.sections) and self.sections[place] is section:
+            return place
+        return next((place for place, other in enumerate(self.sections) if other is section), len(self.sections))
 
     def extent(self, kind: str, name: str) -> int:
         """Characters to look through for a section of that kind and name: those of all sections until `find` has made an index of them."""
@@ -93,6 +120,7 @@ class Document:
     def rest(self) -> None:
         """Lets go of what can be computed again; for documents that are kept long and seldom read."""
         self._index = self._names = self._data = None
+        self.cache.clear()
 
     def _make_index(self) -> dict[tuple[str, str], int]:
         index: dict[tuple[str, str], int] = {}
@@ -164,8 +192,10 @@ class Document:
         leads = {**self.leads, (section.kind, section.name): section.lead} if section.lead else self.leads
         return Document(preamble, (*before, *self.sections[place + 1 :]), leads)
 
-    def with_preamble(self, preamble: str) -> "Document":
+    def with_preamble(self, preamble: str, data: bytes | None = None) -> "Document":
+        """`data`: its bytes, where they are known."""
         document = Document(preamble, self.sections, self.leads)
+        document._data = data
         document._index, document._names = self._index, self._names
         return document
 

@@ -123,8 +123,8 @@ def _in_order(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         length = bisect_left(ends, place)
         ends[length : length + 1], longest[length : length + 1] = [place], [index]
         before.append(longest[length - 1] if length else -1)
-    found, index = [], longest[-1] if longest else -1
+    ordered, index = [], longest[-1] if longest else -1
     while index >= 0:
-        found.append(pairs[index])
+        ordered.append(pairs[index])
         index = before[index]
-    return found[::-1]
+    return ordered[::-1]

@@ -28,7 +28,7 @@ class Outline:
 
     def headers(self, text: str) -> list[tuple[int, str, str]]:
         """(offset, kind, name) of each line that begins a section."""
-        return [found for match in finditer(self._header, text) if (found := self._header_at(text, match.start()))]
+        return [header for match in finditer(self._header, text) if (header := self._header_at(text, match.start()))]
 
     def _header_at(self, text: str, start: int) -> tuple[int, str, str] | None:
         if self._scopes and (scope := _SCOPE_NAME.match(text, start)):

@@ -11,6 +11,8 @@ from haproxy_native.text.section import BOUNDARY
 
 # The main file among the parts.
 MAIN = ""
+# The file of shapes, in the last directory that HAProxy loads.
+SHAPES = "zz-shapes.cfg"
 _MARK, _MARK_END = MARK.encode(), MARK_END.encode()
 
 
@@ -34,13 +36,15 @@ def join(files: Sequence[tuple[str, bytes]]) -> bytes:
 
 def split(data: bytes) -> dict[str, bytes]:
     """The bytes of each file, the main one's first; the one of a text that is not joined."""
+    if b"\0" not in data:
+        return {MAIN: data}
     main, *others = data.split(_MARK)
-    found = {MAIN: main}
+    contents = {MAIN: main}
     for other in others:
         name, _, content = other.partition(_MARK_END)
         key = name.decode("utf-8", "surrogateescape")
-        found[key] = found.get(key, b"") + content
-    return found
+        contents[key] = contents.get(key, b"") + content
+    return contents
 
 
 def is_joined(document: Document) -> bool:
@@ -51,11 +55,11 @@ def parts(document: Document) -> dict[str, Document]:
     """The document of each file, the main one's first."""
     if not is_joined(document):
         return {MAIN: document}
-    found = {MAIN: Document(document.preamble, [each for each in document.sections if each.file is None and each.kind != BOUNDARY])}
-    for start in (each for each in document.sections if each.kind == BOUNDARY and each.file):
+    documents = {MAIN: Document(document.preamble, [each for each in document.sections if each.file is None and each.kind != BOUNDARY])}
+    for start in (section for section in document.sections if section.kind == BOUNDARY and section.file):
         preamble = start.text.removeprefix(MARK + start.name + MARK_END)
-        found[start.name] = Document(preamble, [each for each in document.sections if each.file == start.name and each is not start])
-    return found
+        documents[start.name] = Document(preamble, [each for each in document.sections if each.file == start.name and each is not start])
+    return documents
 
 
 def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:

@@ -37,10 +37,10 @@ def search(pattern: re.Pattern[AnyStr], text: AnyStr) -> re.Match[AnyStr] | None
 
 def without(pattern: re.Pattern[AnyStr], text: AnyStr, most: int = 0) -> AnyStr:
     """The text without all that `finditer` finds, or without the first so many of it."""
-    found: list[tuple[int, int]] = [match.span() for match in islice(finditer(pattern, text), most or None)]
-    if not found:
+    spans: list[tuple[int, int]] = [match.span() for match in islice(finditer(pattern, text), most or None)]
+    if not spans:
         return text
-    starts, ends = [0, *(end for _, end in found)], [*(start for start, _ in found), len(text)]
+    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
     return text[:0].join(text[start:end] for start, end in zip(starts, ends, strict=True))
 
 

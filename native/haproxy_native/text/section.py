@@ -110,10 +110,10 @@ class Section:
         """The places of lines in a snippet, and of the comments around it: they are text, whatever they say."""
         if self.kind not in SNIPPED or SNIPPET not in self.text:
             return frozenset()
-        found: frozenset[int] | None = self.cache.get(SNIPPET)
-        if found is None:
-            found = self.cache[SNIPPET] = frozenset(self._in_snippets())
-        return found
+        places: frozenset[int] | None = self.cache.get(SNIPPET)
+        if places is None:
+            places = self.cache[SNIPPET] = frozenset(self._in_snippets())
+        return places
 
     def as_read(self) -> "Section":
         """The same section as HAProxy reads it: the lines of snippets are like others."""
@@ -126,11 +126,11 @@ class Section:
     def _in_snippets(self) -> Iterator[int]:
         inside = False
         for place, line in enumerate(self.lines):
-            said = line.text.split()
-            inside = inside or said[:2] == [SNIPPET, "BEGIN"]
+            words = line.text.split()
+            inside = inside or words[:2] == [SNIPPET, "BEGIN"]
             if inside:
                 yield place
-                inside = said[:2] != [SNIPPET, "END"]
+                inside = words[:2] != [SNIPPET, "END"]
 
     def outside_blocks(self, place: int) -> int:
         """The place itself, or that of the `.endif` or the end of the snippet which closes the block around it."""

@@ -51,27 +51,27 @@ class Split(NamedTuple):
     @property
     def comment(self) -> str | None:
         """The text behind `#` without leading blanks, or None without a comment."""
-        found = _COMMENT.match(self.tail)
-        return found[1].strip(BLANKS + "\n") if found else None
+        match = _COMMENT.match(self.tail)
+        return match[1].strip(BLANKS + "\n") if match else None
 
 
 def split(line: str) -> Split:
     """Gaps, words and tail of one line; `split(line).join() == line` for any text."""
     gaps, words, end = [], [], 0
-    found = _FIRST.match(line)
-    while found:
-        gap, word, mark = found.groups()
+    match = _FIRST.match(line)
+    while match:
+        gap, word, mark = match.groups()
         if mark:
-            begin = found.end(1)
+            begin = match.end(1)
             end = _word_end(line, begin + len(word))
             word = line[begin:end]
         elif word:
-            end = found.end()
+            end = match.end()
         else:
             break
         gaps.append(gap)
         words.append(word)
-        found = _NEXT.match(line, end)
+        match = _NEXT.match(line, end)
     return Split(tuple(gaps), tuple(words), line[end:])
 
 
@@ -79,8 +79,8 @@ def _word_end(line: str, at: int) -> int:
     while at < len(line):
         if line[at] == '"':
             at, _ = _weak_end(line, at)
-        elif found := _PIECES.match(line, at):
-            at = found.end()
+        elif match := _PIECES.match(line, at):
+            at = match.end()
         else:
             break
     return at
@@ -89,8 +89,8 @@ def _word_end(line: str, at: int) -> int:
 def _weak_end(text: str, at: int) -> tuple[int, bool]:
     """Where weak quotes that begin at `at` end, and whether by a quote."""
     at += 1
-    while found := _IN_WEAK_QUOTES.match(text, at):
-        at = found.end()
+    while match := _IN_WEAK_QUOTES.match(text, at):
+        at = match.end()
     closed = text.startswith('"', at)
     return at + closed, closed
 
@@ -116,8 +116,8 @@ def _consists_of(pieces: re.Pattern[str], text: str) -> bool:
     while closed and at < len(text):
         if text[at] == '"':
             at, closed = _weak_end(text, at)
-        elif found := pieces.match(text, at):
-            at = found.end()
+        elif match := pieces.match(text, at):
+            at = match.end()
         else:
             closed = False
     return closed
@@ -128,8 +128,8 @@ def quoted(text: str) -> str:
     return '"' + _TO_ESCAPE.sub(_escaped, text) + '"'
 
 
-def _escaped(found: re.Match[str]) -> str:
-    text = found[0]
+def _escaped(match: re.Match[str]) -> str:
+    text = match[0]
     if len(text) == 1:
         return "\\" + text
     return text if text.startswith("${") and text.endswith("}") else _SIGN.sub(r"\\\g<0>", text)

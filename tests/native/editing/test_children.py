@@ -11,6 +11,7 @@ from haproxy_native.editing.resources import resources
 from haproxy_native.errors import UnknownWords
 from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 
 TEXT = """\
@@ -165,3 +166,24 @@ def test_long_lists_are_compared_in_bounded_time(kinds: int) -> None:
     assert EDITOR.children(changed, RULES).readable == other
     if kinds > 2:
         assert sum(line in set(rules.lines) for line in changed.lines[1:]) >= 1300
+
+
+def test_threads_that_read_one_section_see_all_of_it() -> None:
+    seen: list[list[str]] = []
+
+    class Interrupted(Line):
+        """At which another thread takes its turn, once."""
+
+        @property
+        def words(self) -> tuple[str, ...]:
+            if not seen:
+                seen.append([])
+                seen[0] += names()
+            return super().words
+
+    shared = Section("backend", "app", lines=[Line("backend app\n"), Line("  server a 1.1.1.1:1\n"), Interrupted("  server b 1.1.1.2:1\n")])
+
+    def names() -> list[str]:
+        return [each["name"] for each in EDITOR.children(shared, SERVERS).readable]
+
+    assert (names(), seen) == (["a", "b"], [["a", "b"]])

@@ -241,7 +241,7 @@ BRANCHES = """backend app
 
 
 def test_a_whole_section_sent_back_stays_as_it_is() -> None:
-    """Servers come as a mapping, which says nothing of their order."""
+    """Servers come as a mapping, which has no order."""
     body = EDITOR.get_object(document(BRANCHES), BACKENDS, None, "app", full=True)
     assert body["servers"]["s1"]["address"] == "192.0.2.1", "the first of a name, as where one is asked for"
     assert EDITOR.replace(document(BRANCHES), BACKENDS, None, "app", body, full=True).text == BRANCHES

@@ -1,4 +1,4 @@
-"""What is said about sections, children and parents that are not there."""
+"""The errors for sections, children and parents that are not there."""
 
 from collections.abc import Callable
 from typing import Any

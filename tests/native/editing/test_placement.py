@@ -41,8 +41,8 @@ def test_each_file_keeps_to_itself(text: str, new: str, after: str) -> None:
     """`a:` begins file a, `:` the main one where it is not the first."""
     kind, _, name = new.partition(" ")
     document = insert_section(Document.parse(joined(text)), Section(kind, name, new + "\n"))
-    assert told(document) == after
-    assert told(Document.parse(document.data)) == after
+    assert summary(document) == after
+    assert summary(Document.parse(document.data)) == after
     read = {(section.kind, section.name, section.file) for section in Document.parse(document.data).sections}
     assert {(section.kind, section.name, section.file) for section in document.sections} == read
 
@@ -55,7 +55,7 @@ def joined(text: str) -> str:
     return "".join(pieces)
 
 
-def told(document: Document) -> str:
+def summary(document: Document) -> str:
     found, mark = [], ""
     for section in document.sections:
         if section.kind == BOUNDARY:

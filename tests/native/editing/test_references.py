@@ -17,7 +17,7 @@ backend named from one
 """
 ROWS = [
     ("nothing", OLD, []),
-    ("a section that binds somebody is gone", OLD.replace("defaults two\n  mode tcp\n", ""), [("backend second", "two")]),
+    ("a section that others are bound to is gone", OLD.replace("defaults two\n  mode tcp\n", ""), [("backend second", "two")]),
     ("it is renamed", OLD.replace("defaults two", "defaults three"), [("backend second", "two")]),
     ("the bound proxy goes along", OLD.replace("defaults two\n  mode tcp\nbackend second\n", ""), []),
     ("the bound proxy names another", OLD.replace("defaults two\n  mode tcp\nbackend second", "backend second from one"), []),

@@ -127,7 +127,7 @@ def test_new_farms_in_their_order(sites: Sites) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "error", "told"),
+    ("body", "error", "expected"),
     [
         ({"name": "shop"}, Exists, "frontend shop already exists"),
         ({"name": "n", "farms": [{"name": "img", "use_as": "default"}]}, Exists, "backend img already exists"),
@@ -140,6 +140,6 @@ def test_new_farms_in_their_order(sites: Sites) -> None:
         ({"name": "n", "farms": [{"name": "a", "use_as": "conditional", "cond": "if"}]}, BadValue, "cond_test in body is required"),
     ],
 )
-def test_refusals(sites: Sites, body: dict[str, Any], error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+def test_refusals(sites: Sites, body: dict[str, Any], error: type[Exception], expected: str) -> None:
+    with pytest.raises(error, match=expected):
         sites.create(DOCUMENT, sites.editor.resources["sites"], None, body)

@@ -4,6 +4,7 @@ import pytest
 
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.grammar.schema import Schemas
+from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import Section
 from tests.native.grammar.language import SCHEMAS, small
@@ -35,6 +36,14 @@ def test_embedded_members_and_those_of_the_header_are_no_lines() -> None:
     shape = small().section("place", ["names"])
     assert "names" not in shape.order
     assert not [each for each in shape.directives if "name" in each.shape.members or each.rows == "names"]
+
+
+def test_some_members_are_read_as_among_all() -> None:
+    text = "global\n  maxconn 5\n  stats socket /a level admin\n  stats timeout 2m\n  stats socket ipv4@127.0.0.1:1 mode 600\n"
+    section, sockets = Document.parse(text).sections[0], ("runtime_apis",)
+    every = grammar().section("global").read(section)
+    assert grammar().members("global", sockets).read(section) == {name: every[name] for name in sockets}
+    assert len(every) > len(sockets)
 
 
 def test_times_are_written_as_asked() -> None:

@@ -1,5 +1,8 @@
 """Backends that come and go: the commands, or the line for which HAProxy has to load the file."""
 
+import sys
+from typing import Any
+
 import pytest
 
 from haproxy_native.planning.plan import plan
@@ -40,6 +43,7 @@ NEW = [
     ("backend b from base\n  mode http", ["add backend b from base"]),
     ("backend b from unspoken", ["add backend b from unspoken mode tcp"]),
     ("backend b from base\n  guid some:thing", ["add backend b from base guid some:thing"]),
+    ("backend b from unspoken\n  timeout connect 5s", ["add backend b from unspoken mode tcp"]),
     ("backend b from base\n  # only a word", ["add backend b from base"]),
     (
         "backend b from base\n  default-server check\n  server s 192.0.2.2:80\n  server t 192.0.2.3:80 disabled no-check",
@@ -53,6 +57,7 @@ NEW = [
     ),
 ]
 RELOADS = [
+    ("backend b from unspoken\n  timeout connect 5s\n  timeout server 5s", "timeout", "with timeout only"),
     ("backend b from base\n  server s 192.0.2.2:80\n  balance source\n  cookie S insert", "balance", "with balance, cookie only"),
     ("backend b from base\n  server-template t 2 192.0.2.2:80", "server-template", "with server-template only"),
     ("backend b from base\n  mode log", "mode", "in mode log"),
@@ -63,7 +68,7 @@ RELOADS = [
     ("backend web from base", "backend", "another section has its name"),
     ('backend "${B}" from base', "backend", "no runtime command can say"),
     ("backend b from base\n  server s 192.0.2.2:80 minconn 1 maxconn 9", "backend", "fullconn"),
-    ("backend b from base\n  server s 192.0.2.2:80 disabled check", "server", "added in maintenance"),
+    ("backend b from base\n  server s 192.0.2.2:80 disabled agent-check", "server", "added in maintenance"),
 ]
 
 
@@ -99,6 +104,35 @@ def test_the_implied_defaults_section() -> None:
     for head, why in (("defaults\n  mode http\n", "has no name"), ("global\n  daemon\n", "there is none above")):
         [(_, keyword, words)] = planned(head, f"{head}backend b\n")[1]
         assert keyword == "backend" and why in words
+
+
+def test_the_steps_for_many_grow_with_their_number() -> None:
+    """Each inherits by its place, not by name."""
+    base = "defaults d\n  mode http\n"
+    for text in (base, f"global\n  tune.defaults.purge\n{base}backend first\n"):
+        # The first plan reads the grammar.
+        steps(text, 1)
+        assert steps(text, 160) < 2.2 * steps(text, 80)
+
+
+def steps(base: str, count: int) -> int:
+    """Steps of Python in plans for new backends: calls, and lines that are entered."""
+    old, new = Document.parse(base), Document.parse(base + "".join(f"backend b{number}\n" for number in range(count)))
+    taken = 0
+
+    def step(*_: object) -> Any:
+        nonlocal taken
+        taken += 1
+        return step
+
+    former = sys.gettrace()
+    sys.settrace(step)
+    try:
+        result = plan(old, new, MODERN)
+    finally:
+        sys.settrace(former)
+    assert len(result.commands) == 2 * count
+    return taken
 
 
 def test_a_defaults_section_that_haproxy_has_forgotten() -> None:

@@ -35,20 +35,20 @@ backend odd from base
   server a/b* 127.0.0.1:3
 """
 EDITOR = Editor()
-Told = list[tuple[str, str, Any, Any]]
+Shown = list[tuple[str, str, Any, Any]]
 
 
 def document(text: str) -> Document:
     return Document.parse(text.encode())
 
 
-def told(before: Document, new: Document) -> Told:
+def effects_of(before: Document, new: Document) -> Shown:
     return [(each.object, each.member, each.old, each.new) for each in effects(EDITOR, before, new)]
 
 
 DENY = {"cond": "if", "cond_test": "static", "type": "deny"}
 HEADER = {"hdr_name": "X-A", "hdr_format": "a", "type": "set-header"}
-CASES: list[tuple[str, str, Told]] = [
+CASES: list[tuple[str, str, Shown]] = [
     ("weight 10", "weight 20", [("backend/app/server/web1", "weight", 10, 20)]),
     (" weight 10", "", [("backend/app/server/web1", "weight", 10, None)]),
     ("127.0.0.1:3", "127.0.0.1:4", [("backend/odd/server/a%2Fb%2A", "port", 3, 4)]),
@@ -67,17 +67,17 @@ CASES: list[tuple[str, str, Told]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
-def test_objects_and_members_that_change(old: str, new: str, wanted: Told) -> None:
+def test_objects_and_members_that_change(old: str, new: str, wanted: Shown) -> None:
     before, after = document(TEXT), document(TEXT.replace(old, new))
-    assert told(before, after) == wanted
+    assert effects_of(before, after) == wanted
 
 
 @pytest.mark.parametrize(("old", "new", "wanted"), CASES)
-def test_what_is_done_and_taken_back(old: str, new: str, wanted: Told) -> None:
+def test_what_is_done_and_taken_back(old: str, new: str, wanted: Shown) -> None:
     before, after = document(TEXT), document(TEXT.replace(old, new))
     found = effects(EDITOR, before, after)
-    assert told(with_effects(EDITOR, before, found), after) == []
-    assert told(with_effects(EDITOR, after, inverse(found)), before) == []
+    assert effects_of(with_effects(EDITOR, before, found), after) == []
+    assert effects_of(with_effects(EDITOR, after, inverse(found)), before) == []
 
 
 def test_a_section_that_comes_or_goes_is_one_effect() -> None:
@@ -85,36 +85,36 @@ def test_a_section_that_comes_or_goes_is_one_effect() -> None:
     (effect,) = effects(EDITOR, document(TEXT), more)
     assert (effect.object, effect.member, effect.old) == ("backend/more", "", None)
     assert effect.new["servers"]["m1"]["port"] == 9
-    assert told(with_effects(EDITOR, more, [effect.inverse]), document(TEXT)) == []
-    assert told(with_effects(EDITOR, document(TEXT), [effect]), more) == []
+    assert effects_of(with_effects(EDITOR, more, [effect.inverse]), document(TEXT)) == []
+    assert effects_of(with_effects(EDITOR, document(TEXT), [effect]), more) == []
 
 
 def test_what_no_object_expresses_is_told_in_lines() -> None:
     before, after = document(TEXT), document(TEXT.replace("of no object", "of no object at all"))
     found = effects(EDITOR, before, after)
-    assert told(before, after) == [("backend/odd", "lines", ["nonsense of no object"], ["nonsense of no object at all"])]
+    assert effects_of(before, after) == [("backend/odd", "lines", ["nonsense of no object"], ["nonsense of no object at all"])]
     with pytest.raises(Conflict, match="backend/odd has lines that no object expresses"):
         with_effects(EDITOR, after, inverse(found))
     program = document(TEXT + "\nprogram other\n  command x\n")
-    assert [each[:2] for each in told(before, program)] == [("program/other", "lines")]
+    assert [each[:2] for each in effects_of(before, program)] == [("program/other", "lines")]
 
 
 def test_sections_of_one_name_are_told_in_lines() -> None:
     twice = TEXT + "\nbackend app from base\n  server web9 127.0.0.1:9\n"
-    assert [each[:2] for each in told(document(twice), document(twice.replace("web9", "web8")))] == [("backend/app", "lines")]
+    assert [each[:2] for each in effects_of(document(twice), document(twice.replace("web9", "web8")))] == [("backend/app", "lines")]
 
 
 def test_another_place_in_the_file_may_be_another_meaning() -> None:
     free = "defaults a\n  mode http\nbackend free\n  server s 127.0.0.1:1\n"
     moved = free.replace("backend free", "defaults b\n  mode tcp\nbackend free")
-    assert ("backend/free", "from", "a", "b") in told(document(free), document(moved))
+    assert ("backend/free", "from", "a", "b") in effects_of(document(free), document(moved))
 
 
 def test_another_change_stays() -> None:
     before, after = document(TEXT), document(TEXT.replace("weight 10", "weight 20"))
     later = document(TEXT.replace("weight 10", "weight 20").replace("127.0.0.1:1", "127.0.0.9:1") + "\nbackend later from base\n")
     back = with_effects(EDITOR, later, inverse(effects(EDITOR, before, after)))
-    assert [each[0] for each in told(later, back)] == ["backend/app/server/web1"]
+    assert [each[0] for each in effects_of(later, back)] == ["backend/app/server/web1"]
     assert EDITOR.get_object(back, EDITOR.resources["servers"], (EDITOR.resources["backends"], "app"), "web1")["address"] == "127.0.0.9"
 
 
@@ -138,7 +138,7 @@ def test_a_rule_is_found_where_it_stands_by_now() -> None:
     before, after = document(TEXT), document(TEXT.replace(deny, deny + allow))
     later = document(TEXT.replace(deny, "  http-request return\n" + deny + allow + "  http-request deny\n"))
     back = with_effects(EDITOR, later, inverse(effects(EDITOR, before, after)))
-    assert [each[0] for each in told(later, back)] == ["frontend/web/http_request_rule/2"]
+    assert [each[0] for each in effects_of(later, back)] == ["frontend/web/http_request_rule/2"]
 
 
 CORPUS = sorted((Path(__file__).parents[2] / "corpus" / "valid").glob("*.cfg"))
@@ -156,5 +156,5 @@ def test_lines_that_go_from_real_files_come_back(path: Path) -> None:
         found = effects(EDITOR, before, after)
         if not all(map(is_expressible, found)):
             continue
-        assert told(with_effects(EDITOR, before, found), after) == []
-        assert told(with_effects(EDITOR, after, inverse(found)), before) == []
+        assert effects_of(with_effects(EDITOR, before, found), after) == []
+        assert effects_of(with_effects(EDITOR, after, inverse(found)), before) == []

@@ -32,7 +32,7 @@ ROWS = [
     ("fullconn is given", "backend app from base\n", "backend app from base\n  fullconn 5\n  default-server minconn 2\n", ""),
     ("fullconn 0 is none", "backend app from base\n", "backend app from base\n  fullconn 0\n  default-server minconn 2\n", "app"),
     ("fullconn on a condition", "backend app from base\n", "backend app\n.if 1\n  fullconn 5\n.endif\n  default-server minconn 2\n", "app"),
-    ("a name that only HAProxy knows", "default_backend app", 'default_backend "${APP}"', "third"),
+    ("a name that only HAProxy can resolve", "default_backend app", 'default_backend "${APP}"', "third"),
 ]
 
 

@@ -24,15 +24,15 @@ def test_a_reason_names_section_and_keyword() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reason", "told"),
+    ("reason", "expected"),
     [
         (Reason("backend b", 9, "server", "so"), "server: so (backend b, line 9)"),
         (Reason("backend b", 9, "server", "so", "b.cfg"), "server: so (b.cfg, backend b, line 9)"),
         (Reason("", 0, "", "so"), "so"),
     ],
 )
-def test_a_reason_is_told_in_words(reason: Reason, told: str) -> None:
-    assert str(reason) == told
+def test_a_reason_is_told_in_words(reason: Reason, expected: str) -> None:
+    assert str(reason) == expected
 
 
 def test_what_is_live() -> None:

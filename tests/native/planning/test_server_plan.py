@@ -62,7 +62,7 @@ def test_a_refused_deletion_puts_the_server_back_as_it_was() -> None:
 
 
 def test_an_agent_that_is_switched_on_again_is_where_a_fresh_one_is() -> None:
-    """While it is off, the file can change what HAProxy is then not told."""
+    """While it is off, the file can change what is then not sent to HAProxy."""
     planner = planned([A + OFF], [A + AGENT], Capabilities((3, 2), ALL, "admin"))
     assert [each.check for each in planner.commands] == [
         Shows("b", "a", (("agent_enabled", True), ("agent_addr", "-"), ("agent_port", 9), ("iweight", 1)))
@@ -78,7 +78,7 @@ def test_a_server_without_checks_any_more_has_to_be_seen_up() -> None:
 
 
 def test_an_added_server_keeps_idle_connections_as_one_of_the_file_does() -> None:
-    """Up to 2.7 only when it is said."""
+    """Up to 2.7 only when it is given."""
     words = {version: planned([], [C], Capabilities(version, ALL, "admin")).commands[0].text for version in ((2, 6), (2, 8))}
     assert words == {(2, 6): "add server b/c 192.0.2.3:80 pool-max-conn -1 pool-purge-delay 5s", (2, 8): "add server b/c 192.0.2.3:80"}
     own = planned([], [C + " pool-max-conn 3"], Capabilities((2, 6), ALL, "admin")).commands[0].text
@@ -105,11 +105,11 @@ RELOADS = [
     ([A, C], [C, A], "stand in another order"),
     ([A], [C, A], "stand in another order"),
     ([A], [A, A], "two servers have one name"),
-    ([A], [A + " fancy"], "words changed that nothing here knows"),
-    ([A], [A, C + " fancy"], "nothing here knows fancy"),
+    ([A], [A + " fancy"], "unknown words changed"),
+    ([A], [A, C + " fancy"], "unknown words fancy"),
     ([A], [A + " rise 3"], "rise cannot be changed in the running process"),
-    ([A], [A, C + " cookie ${C}"], "only HAProxy knows the value of ${C}"),
-    ([A], [A, '"${N}" 192.0.2.3:80'], "only HAProxy knows the name ${N}"),
+    ([A], [A, C + " cookie ${C}"], "only HAProxy can resolve ${C}"),
+    ([A], [A, '"${N}" 192.0.2.3:80'], "only HAProxy can resolve the name ${N}"),
     ([A + " check"], [A + " check ssl verify none"], "ssl, verify cannot be changed in the running process"),
     ([A + AGENT], [A + AGENT + " weight 3"], "weight cannot be changed in the running process beside agent-check"),
     ([A + AGENT], [A + AGENT + " addr 192.0.2.9"], "health_check_address cannot be changed in the running process beside agent-check"),
@@ -128,8 +128,8 @@ RELOADS = [
     ([A + " hash-key addr"], ["a 192.0.2.7:80 hash-key addr"], "address cannot be changed in the running process beside hash_key"),
     ([A + " minconn 5 maxconn 10"], [A + " minconn 5"], "maxconn cannot be changed in the running process beside minconn"),
     ([A + " minconn 5 maxconn 10"], [A + " maxconn 10"], "minconn cannot be changed in the running process"),
-    ([A], [A, C + " check disabled"], "HAProxy checks a server that is added in maintenance"),
-    ([A], [A, C + AGENT + " disabled"], "HAProxy checks a server that is added in maintenance"),
+    ([A], [A, C + AGENT + " disabled"], "HAProxy asks the agent of a server that is added in maintenance"),
+    ([A], [A, C + AGENT + " check disabled"], "HAProxy asks the agent of a server that is added in maintenance"),
 ]
 
 

@@ -47,8 +47,8 @@ class Oracle:
     def _by_lua(self, lines: Sequence[str]) -> list[list[str]]:
         head = [b"global", b"tune.lua.bool-sample-conversion normal"]
         answer = self._run([*head, *(b"lua-load w.lua " + encoded(line) for line in lines)]).stderr
-        told = re.findall(rb"^WORDS ?(.*)$", answer, re.MULTILINE)
-        return [[bytes.fromhex(word).decode("utf-8", "surrogateescape") for word in each.decode().split()] for each in told]
+        answers = re.findall(rb"^WORDS ?(.*)$", answer, re.MULTILINE)
+        return [[bytes.fromhex(word).decode("utf-8", "surrogateescape") for word in each.decode().split()] for each in answers]
 
     def _by_notice(self, lines: Sequence[str]) -> list[list[str]]:
         rests = [rests_of(line) for line in lines]
@@ -59,8 +59,8 @@ class Oracle:
     def _first_words(self, rests: Sequence[str]) -> list[str]:
         """`.notice` takes one word and quotes the next one, where there is one, in its complaint."""
         answer = self._run([b".notice x" + encoded(rest) for rest in rests]).stderr.decode("utf-8", "surrogateescape")
-        told = re.findall(r"parsing \[w\.cfg:(\d+)\]: Unexpected argument '(.*?)' for '\.notice'", answer, re.DOTALL)
-        found = {int(number) - 1: word for number, word in told}
+        messages = re.findall(r"parsing \[w\.cfg:(\d+)\]: Unexpected argument '(.*?)' for '\.notice'", answer, re.DOTALL)
+        found = {int(number) - 1: word for number, word in messages}
         return [found.get(i, "") for i in range(len(rests))]
 
     def _run(self, lines: Sequence[bytes], *options: str) -> subprocess.CompletedProcess[bytes]:

@@ -33,7 +33,15 @@ def section(text: str = "backend new\n  mode http\n") -> Section:
 @law(400)
 @given(some.binary(max_size=300))
 def test_any_bytes_come_back(data: bytes) -> None:
-    assert Document.parse(data).data == data
+    document = Document.parse(data)
+    assert document.data == data == b"".join(document.pieces())
+
+
+def test_pieces_of_a_long_file() -> None:
+    document = Document.parse("".join(f"backend b{number}\n    # {'ä' * 1000}\n" for number in range(300)).encode() + b"\xff\n")
+    pieces = list(document.pieces())
+    assert b"".join(pieces) == document.data
+    assert len(pieces) > 3
 
 
 @law(400)

@@ -1,0 +1,65 @@
+"""What takes one change back among later ones. Pure."""
+
+from haproxy_native.editing import patches
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.header import under_head_of
+from haproxy_native.editing.secrets import BLANK, Mask
+from haproxy_native.editing.shape_file import joined, parted
+from haproxy_native.errors import Conflict
+from haproxy_native.planning.effects import effects, inverse, is_there, with_effects
+from haproxy_native.text.document import Document
+from haproxy_native.text.merge import Collision, Lines, merged
+from haproxy_native.text.pieces import decoded, encoded
+from haproxy_native.text.section import Section, split_lines
+
+
+def without(editor: Editor, now: Document, before: Document, after: Document, mask: Mask = BLANK) -> Document:
+    """The configuration without the change that made `after` of `before`: by lines, or where those collide, by objects and members.
+
+    The file of shapes stays as it is now. Raises Conflict with both sides, without their secrets.
+    """
+    before, after = (joined(parted(each)[0], parted(now)[1]) for each in (before, after))
+    try:
+        _compare_new_sections(now, before, after)
+        lines = merged(*(split_lines(under_head_of(each, now).text) for each in (after, now, before)))
+    except Collision as collision:
+        undone = [each for each in inverse(effects(editor, before, after)) if not is_there(editor, now, each)]
+        try:
+            return with_effects(editor, now, undone, mask) if undone else now
+        except Conflict as error:
+            raise Conflict(f"{error.detail}; {_shown(collision, mask)}") from None
+    return patches.sharing(Document.parse("".join(lines)), now)
+
+
+def _compare_new_sections(now: Document, before: Document, after: Document) -> None:
+    """Raises Collision for a section that came with the change and is another now: what is new in it would fall to the section above."""
+    for section in after.sections:
+        there = None if before.find(section.kind, section.name) else now.find(section.kind, section.name)
+        if there and (lines := _lines(there)) != _lines(section):
+            raise Collision(_lines(section), lines, ())
+
+
+def _lines(section: Section) -> list[str]:
+    return [text for line in section.lines if (text := line.text.strip())]
+
+
+def content_without(name: str, now: bytes | None, before: bytes | None, after: bytes | None, mask: Mask | None) -> bytes | None:
+    """The same of a file of its own; without a `mask` nothing of what it holds is shown. Raises Conflict."""
+    if now in (before, after):
+        return before
+    if now is None or before is None or after is None:
+        raise Conflict(f"{name} has been {'deleted' if now is None else 'changed'} since")
+    try:
+        return encoded("".join(merged(*(split_lines(decoded(each)) for each in (after, now, before)))))
+    except Collision as collision:
+        raise Conflict(f"{name} has been changed since" + (f"; {_shown(collision, mask)}" if mask else "")) from None
+
+
+def _shown(collision: Collision, mask: Mask) -> str:
+    mine, theirs = (_quoted([mask.text(line.strip()) for line in lines]) for lines in (collision.mine, collision.theirs))
+    return f"now: {mine}; to come back: {theirs}"
+
+
+def _quoted(lines: Lines) -> str:
+    text = " | ".join(lines[:3]) + (" | ..." if len(lines) > 3 else "")
+    return f"'{text[:200]}'" if lines else "nothing"

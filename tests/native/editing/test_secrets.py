@@ -1,0 +1,62 @@
+import re
+
+import pytest
+
+from haproxy_native.editing.secrets import BLANK, Mask
+
+MASK = Mask(b"key of this machine")
+PRINT = re.compile(r"<masked:[0-9a-f]{12}>")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  user admin password $5$abc$defg groups ops",
+        "user admin insecure-password hunter2",
+        '-  user "a b" insecure-password "hunter 2"',
+        "+\tuser a groups g1,g2 password hunter2 # the admin",
+        "  cluster-secret hunter2",
+        "  stats auth admin:hunter2",
+        "  http-request set-header Authorization hunter2",
+        '  http-check send meth GET uri / hdr Authorization "Basic hunter2"',
+        "  http-request add-header Proxy-Authorization hunter2 if FALSE",
+    ],
+)
+def test_a_secret_is_a_fingerprint(line: str) -> None:
+    shown = MASK.text(f"global\n{line}\nbackend b\n")
+    assert PRINT.search(shown) and "hunter" not in shown and "$5$" not in shown
+    assert shown.startswith("global\n") and shown.endswith("\nbackend b\n") and shown.count("\n") == 3
+    assert "# the admin" in shown or "#" not in line
+
+
+@pytest.mark.parametrize(
+    "line", ["server s 127.0.0.1:80", "# user a password b", "http-request set-header X-User password", "acl user path /password x"]
+)
+def test_all_else_stays(line: str) -> None:
+    assert MASK.text(line) == line
+
+
+def test_without_a_key_all_secrets_are_alike() -> None:
+    assert BLANK.fingerprint("a") == BLANK.fingerprint("b") == "<masked>"
+
+
+def test_equal_secrets_have_equal_fingerprints_on_one_machine_alone() -> None:
+    assert MASK.fingerprint("a") == MASK.fingerprint(b"a") != MASK.fingerprint("b")
+    assert Mask(b"another").fingerprint("a") != MASK.fingerprint("a")
+
+
+def test_members_of_objects() -> None:
+    effects = [{"object": "userlist/u/user/a", "member": "", "new": {"username": "a", "password": "x", "secure_password": True}}]
+    (shown,) = MASK.value(effects)
+    assert PRINT.fullmatch(shown["new"]["password"]) and shown["new"]["username"] == "a" and shown["new"]["secure_password"] is True
+    assert MASK.value({"member": "password", "old": "x", "new": "y"})["old"] == MASK.fingerprint("x")
+    assert MASK.value({"lines": ["stats auth a:b"]}) == {"lines": [f"stats auth {MASK.fingerprint('a:b')}"]}
+    assert MASK.value({"weight": 1, "none": None}) == {"weight": 1, "none": None}
+
+
+@pytest.mark.parametrize(
+    "rule", [{"type": "set-header", "hdr_name": "Authorization", "hdr_format": "x"}, {"name": "authorization", "fmt": "x"}]
+)
+def test_values_of_headers_that_authenticate(rule: dict[str, str]) -> None:
+    shown = MASK.value([{"old": None, "new": {**rule, "headers": [rule]}}])[0]["new"]
+    assert [each for each in (shown | {"headers": ""}).values() if PRINT.search(str(each))] and "'x'" not in str(shown)

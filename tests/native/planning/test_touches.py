@@ -1,0 +1,55 @@
+"""What changes do to objects: whole sections with what stands in them, members, lines that no object expresses."""
+
+import pytest
+
+from haproxy_native.editing.editor import Editor
+from haproxy_native.planning.effects import effects
+from haproxy_native.planning.touches import Touch, touches
+from haproxy_native.text.document import Document
+
+START = """\
+defaults base
+    mode http
+backend shop
+    balance roundrobin
+    http-request deny if { path /a }
+    server a 127.0.0.1:1 weight 10
+    server b 127.0.0.1:2
+"""
+
+
+def of(before: str, after: str) -> list[Touch]:
+    editor = Editor()
+    return touches(editor, effects(editor, Document.parse(before), Document.parse(after)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("weight 10", "weight 20", [("backend/shop/server/a", "change", {"weight"})]),
+        ("    server b 127.0.0.1:2\n", "", [("backend/shop/server/b", "delete", {"address", "port"})]),
+        ("balance roundrobin", "balance source", [("backend/shop", "change", {"balance"})]),
+        ("    balance roundrobin\n", "    balance roundrobin\n    unheard of\n", [("backend/shop", "change", {"lines"})]),
+        ("deny", "reject", [("backend/shop/http_request_rule/0", "change", {"type"})]),
+    ],
+)
+def test_members(old: str, new: str, expected: list[tuple[str, str, set[str]]]) -> None:
+    found = of(START, START.replace(old, new))
+    if "rule" not in expected[0][0]:
+        assert found == [Touch(object_, verb, frozenset(members)) for object_, verb, members in expected]
+    else:
+        assert {touch.verb for touch in found} == {"create", "delete"} and {touch.object for touch in found} == {expected[0][0]}
+
+
+def test_a_section_with_what_stands_in_it() -> None:
+    added = "backend new from base\n    server x 127.0.0.1:1 weight 5\n    http-request deny if TRUE\n    acl one path /a\n    unheard of\n"
+    found = {touch.object: (touch.verb, touch.members) for touch in of(START, START + added)}
+    assert found["backend/new"] == ("create", {"from", "lines"})
+    assert found["backend/new/server/x"] == ("create", {"address", "port", "weight"})
+    assert found["backend/new/http_request_rule/0"] == ("create", {"type", "cond", "cond_test"})
+    assert found["backend/new/acl/0"][0] == "create" and len(found) == 4
+    assert {touch.object: touch.verb for touch in of(START + added, START)} == dict.fromkeys(found, "delete")
+
+
+def test_a_section_that_is_no_object() -> None:
+    assert of(START, START + "namespace_list\n    namespace x\n") == [Touch("namespace_list", "create", frozenset(("lines",)))]
