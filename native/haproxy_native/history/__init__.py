@@ -1,0 +1,1 @@
+"""The journal of every change: who made it, when, why, what it did, and the contents that take it back."""

@@ -1,0 +1,110 @@
+"""Entries of the history as values, and what becomes one. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+
+from haproxy_native.commit.change import AnyChange, Content, Member, ObjectChange, Outcome
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.editing.editor import Editor
+from haproxy_native.planning.effects import section_object
+from haproxy_native.request_context import Author
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import BOUNDARY, Section
+
+# What an entry is about.
+CONFIGURATION, FILE, RUNTIME = "configuration", "file", "runtime"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`kind` is one of CONFIGURATION, FILE and RUNTIME. `time`: Unix time. `version`: that of the configuration after the change.
+
+    `outcome`: how it was made: live, scheduled, reloaded, written, runtime, or outside by others. `owner`: of a file that others have
+    edited. `reload_id` names the reload that it needed. `parent` is the id of the entry before it.
+    """
+
+    time: float
+    version: int
+    kind: str
+    outcome: str
+    author: Author
+    owner: str = ""
+    reload_id: str | None = None
+    id: int = 0
+    parent: int | None = None
+
+
+@dataclass(frozen=True)
+class ReloadOutcome:
+    """`status` as in its record (native/haproxy_native/reload/records.py). After a failure: which entries were KEPT and which TAKEN_BACK,
+    and the id of the reload that loads those that were kept, where that needs one.
+    """
+
+    id: str
+    time: float
+    status: str
+    changes: Mapping[int, str] = field(default_factory=dict)
+    rest: str = ""
+
+
+@dataclass(frozen=True)
+class Record:
+    """An entry with what is kept for it; `objects` are the names of those that it touched."""
+
+    entry: Entry
+    contents: Sequence[Content] = ()
+    members: Sequence[Member] = ()
+    objects: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A change that was asked for and not made."""
+
+    time: float
+    author: Author
+    object: str
+    reason: str
+    id: int = 0
+
+
+def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, version: int, time: float) -> Record:
+    """Of a change that was made; `path` is that of the configuration, and `version` its version now."""
+    kind = FILE if outcome.contents else RUNTIME
+    contents = list(outcome.contents)
+    objects = [each.object for each in contents] + [each.object for each in outcome.members]
+    if outcome.texts:
+        before, after = outcome.texts
+        kind, version, contents = CONFIGURATION, outcome.version, [Content("", path, before.data, after.data)]
+        objects = sections(editor, before, after)
+    if isinstance(change, ObjectChange):
+        objects.append(change.object)
+    entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)
+    return Record(entry, contents, outcome.members, sorted(set(objects)))
+
+
+def object_of(change: AnyChange) -> str:
+    """What a change was to be made to, as far as that is known before it is."""
+    if isinstance(change, FileChange):
+        return f"{change.store.kind}/{change.path.name}"
+    return change.object if isinstance(change, ObjectChange) else ""
+
+
+def sections(editor: Editor, before: Document, after: Document) -> list[str]:
+    """The names of the sections whose text differs, comments included, blank lines at their end aside."""
+    head = _shared(before.sections, after.sections)
+    tail = _shared(before.sections[: head - 1 if head else None : -1], after.sections[: head - 1 if head else None : -1])
+    old, new = (_texts(each, head, len(each.sections) - tail) for each in (before, after))
+    return sorted({section_object(editor, kind, name) for kind, name, _ in old ^ new})
+
+
+def _texts(document: Document, start: int, end: int) -> set[tuple[str, str, str]]:
+    """Kind, name and text of some of its sections."""
+    named = zip(document.sections[start:end], document.names()[start:end], strict=True)
+    return {(each.kind, name, each.text.rstrip()) for each, name in named if each.kind != BOUNDARY}
+
+
+def _shared(one: Sequence[Section], other: Sequence[Section]) -> int:
+    """How many sections are the same at the start: documents share them."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(one, other, strict=False)))

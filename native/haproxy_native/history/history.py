@@ -1,0 +1,370 @@
+"""`History`: enters every change into the journal before it is answered, and reads it back.
+
+The journal works in one thread of its own. Where the disk does not take an entry it is logged, kept in memory and tried again with the
+next one: a change that was made never fails for the sake of its entry.
+"""
+
+import asyncio
+import logging
+import os
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import islice, takewhile
+from pathlib import Path
+from types import TracebackType
+from typing import Any, ParamSpec, Self, TypeVar
+
+from haproxy_native.background import Background
+from haproxy_native.beside import beside
+from haproxy_native.commit.aftermath import RELOAD
+from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
+from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
+from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
+from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.disk.ownership import REMEDIES, owner_of
+from haproxy_native.editing import header, patches
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.secrets import Mask
+from haproxy_native.errors import Missing, Unusable
+from haproxy_native.history import entries
+from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal, ReloadOutcome
+from haproxy_native.history.journal import FIRST, Journal, Limits
+from haproxy_native.planning.effects import effects
+from haproxy_native.reload.records import Record as ReloadRecord
+from haproxy_native.request_context import OUTSIDE, Author
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+# Entries that wait in memory for a disk that takes none.
+MOST_WAITING = 1_000
+LONGEST_REASON = 1_000
+# The longest wait for effects that are being computed.
+SETTLE_SECONDS = 2.0
+# What the journal may raise, for the disk or for what is not kept any more.
+UNREADABLE = (sqlite3.Error, OSError, Unusable, Missing)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class History:
+    """Within `async with` every change of the context is entered. `directory` is for this process's user alone."""
+
+    def __init__(self, context: CommitContext, editor: Editor, directory: Path, limits: Limits | None = None) -> None:
+        self.context, self._editor, self._directory = context, editor, directory
+        self._limits = limits or Limits()
+        self._thread = ThreadPoolExecutor(1, "history")
+        self._journal: Journal | None = None
+        self._was_opened = self._is_closed = False
+        self._waiting: deque[Callable[[], Record]] = deque(maxlen=MOST_WAITING)
+        self._adding, self._starting, self._is_started = asyncio.Lock(), asyncio.Lock(), False
+        # What is done behind the answers, in this order.
+        self._behind: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
+        self._works = Background("the history")
+        # Whose a change is that nobody has entered: of others, or one that was cut off before it was.
+        self.author_of_unseen = Author(OUTSIDE)
+        self._mask: Mask | None = None
+        # The configuration as it was found, and as the journal had it then.
+        self._first = b""
+        self._known: Content | None = None
+
+    async def __aenter__(self) -> Self:
+        self.context.foresee, self.context.journal, self.context.entry_of = self._foresee, self._enter, self._entry_of
+        self.context.events.listen(self._heard)
+        self._first = self.context.current.document.data
+        self._works.begin(self._begin())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.context.foresee = self.context.journal = self.context.entry_of = None
+        await self._works.stop()
+        with suppress(*UNREADABLE):
+            await self._asked(Journal.close)
+        self._is_closed = True
+        self._thread.shutdown()
+
+    # -- entering
+
+    async def _foresee(self, contents: Sequence[Content]) -> None:
+        """So that a change which is cut off before it is entered is found by what the file held before."""
+        try:
+            await self._take_up()
+            for content in contents:
+                await self._asked(Journal.know, content)
+        except UNREADABLE as error:
+            log.error("the history does not take what files hold: %s", error)
+
+    async def _enter(self, change: AnyChange, outcome: Outcome) -> None:
+        current = self.context.current
+        record = partial(entries.record, self._editor, change, outcome, str(current.path), current.version, time.time())
+        for content in outcome.contents:
+            await self._add_unseen(content.path, content.before)
+        await self._add(record, outcome)
+
+    async def _add(self, record: Callable[[], Record] | None = None, of: Outcome | Edited | None = None) -> None:
+        """Enters what waits, and then this; `record` is called in the journal's thread."""
+        if record:
+            self._waiting.append(record)
+        async with self._adding:
+            while self._waiting:
+                try:
+                    entry, kind = await self._asked(_add, self._waiting[0])
+                except UNREADABLE as error:
+                    if record:
+                        log.error("the history does not take a change: %s; %d wait in memory", error, len(self._waiting))
+                    return
+                except Exception:
+                    log.exception("the history has no entry of a change")
+                    self._waiting.popleft()
+                    continue
+                added = self._waiting.popleft()
+                self._behind.put_nowait(partial(self._entered, entry, kind, of if added is record else None))
+
+    async def catch_up(self) -> None:
+        """Enters what waits in memory, and what was changed before the start. Raises Unusable where the disk does not take it."""
+        try:
+            await self._take_up()
+        except (sqlite3.Error, OSError, Missing) as error:
+            raise self._unreadable(error) from error
+        await self._add()
+        if self._waiting:
+            raise Unusable(f"{len(self._waiting)} changes wait in memory for the history in {self._directory}: make room on that disk")
+
+    def _heard(self, event: Event) -> None:
+        if self.context.journal is None:
+            return
+        match event:
+            case Edited():
+                self._works.begin(self._enter_edit(event))
+            case Reloaded():
+                self._works.begin(self._enter_outcomes())
+            case Committed(outcome="failed", change=change, error=error) if change and error:
+                refusal = Refusal(time.time(), change.author, entries.object_of(change), str(error)[:LONGEST_REASON])
+                self._works.begin(self._try(Journal.add_refusal, refusal))
+
+    async def _enter_edit(self, event: Edited) -> None:
+        before, after = event.texts
+        is_main = event.path == self.context.current.path
+        object_ = "" if is_main else f"spoe/{event.path.name}"
+        entry = Entry(time.time(), event.versions[1], CONFIGURATION if is_main else FILE, OUTSIDE, event.author, event.owner)
+
+        def record() -> Record:
+            content = Content(object_, str(event.path), before.data, after.data)
+            return Record(entry, [content], (), entries.sections(self._editor, before, after) if is_main else [object_])
+
+        await self._add(record, event)
+
+    async def _begin(self) -> None:
+        """Enters what was changed while this server did not run, computes effects from now on, and deletes what is beyond the limits."""
+        try:
+            await self._take_up()
+        except UNREADABLE as error:
+            log.error("the history does not know what was changed while this server did not run: %s", error)
+        while True:
+            work = await self._behind.get()
+            try:
+                await work()
+            except Exception:
+                log.exception("the history lacks something")
+
+    async def _take_up(self) -> None:
+        """Enters what was changed while this server did not run; again is harmless. Raises what UNREADABLE is."""
+        async with self._starting:
+            if not self._is_started:
+                await self._asked(lambda journal: journal.last)
+                await self._enter_unseen()
+                self._is_started, self.author_of_unseen = True, Author(OUTSIDE)
+
+    async def _enter_unseen(self) -> None:
+        await self._add_other(self._known, str(self.context.current.path), self._first)
+        await self._asked(Journal.know, Content("", str(self.context.current.path), self._first, self._first))
+        for path in await self._asked(Journal.paths):
+            if path != str(self.context.current.path):
+                await self._add_unseen(path, await asyncio.to_thread(_read, Path(path)))
+        await self._recall_unloaded()
+        await self._enter_outcomes()
+        for id_ in await self._asked(Journal.without_effects, CONFIGURATION):
+            self._behind.put_nowait(partial(self._compare, id_))
+
+    async def _enter_outcomes(self) -> None:
+        """Of reloads that have ended, as far as they are remembered."""
+        try:
+            for reload_id in await self._asked(Journal.without_outcome):
+                with suppress(Missing):
+                    if outcome := _outcome(self.context.reloads.records.get(reload_id)):
+                        await self._asked(Journal.add_outcome, outcome)
+        except UNREADABLE as error:
+            log.error("the history cannot be written: %s", error)
+
+    async def _entered(self, id_: int, kind: str, of: Outcome | Edited | None) -> None:
+        if kind == CONFIGURATION:
+            await self._compare(id_, of)
+        await self._try(Journal.tidy, time.time())
+
+    async def _add_unseen(self, path: str, now: bytes | None) -> None:
+        """Enters a change of a file that is held otherwise than the history has it: by others, or cut off before it was entered."""
+        try:
+            known = await self._asked(lambda journal: journal.at(journal.last or FIRST, path))
+        except UNREADABLE as error:
+            log.warning("whether others have changed %s is not known: %s", path, error)
+            return
+        await self._add_other(known, path, now)
+
+    async def _add_other(self, known: Content | None, path: str, now: bytes | None) -> None:
+        """Enters a change from what is known of a file to what it held."""
+        if known is None or not known.is_kept or known.after == now:
+            return
+        entry = Entry(time.time(), self.context.current.version, FILE, OUTSIDE, self.author_of_unseen, owner_of(Path(path)))
+        content, objects = replace(known, before=known.after, after=now), [known.object]
+        if path == str(self.context.current.path):
+            before, after = await beside(Document.parse, known.after or b""), await beside(Document.parse, now or b"")
+            entry, objects = replace(entry, kind=CONFIGURATION), entries.sections(self._editor, before, after)
+        await self._add(lambda: Record(entry, [content], (), objects))
+
+    async def _entry_of(self, version: int) -> int | None:
+        """The id of the newest entry of a version of the configuration."""
+        async with self._adding:
+            with suppress(*UNREADABLE):
+                return await self._asked(_newest, version)
+        return None
+
+    async def _recall_unloaded(self) -> None:
+        """At start: what a former process has published since the text that HAProxy runs."""
+        context = self.context
+        good = context.running.good()
+        if good is None or good is context.current.document:
+            return
+        known = {each.version for each in context.unloaded}
+        known = known.union(*(record.taken_back for record in context.reloads.records.all()))
+        for entry in await self._asked(_since, header.version_of(good)):
+            texts, is_live = await self._documents(entry.id), entry.outcome == "live"
+            if header.same_text(texts[1], good):
+                return
+            if entry.version not in known and not entry.author.cause.startswith(f"{RELOAD}/"):
+                context.unloaded.appendleft(Published(entry.version, entry.author, *texts, is_live, entry.id))
+
+    async def _compare(self, id_: int, of: Outcome | Edited | None = None) -> None:
+        try:
+            if of:
+                touched = await beside(lambda: of.effects)
+            else:
+                touched = await beside(effects, self._editor, *await self._documents(id_))
+            await self._asked(Journal.add_effects, id_, [each.as_dict() for each in touched], [each.object for each in touched])
+        except UNREADABLE as error:
+            log.warning("the effects of entry %d are not known: %s", id_, error)
+
+    async def _documents(self, id_: int) -> tuple[Document, Document]:
+        (content,) = await self._asked(Journal.contents, id_)
+        before = await beside(Document.parse, content.before or b"")
+        return before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))
+
+    async def _try(self, work: Callable[..., None], *given: Any) -> None:
+        try:
+            await self._asked(work, *given)
+        except UNREADABLE as error:
+            log.error("the history cannot be written: %s", error)
+
+    # -- reading
+
+    async def settled(self) -> None:
+        """Returns when the effects of all that was entered before are known, after SETTLE_SECONDS at the latest."""
+        if self.context.journal is None:
+            return
+        are_known = asyncio.Event()
+
+        async def tell() -> None:
+            are_known.set()
+
+        with suppress(TimeoutError, *UNREADABLE):
+            async with asyncio.timeout(SETTLE_SECONDS):
+                await self._take_up()
+                self._behind.put_nowait(tell)
+                await are_known.wait()
+
+    async def ask(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
+        """What a method of Journal returns. Raises Unusable and what it raises."""
+        try:
+            return await self._asked(work, *given, **named)
+        except (sqlite3.Error, OSError) as error:
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> Unusable:
+        remedy = REMEDIES.get(error.errno or 0) if isinstance(error, OSError) else "is its disk full, or read-only?"
+        return Unusable("; ".join(filter(None, [f"the history in {self._directory} cannot be read: {error}", remedy])))
+
+    async def mask(self) -> Mask:
+        """That of this machine; its key is made when it is first asked for. Raises Unusable."""
+        if self._mask is None:
+            try:
+                self._mask = Mask(await asyncio.to_thread(_key, self._directory / "fingerprint.key"))
+            except OSError as error:
+                raise Unusable(f"the key of fingerprints in {self._directory} cannot be kept: {error.strerror}") from error
+        return self._mask
+
+    async def _asked(self, work: Callable[..., Result], *given: Any, **named: Any) -> Result:
+        if self._is_closed:
+            raise Unusable("the history is closed")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: self._worked(partial(work, **named), *given))
+
+    def _worked(self, work: Callable[..., Result], *given: Any) -> Result:
+        journal = self._opened()
+        try:
+            return work(journal, *given)
+        except sqlite3.OperationalError as error:
+            # It was opened on a disk that was read-only then, and stays so.
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY:
+                self._journal = None
+                journal.close()
+            raise
+
+    def _opened(self) -> Journal:
+        if self._journal is None:
+            journal = Journal(self._directory, self._limits)
+            if not self._was_opened:
+                with suppress(Missing):
+                    self._known = journal.at(journal.last or FIRST, str(self.context.current.path))
+            self._journal, self._was_opened = journal, True
+        return self._journal
+
+
+def _add(journal: Journal, make: Callable[[], Record]) -> tuple[int, str]:
+    """Id and kind of the new entry."""
+    record = make()
+    return journal.add(record), record.entry.kind
+
+
+def _outcome(record: ReloadRecord) -> ReloadOutcome | None:
+    """None while it is in progress."""
+    if record.ended is None:
+        return None
+    changes = {int(change["entry"]): change["outcome"] for change in record.changes if change.get("entry")}
+    return ReloadOutcome(record.id, record.ended, record.status, changes, record.rest_reload_id)
+
+
+def _newest(journal: Journal, version: int) -> int | None:
+    return next((entry.id for entry in journal.find() if entry.kind == CONFIGURATION and entry.version == version), None)
+
+
+def _since(journal: Journal, version: int) -> list[Entry]:
+    """The newest entries of the configuration after a version, the newest first."""
+    found = (entry for entry in journal.find() if entry.kind == CONFIGURATION)
+    return list(islice(takewhile(lambda entry: entry.version > version, found), MOST_UNLOADED))
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def _key(path: Path) -> bytes:
+    if not path.exists():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(path, os.urandom(32))
+    return path.read_bytes()

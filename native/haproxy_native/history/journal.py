@@ -1,0 +1,363 @@
+"""The database of the history. Every method blocks and raises sqlite3.Error; no two are called at once.
+
+An entry is never rewritten: the outcome of its reload is a row of its own, by the reload's id, and its effects are added when they are
+computed. Private keys stand in a database of their own.
+"""
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.commit.change import Content, Member
+from haproxy_native.editing.object_names import covers
+from haproxy_native.errors import Missing, NoEntry, NotFound
+from haproxy_native.history import contents
+from haproxy_native.history.entries import Entry, Record, Refusal, ReloadOutcome
+from haproxy_native.reload.records import KEPT
+from haproxy_native.request_context import Author
+from haproxy_native.storage.key_material import is_secret
+
+_TABLES = """\
+CREATE TABLE IF NOT EXISTS entry (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, parent INTEGER, time REAL NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
+    outcome TEXT NOT NULL, owner TEXT NOT NULL, reload TEXT, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
+    message TEXT NOT NULL,
+    cause TEXT NOT NULL, confirmation TEXT NOT NULL, members BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS file (
+    entry INTEGER NOT NULL, object TEXT NOT NULL, path TEXT NOT NULL, secret INTEGER NOT NULL, is_kept INTEGER NOT NULL,
+    PRIMARY KEY (entry, path)
+);
+CREATE TABLE IF NOT EXISTS effects (entry INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS touched (object TEXT NOT NULL, entry INTEGER NOT NULL, PRIMARY KEY (object, entry)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS reload (
+    id TEXT PRIMARY KEY, time REAL NOT NULL, status TEXT NOT NULL, changes TEXT NOT NULL, rest TEXT NOT NULL
+);
+CREATE TABLE IF NOT EXISTS refusal (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
+    message TEXT NOT NULL, cause TEXT NOT NULL, confirmation TEXT NOT NULL, object TEXT NOT NULL, reason TEXT NOT NULL
+);
+"""
+_BY = "name, address, request_id, message, cause, confirmation"
+_ENTRY = f"id, parent, time, version, kind, outcome, owner, reload, {_BY}"
+# Stands for the moment before all entries.
+FIRST = 0
+# Names of objects that begin as a pattern does, and match it.
+_NAMED = "SELECT DISTINCT object FROM touched WHERE object >= ? AND object < ? AND covers(?, object)"
+# Old entries are deleted when so many have been added.
+_PIECE = 100
+# After so many entries what was added goes from the log into the database, behind the answer; at the latest after so many pages, before it.
+_TURN, _PAGES = 50, 10_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """At most so many entries, none older than `seconds` where that is not 0, and so many bytes on disk; keys have a limit of their own."""
+
+    entries: int = 10_000
+    seconds: float = 0.0
+    size: int = 1 << 30
+    size_of_keys: int = 1 << 26
+    refusals: int = 1_000
+
+
+class Journal:
+    def __init__(self, directory: Path, limits: Limits) -> None:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._limits, self._added, self._tidied = limits, 0, 0
+        self._main, self._keys = _opened(directory / "history.db", _TABLES), _opened(directory / "keys.db")
+
+    def close(self) -> None:
+        for database in (self._main, self._keys):
+            with suppress(sqlite3.Error):
+                contents.close(database)
+
+    # -- adding
+
+    def add(self, record: Record) -> int:
+        """The id of the new entry, which is on disk when this returns."""
+        entry, secrets = record.entry, {each.path for each in record.contents if _is_secret(each)}
+        with _transaction(self._main):
+            members = _packed([asdict(each) for each in record.members])
+            row = (
+                self.last,
+                entry.time,
+                entry.version,
+                entry.kind,
+                entry.outcome,
+                entry.owner,
+                entry.reload_id,
+                *_by(entry.author),
+                members,
+            )
+            statement = f"INSERT INTO entry (parent, time, version, kind, outcome, owner, reload, {_BY}, members) VALUES ({_marks(row)})"
+            added = int(self._main.execute(statement, row).lastrowid or 0)
+            for each in record.contents:
+                secret = each.path in secrets
+                self._main.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", (added, each.object, each.path, secret, each.is_kept))
+                if each.is_kept and not secret:
+                    contents.hold(self._main, added, each.path, each.before, each.after)
+            self._touch(added, record.objects)
+            # Before the entry is: an id that was used by none is used by the next.
+            if kept := [each for each in record.contents if each.is_kept and each.path in secrets]:
+                self._hold_keys(added, kept)
+        self._added += 1
+        return added
+
+    def _hold_keys(self, entry: int, secrets: Sequence[Content]) -> None:
+        with _transaction(self._keys):
+            self._keys.execute("DELETE FROM held WHERE entry >= ?", (entry,))
+            for each in secrets:
+                contents.hold(self._keys, entry, each.path, each.before, each.after)
+
+    def know(self, content: Content) -> None:
+        """Keeps what a file holds before the first change that is entered; on disk when this returns."""
+        if not content.is_kept or self._main.execute("SELECT 1 FROM file WHERE path = ?", (content.path,)).fetchone():
+            return
+        secret, first = _is_secret(content), replace(content, after=content.before)
+        with _transaction(self._main):
+            self._main.execute("INSERT INTO file VALUES (?, ?, ?, ?, ?)", (FIRST, first.object, first.path, secret, True))
+            if not secret:
+                contents.hold(self._main, FIRST, first.path, first.before, first.after)
+            else:
+                with _transaction(self._keys):
+                    self._keys.execute("DELETE FROM held WHERE entry = ? AND path = ?", (FIRST, first.path))
+                    contents.hold(self._keys, FIRST, first.path, first.before, first.after)
+
+    def add_effects(self, entry: int, effects: Sequence[Any], objects: Sequence[str]) -> None:
+        """On disk with the next entry: they can be computed again."""
+        with _transaction(self._main, is_synced=False):
+            self._main.execute("INSERT OR IGNORE INTO effects VALUES (?, ?)", (entry, _packed(effects)))
+            self._touch(entry, objects)
+
+    def _touch(self, entry: int, objects: Sequence[str]) -> None:
+        self._main.executemany("INSERT OR IGNORE INTO touched VALUES (?, ?)", [(name, entry) for name in objects])
+
+    def add_outcome(self, outcome: ReloadOutcome) -> None:
+        row = (outcome.id, outcome.time, outcome.status, json.dumps(outcome.changes), outcome.rest)
+        with _transaction(self._main):
+            self._main.execute(f"INSERT OR REPLACE INTO reload VALUES ({_marks(row)})", row)
+
+    def add_refusal(self, refusal: Refusal) -> None:
+        row = (refusal.time, *_by(refusal.author), refusal.object, refusal.reason)
+        with _transaction(self._main):
+            added = self._main.execute(f"INSERT INTO refusal (time, {_BY}, object, reason) VALUES ({_marks(row)})", row).lastrowid or 0
+            self._main.execute("DELETE FROM refusal WHERE id <= ?", (added - self._limits.refusals,))
+
+    # -- reading
+
+    @property
+    def last(self) -> int | None:
+        """The id of the newest entry."""
+        found = self._main.execute("SELECT max(id) FROM entry").fetchone()[0]
+        return None if found is None else int(found)
+
+    def get(self, id_: int) -> Entry:
+        """Raises NotFound."""
+        for entry in self._entries("WHERE id = ?", (id_,)):
+            return entry
+        raise NoEntry(id_)
+
+    def find(
+        self, pattern: str = "", author: str = "", since: float | None = None, until: float | None = None, before: int | None = None
+    ) -> Iterator[Entry]:
+        """The newest first. `pattern` is that of an object's name; what stands in the object counts as well."""
+        conditions, values = ["1"], list[Any]()
+        for condition, value in (("time >= ?", since), ("time <= ?", until), ("id < ?", before), ("name = ?", author or None)):
+            if value is not None:
+                conditions.append(condition)
+                values.append(value)
+        if pattern:
+            start = pattern.partition("*")[0]
+            conditions.append(f"id IN (SELECT entry FROM touched WHERE object IN ({_NAMED}))")
+            values += [start, start + "\U0010ffff", pattern]
+        return self._entries(f"WHERE {' AND '.join(conditions)} ORDER BY id DESC", values)
+
+    def _entries(self, rest: str, values: Sequence[Any]) -> Iterator[Entry]:
+        for id_, parent, time, version, kind, outcome, owner, reload_id, *by in self._main.execute(
+            f"SELECT {_ENTRY} FROM entry {rest}", values
+        ):
+            yield Entry(time, version, kind, outcome, Author(*by), owner, reload_id, id_, parent)
+
+    def of_confirmation(self, id_: str) -> list[int]:
+        """The ids of the entries that wait for a confirmation, the newest first."""
+        return [entry for (entry,) in self._main.execute("SELECT id FROM entry WHERE confirmation = ? ORDER BY id DESC", (id_,))]
+
+    def members(self, entry: int) -> list[Member]:
+        """Of the running process. Raises NotFound."""
+        if (found := self._main.execute("SELECT members FROM entry WHERE id = ?", (entry,)).fetchone()) is None:
+            raise NoEntry(entry)
+        return [Member(**member) for member in _unpacked(found[0])]
+
+    def effects(self, entry: int) -> list[Any] | None:
+        """None where they have not been computed yet."""
+        found = self._main.execute("SELECT data FROM effects WHERE entry = ?", (entry,)).fetchone()
+        return _unpacked(found[0]) if found else None
+
+    def without_effects(self, kind: str) -> list[int]:
+        rows = self._main.execute("SELECT id FROM entry WHERE kind = ? AND id NOT IN (SELECT entry FROM effects) ORDER BY id", (kind,))
+        return [id_ for (id_,) in rows]
+
+    def contents(self, entry: int) -> list[Content]:
+        """Those of the files that it changed. Raises NotFound for a key that is not kept any more."""
+        rows = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
+        return [self._content(entry, *row) for row in rows]
+
+    def _content(self, entry: int, object_: str, path: str, secret: int, is_kept: int) -> Content:
+        before, after = None, None
+        if is_kept:
+            try:
+                before, after = contents.held(self._keys if secret else self._main, entry, path)
+            except Missing:
+                raise NotFound(f"what {path} held at entry {entry} is not kept any more") from None
+        return Content(object_, path, before, after, bool(is_kept))
+
+    def paths(self) -> list[str]:
+        return [path for (path,) in self._main.execute("SELECT DISTINCT path FROM file ORDER BY path")]
+
+    def at(self, entry: int, path: str, *, before: bool = False) -> Content | None:
+        """What a file held after an entry, or `before` it; None where nothing is known of it. Raises NotFound."""
+        for order, condition in (("DESC", "entry <= ?"), ("ASC", "entry > ?")):
+            statement = (
+                f"SELECT entry, object, path, secret, is_kept FROM file WHERE path = ? AND {condition} ORDER BY entry {order} LIMIT 1"
+            )
+            if found := self._main.execute(statement, (path, entry)).fetchone():
+                content = self._content(*found)
+                if found[0] == entry or (order == "DESC" and not before):
+                    return content
+                known = content.after if order == "DESC" else content.before
+                return replace(content, before=known, after=known)
+        return None
+
+    def objects(self, entry: int) -> list[str]:
+        """The names of those that it touched."""
+        return [name for (name,) in self._main.execute("SELECT object FROM touched WHERE entry = ? ORDER BY object", (entry,))]
+
+    def without_outcome(self) -> list[str]:
+        """The ids of reloads that have not ended, as far as is known."""
+        rows = self._main.execute("SELECT DISTINCT reload FROM entry WHERE reload IS NOT NULL AND reload NOT IN (SELECT id FROM reload)")
+        return [reload_id for (reload_id,) in rows]
+
+    def outcome(self, reload_id: str) -> ReloadOutcome | None:
+        found = self._main.execute("SELECT * FROM reload WHERE id = ?", (reload_id,)).fetchone()
+        if found is None:
+            return None
+        id_, time, status, changes, rest = found
+        return ReloadOutcome(id_, time, status, {int(entry): outcome for entry, outcome in json.loads(changes).items()}, rest)
+
+    def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
+        """What has become of a change that needed a reload: the outcome of that which loads what a failed one has kept of it."""
+        outcome = self.outcome(entry.reload_id) if entry.reload_id else None
+        while outcome and outcome.rest and outcome.changes.get(entry.id) == KEPT:
+            outcome = self.outcome(outcome.rest)
+        return outcome
+
+    def refusals(self) -> Iterator[Refusal]:
+        """The newest first."""
+        for id_, time, *by, object_, reason in self._main.execute(f"SELECT id, time, {_BY}, object, reason FROM refusal ORDER BY id DESC"):
+            yield Refusal(time, Author(*by), object_, reason, id_)
+
+    # -- limits
+
+    def tidy(self, now: float) -> None:
+        """What is due once in so many entries, behind their answers: old ones are deleted, and the log of the database is emptied."""
+        if self._added // _PIECE > self._tidied // _PIECE:
+            self.prune(now)
+        if self._added // _TURN > self._tidied // _TURN:
+            self._main.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        self._tidied = self._added
+
+    def prune(self, now: float) -> None:
+        """Deletes the oldest entries beyond the limits; the newest stays."""
+        if (last := self.last) is None:
+            return
+        below = last - self._limits.entries + 1
+        if self._limits.seconds:
+            found = self._main.execute("SELECT min(id) FROM entry WHERE time >= ?", (now - self._limits.seconds,)).fetchone()[0]
+            below = max(below, last if found is None else found)
+        if _size(self._main) > self._limits.size:
+            first = int(self._main.execute("SELECT min(id) FROM entry").fetchone()[0])
+            below = max(below, first + max(_PIECE, (last - first) // 10))
+        self._forget(min(below, last))
+        if _size(self._keys) > self._limits.size_of_keys:
+            with _transaction(self._keys):
+                rows = [entry for (entry,) in self._keys.execute("SELECT entry FROM held ORDER BY entry")]
+                contents.forget(self._keys, rows[len(rows) // 2])
+
+    def _forget(self, below: int) -> None:
+        if not self._main.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
+            return
+        with _transaction(self._main):
+            self._main.execute(
+                "DELETE FROM reload WHERE id NOT IN (SELECT reload FROM entry WHERE id >= ? AND reload IS NOT NULL)", (below,)
+            )
+            for table, column in (("entry", "id"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
+                self._main.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
+            contents.forget(self._main, below)
+        with _transaction(self._keys):
+            contents.forget(self._keys, below)
+        for database in (self._main, self._keys):
+            database.execute("PRAGMA incremental_vacuum").fetchall()
+
+
+def _opened(path: Path, tables: str = "") -> sqlite3.Connection:
+    """For this process's user alone."""
+    path.touch(mode=0o600)
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    database.execute("PRAGMA auto_vacuum=INCREMENTAL")
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")
+    database.create_function("covers", 2, covers, deterministic=True)
+    database.executescript(contents.TABLES + tables)
+    return database
+
+
+@contextmanager
+def _transaction(database: sqlite3.Connection, *, is_synced: bool = True) -> Iterator[None]:
+    """What is committed is on disk, if `is_synced`; else a loss of power may undo it."""
+    database.execute(f"PRAGMA synchronous={'FULL' if is_synced else 'NORMAL'}")
+    database.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        database.execute("ROLLBACK")
+        raise
+    database.execute("COMMIT")
+
+
+def _size(database: sqlite3.Connection) -> int:
+    """Bytes in use."""
+    pages, unused, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size"))
+    return int((pages - unused) * size)
+
+
+def _is_secret(content: Content) -> bool:
+    """Configurations are not, though there may be passwords in them."""
+    return bool(content.object) and any(is_secret(data) for data in (content.before, content.after) if data)
+
+
+def _by(author: Author) -> tuple[str, ...]:
+    return author.name, author.address, author.request_id, author.message, author.cause, author.confirmation
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join("?" * len(values))
+
+
+def _packed(rows: Sequence[Any]) -> bytes:
+    """One by one: a single call of the encoder would hold up the event loop for as long as it takes."""
+    return zlib.compress(f"[{','.join(map(json.dumps, rows))}]".encode())
+
+
+def _unpacked(data: bytes) -> list[Any]:
+    """Raises sqlite3.DatabaseError."""
+    try:
+        rows: list[Any] = json.loads(zlib.decompress(data))
+    except (zlib.error, ValueError) as error:
+        raise sqlite3.DatabaseError(f"the database is damaged: {error}") from error
+    return rows

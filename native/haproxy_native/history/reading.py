@@ -1,0 +1,96 @@
+"""Texts of the history as they may be shown: secrets are fingerprints."""
+
+from collections.abc import Iterator, Sequence
+
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Content
+from haproxy_native.commit.preview import PAST, difference, difference_of_texts
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.object_names import encoded, parsed
+from haproxy_native.editing.secrets import Mask
+from haproxy_native.errors import NotFound
+from haproxy_native.history.blame import Blamed, blame
+from haproxy_native.history.entries import CONFIGURATION, Entry
+from haproxy_native.history.history import History
+from haproxy_native.history.journal import Journal
+from haproxy_native.planning.effects import object_section
+from haproxy_native.storage import key_material
+from haproxy_native.text.document import Document
+from haproxy_native.text.pieces import decoded
+
+
+async def text_at(history: History, id_: int) -> str:
+    """The configuration after an entry. Raises NotFound."""
+    path = str(history.context.current.path)
+    data = await history.ask(lambda journal: _text(journal, journal.get(id_).id, path))
+    return (await history.mask()).text(decoded(data))
+
+
+async def difference_between(history: History, editor: Editor, start: int | None, end: int, object_: str | None) -> str:
+    """Of the configuration from the moment after an entry, or before `end`, to that after `end`; of the section of an object, if one is
+    given. Raises NotFound and BadRequest.
+    """
+    path, section = history.context.current.path, object_section(editor, object_) if object_ else None
+
+    def texts(journal: Journal) -> tuple[bytes, bytes]:
+        if start is None:
+            return _text(journal, journal.get(end).id, str(path), before=True), _text(journal, end, str(path))
+        return _text(journal, journal.get(start).id, str(path)), _text(journal, journal.get(end).id, str(path))
+
+    old, new = await history.ask(texts)
+    text = await beside(_difference, old, new, path.name, section)
+    return (await history.mask()).text(text)
+
+
+def _difference(old: bytes, new: bytes, name: str, section: tuple[str, str] | None) -> str:
+    before, after = Document.parse(old), Document.parse(new)
+    if section is None:
+        return difference(before, after, name, PAST)
+    old_text, new_text = (found.text if (found := each.find(*section)) else "" for each in (before, after))
+    return difference_of_texts(old_text, new_text, f"{name}, {' '.join(section)}", PAST)
+
+
+async def differences(history: History, contents: Sequence[Content]) -> str:
+    """What an entry did to files. Of private keys only fingerprints are shown."""
+    mask = await history.mask()
+    return await beside(lambda: "".join(_differences(mask, contents)))
+
+
+def _differences(mask: Mask, contents: Sequence[Content]) -> Iterator[str]:
+    for each in contents:
+        if not each.object:
+            before, after = (Document.parse(data or b"") for data in (each.before, each.after))
+            yield mask.text(difference(before, after, each.path.rpartition("/")[2], PAST))
+        elif not each.is_kept or any(key_material.is_secret(data) for data in (each.before, each.after) if data):
+            prints = [f" {mask.fingerprint(data)}" if data else "" for data in (each.before, each.after)]
+            yield f"--- {each.object} ({PAST[0]}){prints[0]}\n+++ {each.object} ({PAST[1]}){prints[1]}\n"
+        else:
+            old, new = (decoded(data or b"") for data in (each.before, each.after))
+            yield mask.text(difference_of_texts(old, new, each.object, PAST))
+
+
+async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]:
+    """The lines of the section that an object is or stands in, as it is now. Raises NotFound and BadRequest."""
+    kind, name = object_section(editor, object_)
+    now, section = history.context.current.document, "/".join([parsed(object_)[0], *([encoded(name)] if name else [])])
+    if now.find(kind, name) is None:
+        raise NotFound(f"the configuration has no {section}")
+
+    def steps(journal: Journal) -> list[tuple[Entry, bytes, bytes]]:
+        touching = [each for each in journal.find(section) if each.kind == CONFIGURATION]
+        contents = [(each, journal.contents(each.id)[0]) for each in reversed(touching)]
+        return [(entry, content.before or b"", content.after or b"") for entry, content in contents]
+
+    await history.settled()
+    found = await history.ask(steps)
+    lines = await beside(lambda: list(blame(found, kind, name, now)))
+    mask = await history.mask()
+    return [each.masked(mask.text(each.text)) for each in lines]
+
+
+def _text(journal: Journal, id_: int, path: str, *, before: bool = False) -> bytes:
+    """Raises NotFound."""
+    content = journal.at(id_, path, before=before)
+    if content is None or (data := content.before if before else content.after) is None:
+        raise NotFound(f"of the configuration at entry {id_} nothing is known")
+    return data

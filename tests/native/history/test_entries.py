@@ -1,0 +1,50 @@
+from pathlib import Path
+from types import SimpleNamespace
+
+from haproxy_native.commit.change import Change, Content, Member, ObjectChange, Outcome
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.editing.editor import Editor
+from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, object_of, record, sections
+from haproxy_native.request_context import Author
+from haproxy_native.text.document import Document
+
+ANN = Author("ann")
+STORE = SimpleNamespace(kind="map", name="maps")
+OLD, NEW = Document.parse("# _version=1\nbackend b\n"), Document.parse("# _version=2\nbackend b\n  # a comment\nlog-forward l\n")
+
+
+async def never() -> Outcome:
+    raise AssertionError
+
+
+def test_a_change_of_the_configuration() -> None:
+    made = record(Editor(), Change(lambda each: each, author=ANN), Outcome(2, live=True, texts=(OLD, NEW)), "/haproxy.cfg", 1, 5.0)
+    assert (made.entry.kind, made.entry.version, made.entry.outcome, made.entry.author, made.entry.time) == (
+        CONFIGURATION,
+        2,
+        "live",
+        ANN,
+        5.0,
+    )
+    assert made.contents == [Content("", "/haproxy.cfg", OLD.data, NEW.data)]
+    assert made.objects == ["backend/b", "log_forward/l"], "comments count, and kinds are the API's"
+    assert object_of(Change(lambda each: each)) == ""
+
+
+def test_a_stored_file() -> None:
+    content = Content("map/hosts.map", "/maps/hosts.map", None, b"a b\n")
+    change = FileChange(STORE, Path("/maps/hosts.map"), author=ANN)
+    made = record(Editor(), change, Outcome(7, "r-1", contents=[content]), "/haproxy.cfg", 7, 5.0)
+    assert (made.entry.kind, made.entry.outcome, made.entry.reload_id, made.contents) == (FILE, "scheduled", "r-1", [content])
+    assert made.objects == ["map/hosts.map"] == [object_of(change)]
+
+
+def test_the_process_alone() -> None:
+    change, member = ObjectChange("backend/b/server/a", never, ANN), Member("backend/b/server/a", "weight", 1, 2)
+    made = record(Editor(), change, Outcome(7, live=True, lasting=False, members=[member]), "/haproxy.cfg", 7, 5.0)
+    assert (made.entry.kind, made.entry.outcome, made.members, made.objects) == (RUNTIME, "runtime", [member], ["backend/b/server/a"])
+    assert object_of(change) == "backend/b/server/a"
+
+
+def test_sections_that_differ() -> None:
+    assert sections(Editor(), OLD, OLD) == [] and sections(Editor(), OLD, Document.parse("global\n")) == ["backend/b", "global"]

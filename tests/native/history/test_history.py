@@ -1,0 +1,247 @@
+import asyncio
+import os
+import sqlite3
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.check.check import CheckSettings
+from haproxy_native.commit.change import Content, Member, ObjectChange, Outcome
+from haproxy_native.commit.commit import change_process, commit
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import Refused, Unusable
+from haproxy_native.history.contents import forget
+from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
+from haproxy_native.history.history import History
+from haproxy_native.history.journal import Journal
+from haproxy_native.request_context import OUTSIDE, Author, author
+from tests.native.engines import adding, run, running_engine
+
+TEXT = "global\n"
+
+
+@asynccontextmanager
+async def recorded(directory: Path, **changes):
+    if not (directory / "haproxy.cfg").exists():
+        (directory / "haproxy.cfg").write_text(TEXT)
+    async with running_engine(directory, **changes) as engine, History(engine.context, Editor(), directory / "history") as history:
+        yield engine, history
+
+
+async def entries(history: History) -> list[Entry]:
+    return await history.ask(lambda journal: list(journal.find()))
+
+
+def test_a_change_is_entered_before_it_is_answered(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            author.set(Author("ann", "192.0.2.1", "r-1", "why"))
+            await engine.write(adding("b"), version=1)
+            database = sqlite3.connect(tmp_path / "history" / "history.db")
+            assert database.execute("SELECT name, message, version FROM entry").fetchall() == [("ann", "why", 2)]
+            (entry,) = await entries(history)
+            assert entry.kind == CONFIGURATION
+            (content,) = await history.ask(Journal.contents, entry.id)
+            assert content.before == TEXT.encode() and content.after == (tmp_path / "haproxy.cfg").read_bytes()
+            assert await history.ask(Journal.objects, entry.id) == ["backend/b"]
+            await history.settled()
+            assert [each["object"] for each in await history.ask(Journal.effects, entry.id)] == ["backend/b"]
+
+    run(work())
+
+
+def test_an_edit_by_others(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
+            assert await engine.notice()
+            async with asyncio.timeout(5):
+                while not (found := await entries(history)):
+                    await asyncio.sleep(0.01)
+            assert (found[0].author.name, found[0].outcome, bool(found[0].owner)) == (OUTSIDE, OUTSIDE, True)
+
+    run(work())
+
+
+def test_an_edit_while_the_server_did_not_run(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write(adding("b"), version=1)
+        path = tmp_path / "haproxy.cfg"
+        path.write_text(path.read_text() + "# by hand\n")
+        async with recorded(tmp_path) as (engine, history):
+            async with asyncio.timeout(5):
+                while len(found := await entries(history)) < 2:
+                    await asyncio.sleep(0.01)
+            assert found[0].author.name == OUTSIDE
+            (content,) = await history.ask(Journal.contents, found[0].id)
+            assert content.after == path.read_bytes() and content.after.endswith(b"# by hand\n")
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write(adding("c"), version=engine.version())
+            assert len(await entries(history)) == 3, "once"
+
+    run(work())
+
+
+def test_effects_that_a_stop_has_cut_off_are_computed_later(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, _):
+            await engine.write(adding("b"), version=1)
+        database = sqlite3.connect(tmp_path / "history" / "history.db")
+        database.executescript("DELETE FROM effects; DELETE FROM touched")
+        database.close()
+        async with recorded(tmp_path) as (_, history):
+            async with asyncio.timeout(5):
+                while not await history.ask(Journal.effects, 1):
+                    await asyncio.sleep(0.01)
+            assert await history.ask(Journal.objects, 1) == ["backend/b"]
+
+    run(work())
+
+
+def test_the_process_alone(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            member = Member("backend/b/server/a", "weight", 1, 2)
+
+            async def apply() -> list[Member]:
+                return [member]
+
+            await change_process(engine.context, member.object, apply)
+            (entry,) = await entries(history)
+            assert entry.kind == RUNTIME and await history.ask(Journal.members, entry.id) == [member]
+
+    run(work())
+
+
+def test_what_was_refused(tmp_path: Path) -> None:
+    async def work() -> None:
+        binary = tmp_path / "haproxy"
+        binary.write_text("#!/bin/sh\necho '[ALERT] (1) : config : parsing [x:1] : no'; exit 1\n")
+        binary.chmod(0o755)
+        async with recorded(tmp_path, check=CheckSettings(str(binary))) as (engine, history):
+            with pytest.raises(Refused):
+                await engine.write(adding("b"), version=1)
+            async with asyncio.timeout(5):
+                while not (found := await history.ask(lambda journal: list(journal.refusals()))):
+                    await asyncio.sleep(0.01)
+            assert "no" in found[0].reason and await entries(history) == []
+
+    run(work())
+
+
+def test_a_disk_that_takes_nothing_costs_no_change(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async def work() -> None:
+        (tmp_path / "history").write_text("no directory")
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write(adding("b"), version=1)
+            assert engine.version() == 2 and "the history does not take a change" in caplog.text
+            with pytest.raises(Unusable, match="cannot be read"):
+                await entries(history)
+            (tmp_path / "history").unlink()
+            await engine.write(adding("c"), version=2)
+            assert [entry.version for entry in await entries(history)] == [3, 2]
+
+    run(work())
+
+
+def test_what_a_key_was_is_not_kept_any_more(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A change of it is made, and entered, as any other; so is what others have changed while the server did not run."""
+    key = tmp_path / "a.pem"
+
+    async def replaced(history: History, before: bytes | None, after: bytes) -> None:
+        async def attempt() -> Outcome:
+            key.write_bytes(after)
+            return Outcome(1, contents=(Content("certificate/a.pem", str(key), before, after),))
+
+        await commit(history.context, ObjectChange("certificate/a.pem", attempt))
+
+    async def work() -> None:
+        keys = [b"-----BEGIN PRIVATE KEY-----\n%d" % number for number in range(3)]
+        async with recorded(tmp_path) as (_, history):
+            await replaced(history, None, keys[0])
+            await history.ask(lambda journal: forget(journal._keys, 2))
+            await replaced(history, keys[0], keys[1])
+            assert [entry.id for entry in await entries(history)] == [2, 1]
+            await history.ask(lambda journal: forget(journal._keys, 3))
+        (tmp_path / "haproxy.cfg").write_text(TEXT + "# by hand\n")
+        key.write_bytes(keys[2])
+        async with recorded(tmp_path) as (engine, history):
+            await engine.write(adding("b"), version=1)
+            await history.settled()
+            assert await history.ask(Journal.without_effects, CONFIGURATION) == []
+            assert "whether others have changed" in caplog.text
+
+    run(work())
+
+
+def test_an_unexpected_error(tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Costs an entry, or its effects, and nothing that comes later."""
+
+    def fails(*given: object) -> None:
+        raise RuntimeError("unexpected")
+
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            with monkeypatch.context() as patched:
+                patched.setattr("haproxy_native.history.entries.record", fails)
+                await engine.write(adding("b"), version=1)
+            with monkeypatch.context() as patched:
+                patched.setattr("haproxy_native.commit.change.effects", fails)
+                await engine.write(adding("c"), version=2)
+                await history.settled()
+            await engine.write(adding("d"), version=3)
+            await history.settled()
+            assert [entry.version for entry in await entries(history)] == [4, 3]
+            assert await history.ask(Journal.effects, 2) and caplog.text.count("RuntimeError: unexpected") == 2
+
+    run(work())
+
+
+def test_queries_do_not_wait_for_the_effects_of_what_comes_later(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            goes_on = True
+
+            async def writing() -> None:
+                number = 0
+                while goes_on:
+                    number += 1
+                    await engine.amend(adding(f"b{number}"))
+
+            writer = asyncio.create_task(writing())
+            async with asyncio.timeout(30):
+                for _ in range(5):
+                    await history.settled()
+                    assert await entries(history) is not None
+            goes_on = False
+            await writer
+
+    run(work())
+
+
+def test_the_key_of_fingerprints_stays(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (_, history):
+            shown = (await history.mask()).fingerprint("a")
+        key = tmp_path / "history" / "fingerprint.key"
+        assert key.stat().st_mode & 0o777 == 0o600 and len(key.read_bytes()) == 32
+        async with recorded(tmp_path) as (_, history):
+            assert (await history.mask()).fingerprint("a") == shown
+
+    run(work())
+
+
+def test_changes_side_by_side_are_entered_in_their_order(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with recorded(tmp_path) as (engine, history):
+            await asyncio.gather(*(engine.amend(adding(f"b{number}")) for number in range(8)))
+            found = await entries(history)
+            assert [entry.version for entry in found] == list(range(9, 1, -1))
+            for entry in found[:-1]:
+                (content,), (former,) = await history.ask(Journal.contents, entry.id), await history.ask(Journal.contents, entry.parent)
+                assert content.before == former.after
+
+    run(work())
+    assert os.listdir(tmp_path / "history")

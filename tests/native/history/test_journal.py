@@ -1,0 +1,236 @@
+import random
+import sqlite3
+import time
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Content, Member
+from haproxy_native.errors import NotFound
+from haproxy_native.history import contents
+from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, Entry, Record, Refusal, ReloadOutcome
+from haproxy_native.history.journal import Journal, Limits
+from haproxy_native.reload.records import KEPT, TAKEN_BACK
+from haproxy_native.request_context import Author
+
+KEY = b"-----BEGIN PRIVATE KEY-----\nMIG\n-----END PRIVATE KEY-----\n"
+ANN, BOB = Author("ann", "192.0.2.1", "r-1", "why", "revert/3"), Author("bob")
+
+
+def of_configuration(number: int, author: Author = ANN, *, object_: str = "backend/shop", reload_id: str | None = None) -> Record:
+    before, after = (b"version %d\n" % each for each in (number, number + 1))
+    entry = Entry(float(number), number, CONFIGURATION, "live", author, reload_id=reload_id)
+    return Record(entry, [Content("", "/etc/haproxy.cfg", before, after)], (), [object_])
+
+
+def of_key(number: int) -> Record:
+    return Record(Entry(float(number), 1, FILE, "live", ANN), [Content("certificate/a.pem", "/certs/a.pem", None, KEY + b"%d" % number)])
+
+
+def test_what_was_added_is_read(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "history", Limits())
+    assert journal.last is None
+    first = journal.add(of_configuration(1))
+    second = journal.add(
+        Record(Entry(2.0, 1, RUNTIME, "runtime", BOB), (), [Member("backend/shop/server/a", "weight", 1, 2)], ["backend/shop/server/a"])
+    )
+    entry = journal.get(first)
+    assert (entry.author, entry.kind, entry.time, entry.version, entry.parent) == (ANN, CONFIGURATION, 1.0, 1, None)
+    assert journal.get(second).parent == first == 1 and journal.last == second
+    assert journal.members(second) == [Member("backend/shop/server/a", "weight", 1, 2)]
+    assert journal.contents(first) == [Content("", "/etc/haproxy.cfg", b"version 1\n", b"version 2\n")]
+    journal.close()
+    again = Journal(tmp_path / "history", Limits())
+    assert again.get(first) == entry and again.objects(first) == ["backend/shop"]
+    with pytest.raises(NotFound, match="no entry 77"):
+        again.get(77)
+
+
+def test_finding(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    for number, name in enumerate(("backend/shop", "backend/shop/server/a", "backend/shopping", "frontend/web", "backend/b%2Fc")):
+        journal.add(of_configuration(number, ANN if number % 2 else BOB, object_=name))
+    found = lambda *given: [entry.id for entry in journal.find(*given)]  # noqa: E731
+    assert found() == [5, 4, 3, 2, 1] and found("backend/shop") == [2, 1] and found("backend/shop/server/a") == [2]
+    assert found("backend/*") == [5, 3, 2, 1] and found("**") == [5, 4, 3, 2, 1] and found("backend/none") == []
+    assert found("", "ann") == [4, 2] and found("", "", 1.0, 3.0) == [4, 3, 2] and found("", "", None, None, 3) == [2, 1]
+    journal.add_effects(4, [{"object": "backend/shop/server/b"}], ["backend/shop/server/b"])
+    assert found("backend/shop") == [4, 2, 1] and journal.effects(4) == [{"object": "backend/shop/server/b"}]
+    assert journal.without_effects(CONFIGURATION) == [1, 2, 3, 5] and journal.effects(1) is None
+
+
+def test_the_log_of_the_database_stays_small(tmp_path: Path) -> None:
+    """Although the entries themselves, which are answered when they are on disk, do not wait for what empties it."""
+    journal = Journal(tmp_path, Limits())
+    sizes = []
+    for number in range(300):
+        journal.add_effects(journal.add(of_configuration(number)), [{"object": "backend/shop"}], ["backend/shop"])
+        journal.tidy(0.0)
+        sizes.append((tmp_path / "history.db-wal").stat().st_size)
+    assert max(sizes[150:]) == max(sizes[:150]) < 1 << 23
+    journal.close()
+
+
+def test_a_damaged_database(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    for number in range(3):
+        journal.add(of_configuration(number))
+    contents.close(journal._main)
+    with sqlite3.connect(tmp_path / "history.db") as database:
+        database.execute("UPDATE content SET data = substr(data, 3)")
+        database.execute("UPDATE entry SET members = x'00'")
+    again = Journal(tmp_path, Limits())
+    with pytest.raises(sqlite3.DatabaseError, match="is damaged"):
+        again.contents(2)
+    with pytest.raises(sqlite3.DatabaseError, match="is damaged"):
+        again.members(2)
+
+
+def test_more_objects_than_a_statement_takes_values(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    journal.add_effects(journal.add(of_configuration(1)), [], [f"backend/b{number:05}" for number in range(40_000)])
+    journal.add_effects(journal.add(of_configuration(2)), [], ["backend/z"])
+    assert [entry.id for entry in journal.find("backend/z*")] == [2] and [entry.id for entry in journal.find("backend/*")] == [2, 1]
+
+
+def test_a_file_at_a_moment(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    for number in (1, 2):
+        journal.add(of_configuration(number))
+    journal.add(of_key(3))
+    at = lambda entry, path, **given: journal.at(entry, path, **given)  # noqa: E731
+    assert at(1, "/etc/haproxy.cfg").after == b"version 2\n" and at(3, "/etc/haproxy.cfg").after == b"version 3\n"
+    assert (
+        at(1, "/etc/haproxy.cfg", before=True).before == b"version 1\n" and at(3, "/etc/haproxy.cfg", before=True).before == b"version 3\n"
+    )
+    assert at(1, "/certs/a.pem").after is None and at(3, "/certs/a.pem").after == KEY + b"3" and at(1, "/elsewhere") is None
+    assert journal.paths() == ["/certs/a.pem", "/etc/haproxy.cfg"]
+
+
+def test_what_a_file_held_before_all_entries(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    for content in (Content("map/a", "/maps/a", b"first\n", b"second\n"), Content("map/a", "/maps/a", b"later\n", None)):
+        journal.know(content)
+    journal.know(Content("certificate/b.pem", "/certs/b.pem", KEY, None))
+    journal.know(Content("map/none", "/maps/none", None, b"new\n"))
+    assert journal.last is None and journal.paths() == ["/certs/b.pem", "/maps/a", "/maps/none"] and list(journal.find()) == []
+    added = journal.add(of_key(3))
+    assert journal.at(0, "/maps/a").after == journal.at(added, "/maps/a").after == b"first\n"
+    assert journal.at(added, "/certs/b.pem").after == KEY and journal.at(added, "/maps/none").after is None
+    journal.close()
+    assert b"PRIVATE" not in (tmp_path / "history.db").read_bytes()
+
+
+def test_keys_stand_apart_and_nobody_else_reads_them(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    entry = journal.add(of_key(1))
+    journal.close()
+    assert b"PRIVATE" not in (tmp_path / "history.db").read_bytes()
+    assert {each.stat().st_mode & 0o777 for each in tmp_path.iterdir()} == {0o600} and tmp_path.stat().st_mode & 0o077 in (0, 0o55)
+    assert Journal(tmp_path, Limits()).contents(entry)[0].after == KEY + b"1"
+
+
+def test_a_key_that_is_not_kept_any_more(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits(size_of_keys=1))
+    for number in range(100):
+        journal.add(of_key(number))
+    journal.tidy(0.0)
+    with pytest.raises(NotFound, match=r"what /certs/a\.pem held at entry 1 is not kept"):
+        journal.contents(1)
+    assert journal.contents(100)[0].after == KEY + b"99"
+
+
+def test_an_entry_that_was_not_written_leaves_no_key_to_the_next(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    record = of_key(1)
+    with pytest.raises(sqlite3.Error):
+        journal.add(Record(record.entry, [*record.contents, *record.contents]))
+    assert journal.add(of_configuration(1)) == 1 and journal.add(of_key(5)) == 2
+    assert journal.contents(2)[0].after == KEY + b"5"
+
+
+def test_outcomes_of_reloads(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits())
+    journal.add(of_configuration(1, reload_id="2026-1"))
+    assert journal.outcome("2026-1") is None and journal.without_outcome() == ["2026-1"]
+    failed = ReloadOutcome("2026-1", 9.0, "failed", {1: KEPT, 2: TAKEN_BACK}, "2026-2")
+    journal.add_outcome(failed)
+    assert journal.without_outcome() == [] and journal.outcome("2026-1") == failed
+    assert journal.outcome_of(journal.get(1)) is None, "the reload of what was kept has not ended"
+    journal.add(of_configuration(2, reload_id="2026-1"))
+    journal.add(of_configuration(3, reload_id="2026-2"))
+    journal.add_outcome(loaded := ReloadOutcome("2026-2", 10.0, "succeeded"))
+    assert [journal.outcome_of(journal.get(entry)) for entry in (1, 2, 3)] == [loaded, failed, loaded]
+
+
+def test_refusals_are_limited_by_number(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, Limits(refusals=3))
+    for number in range(5):
+        journal.add_refusal(Refusal(float(number), BOB, "map/a", f"reason {number}"))
+    assert [each.reason for each in journal.refusals()] == ["reason 4", "reason 3", "reason 2"]
+    assert next(journal.refusals()).author == BOB
+
+
+@pytest.mark.parametrize("limits", [Limits(entries=50), Limits(seconds=49.5), Limits(size=1)])
+def test_old_entries_go(tmp_path: Path, limits: Limits) -> None:
+    journal = Journal(tmp_path, limits)
+    for number in range(1, 101):
+        journal.add(of_configuration(number, reload_id=f"r-{number}"))
+        journal.add_outcome(ReloadOutcome(f"r-{number}", 1.0, "succeeded"))
+    journal.tidy(100.0)
+    left = [entry.id for entry in journal.find()]
+    assert left == (list(range(100, 50, -1)) if limits.size > 1 else [100])
+    assert journal.contents(100)[0].after == b"version 101\n" and journal.outcome("r-100") and not journal.outcome("r-1")
+    with pytest.raises(NotFound):
+        journal.get(1)
+
+
+@pytest.mark.soak
+def test_ten_thousand_versions_of_a_megabyte(tmp_path: Path) -> None:
+    """Each comes back byte for byte, they take 100 MB together, and a question is answered at once."""
+    chance = random.Random(2026)
+    backends = [
+        f"backend b{number}\n" + "".join(f"  server s{each} 10.0.0.{each}:80 weight {chance.randrange(257)}\n" for each in range(5)) + "\n"
+        for number in range(5500)
+    ]
+    journal, digests, adding = Journal(tmp_path, Limits(entries=20_000)), list[bytes](), list[float]()
+    before = "".join(backends).encode()
+    assert len(before) > 1_000_000
+    for number in range(10_000):
+        for _ in range(chance.choice([1, 1, 1, 3])):
+            place = chance.randrange(len(backends))
+            backends[place] = backends[place].replace(":80 weight ", f":{chance.randrange(1, 9999)} weight ", 1)
+        after = f"# _version={number}\n{''.join(backends)}".encode()
+        record = Record(
+            Entry(float(number), number, CONFIGURATION, "live", ANN),
+            [Content("", "/etc/haproxy.cfg", before, after)],
+            (),
+            [f"backend/b{place}"],
+        )
+        began = time.perf_counter()
+        journal.add(record)
+        adding.append(time.perf_counter() - began)
+        digests.append(sha256(after).digest())
+        before = after
+    began = time.perf_counter()
+    assert len(list(islice(journal.find("backend/b7"), 100))) <= 100
+    asked = time.perf_counter() - began
+    reading = []
+    for number in chance.sample(range(10_000), 200):
+        began = time.perf_counter()
+        found = journal.contents(number + 1)[0].after
+        reading.append(time.perf_counter() - began)
+        assert found and sha256(found).digest() == digests[number]
+    journal.close()
+    size = sum(each.stat().st_size for each in tmp_path.iterdir())
+    print(
+        f"{size / 1e6:.0f} MB; added in {quantile(adding)} ms, read in {quantile(reading)} ms (median, 95 %); asked in {asked * 1e3:.0f} ms"
+    )
+    assert size < 100_000_000 and asked < 0.05
+
+
+def quantile(values: list[float]) -> str:
+    ordered = sorted(values)
+    return f"{ordered[len(ordered) // 2] * 1e3:.1f}, {ordered[len(ordered) * 95 // 100] * 1e3:.1f}"

@@ -1,0 +1,210 @@
+from collections.abc import Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Content, Member, ObjectChange, Outcome
+from haproxy_native.commit.commit import change_process, commit
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.disk.directories import Directory
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Conflict, NotFound, Refused
+from haproxy_native.history.history import History
+from haproxy_native.history.journal import Journal
+from haproxy_native.history.returning import Returning
+from tests.native.engines import adding, run, substituting
+from tests.native.history.test_history import entries, recorded
+
+
+class Texts:
+    """Files with a version line, as the SPOE files have one; the real ones are in tests/app/handlers/sidecar/test_history.py."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
+        path = self.directory / name
+        data = wanted(path.read_bytes().partition(b"\n")[2] if path.exists() else None)
+        if data is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_bytes(b"# _version=9\n" + data)
+        return Outcome(0, live=True)
+
+
+@asynccontextmanager
+async def returning(directory: Path):
+    (directory / "general").mkdir(exist_ok=True)
+    taken: list[Member] = []
+
+    async def take_back(changed: list[Member]) -> Outcome:
+        taken.extend(changed)
+        return Outcome(0)
+
+    kept = {"general": Directory(directory / "general", "general_storage_dir")}
+    async with recorded(directory, directories=kept) as (engine, history):
+        yield engine, history, Returning(history, engine, Editor(), Texts(directory / "spoe"), take_back), taken
+
+
+async def put(engine: Engine, name: str, data: bytes | None) -> None:
+    store = engine.stores["general"]
+    path = store.directory / name
+    await commit(engine.context, FileChange(store, path, None if data is None else store.draft(path, data)))
+
+
+async def last(history: History) -> str:
+    return (await entries(history))[0].author.cause
+
+
+def test_one_change_among_later_ones(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, history, back, _):
+            await engine.write(adding("b"), version=1)
+            await engine.write(adding("c"), version=2)
+            returned = await back.revert(1)
+            assert len(returned.outcomes) == 1 and await last(history) == "revert/1"
+            text = engine.document.text
+            assert "backend c" in text and "backend b" not in text
+            assert (await back.revert(1)).outcomes == [] and engine.version() == 4, "it is taken back already"
+            await back.revert((await entries(history))[0].id)
+            assert "backend b" in engine.document.text
+            with pytest.raises(NotFound):
+                await back.revert(99)
+
+    run(work())
+
+
+def test_a_collision_changes_nothing(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
+        async with returning(tmp_path) as (engine, history, back, _):
+            await engine.write(substituting("weight 1", "weight 2"), version=1)
+            await engine.write(substituting("weight 2", "weight 3"), version=2)
+            with pytest.raises(Conflict, match="weight of backend/b/server/a is 3 by now, not 2"):
+                await back.revert(1)
+            assert engine.version() == 3 and len(await entries(history)) == 2
+
+    run(work())
+
+
+def test_files(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, history, back, _):
+            path = tmp_path / "general" / "a.http"
+            for data in (b"one\n", b"one\ntwo\n", None):
+                await put(engine, "a.http", data)
+            assert (await back.revert(3)).outcomes and path.read_bytes() == b"one\ntwo\n"
+            assert (await back.revert(2)).outcomes and path.read_bytes() == b"one\n"
+            assert (await back.revert(2)).outcomes == []
+            assert (await back.revert(1)).outcomes and not path.exists()
+            assert await last(history) == "revert/1"
+
+    run(work())
+
+
+def test_the_process(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, _, back, taken):
+            member = Member("backend/b/server/a", "weight", 1, 2)
+
+            async def apply() -> list[Member]:
+                return [member]
+
+            async def opaque() -> None: ...
+
+            await change_process(engine.context, member.object, apply)
+            assert (await back.revert(1)).outcomes and taken == [member]
+            await change_process(engine.context, "map/m", opaque)
+            with pytest.raises(Conflict, match="of entry 2 nothing is known"):
+                await back.revert(2)
+
+    run(work())
+
+
+def test_everything_as_it_was(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, history, back, _):
+            await put(engine, "a.http", b"one\n")
+            await engine.write(adding("b"), version=1)
+            moment = engine.document.text.partition("backend")[2]
+            await put(engine, "a.http", b"two\n")
+            await put(engine, "late.http", b"late\n")
+            await engine.write(adding("c"), version=2)
+            assert len((await back.restore(2)).outcomes) == 3
+            assert engine.document.text.partition("backend")[2] == moment and await last(history) == "restore/2"
+            assert (tmp_path / "general" / "a.http").read_bytes() == b"one\n" and not (tmp_path / "general" / "late.http").exists()
+            version = engine.version()
+            assert (await back.restore(2)).outcomes == [] and engine.version() == version
+            newest = (await entries(history))[3].id
+            await back.restore(newest)
+            assert (tmp_path / "general" / "late.http").read_bytes() == b"late\n"
+
+    run(work())
+
+
+def test_a_refused_configuration_leaves_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, _, back, _):
+            await put(engine, "a.http", b"one\n")
+            await engine.write(adding("b"), version=1)
+            await put(engine, "a.http", b"two\n")
+            await engine.write(adding("c"), version=2)
+
+            async def refuse(*_: object) -> None:
+                raise Refused("no")
+
+            monkeypatch.setattr(type(engine.context), "ask_haproxy", refuse)
+            with pytest.raises(Refused):
+                await back.restore(2)
+            assert (tmp_path / "general" / "a.http").read_bytes() == b"two\n" and engine.version() == 3
+
+    run(work())
+
+
+def test_a_key_that_is_gone_is_named(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, history, back, _):
+            key = b"-----BEGIN PRIVATE KEY-----\n%d\n-----END PRIVATE KEY-----\n"
+            for number in (1, 2):
+                await put(engine, "a.key", key % number)
+            await history.ask(lambda journal: journal._keys.execute("DELETE FROM held"))
+            with pytest.raises(NotFound, match=r"what .*a\.key held at entry 1 is not kept"):
+                await back.restore(1)
+            assert (tmp_path / "general" / "a.key").read_bytes() == key % 2
+            assert await history.ask(Journal.paths)
+
+    run(work())
+
+
+def test_a_key_that_has_been_changed_since_is_not_shown(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, _, back, _):
+            for number in range(3):
+                await put(engine, "a.key", b"-----BEGIN PRIVATE KEY-----\nhunter%d\n-----END PRIVATE KEY-----\n" % number)
+            with pytest.raises(Conflict, match=r"a\.key has been changed since$"):
+                await back.revert(2)
+
+    run(work())
+
+
+def test_spoe_files(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "spoe").mkdir()
+        path = tmp_path / "spoe" / "agents.cfg"
+        path.write_bytes(b"# _version=3\n[one]\n[two]\n")
+        async with returning(tmp_path) as (engine, history, back, _):
+            content = Content("spoe/agents.cfg", str(path), b"# _version=1\n[one]\n", b"# _version=2\n[one]\n[two]\n")
+
+            async def attempt() -> Outcome:
+                return Outcome(2, live=True, contents=[content])
+
+            await commit(engine.context, ObjectChange(content.object, attempt))
+            assert (await back.revert(1)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n"
+            assert (await back.revert(1)).outcomes == []
+            assert (await back.restore(1)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n[two]\n"
+            assert (await back.restore(1)).outcomes == []
+            assert await entries(history)
+
+    run(work())
