@@ -1,0 +1,134 @@
+"""Events of commits, edits by others and reloads, from what the commit context reports (native/haproxy_native/commit/events.py).
+
+They are published in the order in which they were reported; what a change has done is computed beside the event loop, never before it
+is answered. Secrets are shown as fingerprints.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import AnyChange, Content, ObjectChange, Outcome
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.secrets import Mask
+from haproxy_native.errors import NativeError
+from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STORAGE, EventStream
+from haproxy_native.planning.effects import Effect
+from haproxy_native.request_context import OUTSIDE, Author
+
+log = logging.getLogger(__name__)
+# Kinds of stored files that hold certificates, or name them; those of the process alone have the same names.
+CERTIFICATES = ("certificate", "crt_list", "ca_file", "crl_file")
+# What is changed in a backend of the process are servers, whose states ServerWatch publishes.
+_TYPES = {**dict.fromkeys(CERTIFICATES, CERTIFICATE), "backend": SERVER}
+CONFIGURATION = "configuration"
+# An event of a change names so many objects, and shows so many of the members that it touched.
+MOST_OBJECTS, MOST_EFFECTS = 1_000, 100
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Publishes what `heard` is called with, while `run` runs."""
+
+    stream: EventStream
+    editor: Editor
+    context: CommitContext
+    mask: Callable[[], Awaitable[Mask]]
+    heard_events: "asyncio.Queue[Committed | Edited | Reloaded]"
+
+    @classmethod
+    def of(cls, stream: EventStream, editor: Editor, context: CommitContext, mask: Callable[[], Awaitable[Mask]]) -> "Changes":
+        return cls(stream, editor, context, mask, asyncio.Queue())
+
+    def heard(self, event: Event) -> None:
+        if isinstance(event, Edited | Reloaded) or (isinstance(event, Committed) and event.result):
+            self.heard_events.put_nowait(event)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            event = await self.heard_events.get()
+            try:
+                await self._publish(event)
+            except NativeError as error:
+                log.warning("an event of a change was not published: %s", error)
+
+    async def _publish(self, event: Committed | Edited | Reloaded) -> None:
+        match event:
+            case Reloaded():
+                self._reloaded(event)
+            case Edited():
+                await self._edited(event)
+            case Committed(change=change, result=result) if change and result:
+                await self._committed(event, change, result)
+
+    def _reloaded(self, event: Reloaded) -> None:
+        shown: dict[str, Any] = {
+            "id": event.id,
+            "status": event.outcome,
+            "seconds": round(event.seconds, 3),
+            "keywords": list(event.keywords),
+        }
+        with suppress(NativeError):
+            record = self.context.reloads.records.get(event.id)
+            shown |= {"version": record.version, "response": record.response or record.error}
+        self.stream.publish(RELOAD, f"reload/{event.id}", present(shown))
+
+    async def _edited(self, event: Edited) -> None:
+        if event.path != self.context.current.path:
+            self.stream.publish(STORAGE, f"spoe/{event.path.name}", {"outcome": OUTSIDE, "owner": event.owner})
+            return
+        await self._configuration(
+            await beside(lambda: event.effects), {"version": event.versions[1], "outcome": OUTSIDE, "owner": event.owner}
+        )
+
+    async def _committed(self, event: Committed, change: AnyChange, result: Outcome) -> None:
+        about = {"outcome": event.outcome, "reload_id": result.reload_id, **by(change.author)}
+        if result.texts:
+            await self._configuration(await beside(lambda: event.effects), {"version": result.version, **about})
+        for content in result.contents:
+            if content.object:
+                self.stream.publish(type_of(content.object), content.object, present({"change": what_became(content), **about}))
+        if isinstance(change, ObjectChange) and type_of(change.object) != SERVER and not result.texts and not result.contents:
+            self.stream.publish(type_of(change.object), change.object, present({"change": "changed", **about}))
+
+    async def _configuration(self, effects_of_change: Iterable[Effect], about: Mapping[str, Any]) -> None:
+        rows = list(effects_of_change)
+        objects = list(dict.fromkeys(each.object for each in rows))
+        object_, data = configuration(objects, [effect.as_dict() for effect in rows[: MOST_EFFECTS + 1]], about, await self.mask())
+        self.stream.publish(CONFIG, object_, data, [CONFIGURATION, *objects])
+
+
+def configuration(
+    objects: Sequence[str], effects: Sequence[Mapping[str, Any]], about: Mapping[str, Any], mask: Mask
+) -> tuple[str, dict[str, Any]]:
+    """Object and data of the event of a change of the configuration."""
+    shown = [present(each) for each in mask.value(list(effects[:MOST_EFFECTS]))]
+    data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
+    if len(effects) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
+        data["shortened"] = True
+    return objects[0] if len(objects) == 1 else CONFIGURATION, present(data)
+
+
+def type_of(object_: str) -> str:
+    return _TYPES.get(object_.partition("/")[0], STORAGE)
+
+
+def what_became(content: Content) -> str:
+    if content.before is None and content.is_kept:
+        return "created"
+    return "deleted" if content.after is None and content.is_kept else "changed"
+
+
+def by(author: Author) -> dict[str, Any]:
+    return {"author": author.name, "address": author.address, "request_id": author.request_id, "message": author.message}
+
+
+def present(shown: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in shown.items() if value not in (None, "")}

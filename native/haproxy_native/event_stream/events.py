@@ -1,0 +1,63 @@
+"""`EventSources`: all that publishes events of one engine, and the present state for those who have missed some."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+from haproxy_native.background import Background
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.secrets import Mask
+from haproxy_native.engine import Engine
+from haproxy_native.errors import RuntimeFailure
+from haproxy_native.event_stream import ring
+from haproxy_native.event_stream.changes import Changes
+from haproxy_native.event_stream.servers import ServerWatch
+from haproxy_native.event_stream.statistics import StatisticsWatch
+from haproxy_native.event_stream.stream import CONFIG, RELOAD, SERVER, STATS, WORKER, EventStream, Wanted
+from haproxy_native.event_stream.workers import WorkerWatch
+
+
+class EventSources:
+    """Within `async with` events are published to `stream`. `mask`: by which secrets are shown."""
+
+    def __init__(self, engine: Engine, editor: Editor, mask: Callable[[], Awaitable[Mask]]) -> None:
+        self.stream = EventStream()
+        self._engine = engine
+        self._servers, self._statistics = ServerWatch(engine, self.stream), StatisticsWatch(engine, self.stream)
+        self._changes = Changes.of(self.stream, editor, engine.context, mask)
+        self._workers = WorkerWatch(engine, self.stream, self._servers.worker_changed)
+        self._background = Background("publishing events")
+
+    async def __aenter__(self) -> Self:
+        self._engine.context.events.listen(self._changes.heard)
+        self._engine.context.events.listen(self._servers.heard)
+        for each in (self._changes, self._servers, self._statistics, self._workers):
+            self._background.begin(each.run())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.stream.close()
+        await self._background.stop()
+
+    async def present(self, wanted: Wanted) -> dict[str, Any]:
+        """The state of what is wanted; of HAProxy as far as it answers."""
+        context = self._engine.context
+        state: dict[str, Any] = {}
+        if CONFIG in wanted.types:
+            state["version"] = self._engine.version()
+        if RELOAD in wanted.types:
+            state["reload_pending"] = context.pending
+        if WORKER in wanted.types:
+            state["worker"] = context.state_file.value.pid or None
+        with suppress(RuntimeFailure):
+            if SERVER in wanted.types:
+                state["servers"] = [each for each in await self._servers.now() if wanted.is_about([each["object"]])]
+            if STATS in wanted.types:
+                state[STATS] = [each for each in await self._statistics.now() if wanted.is_about([each["object"]])]
+        return state
+
+    @property
+    def lines_to_add(self) -> dict[str, str]:
+        """By section, the lines by which HAProxy tells of states itself; empty where it does."""
+        return ring.lines_to_add(self._engine.document)

@@ -1,0 +1,97 @@
+"""Lines that the worker in service writes to a ring, as it writes them (`show events`, HAProxy Management Guide, section 9.3).
+
+The connection is closed at each reload: a former worker lives until those who read its rings have left.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import AsyncIterator, Collection
+from contextlib import suppress
+
+from haproxy_native.editing.bindings import DEFAULTS, all_sources
+from haproxy_native.runtime import address as addresses
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+
+log = logging.getLogger(__name__)
+CONNECTING = 3.0
+LONGEST_LINE = 1 << 16
+_TARGET = "ring@"
+_INHERITED = "global"
+# Proxies with servers, and what a configuration lacks whose ring is to be read.
+_PROXIES = ("backend", "listen")
+NAME = "state-events"
+_DECLARED = f'ring {NAME}\n    description "states of servers"\n    format raw\n    maxlen 1024\n    size 1048576\n'
+_GLOBAL = f"    log ring@{NAME} format raw local0 notice\n"
+_PROXY = "    log global\n"
+
+
+def ring(document: Document) -> str:
+    """The ring that most backends log to; empty where none does."""
+    counts = {name: len(logging) for name, logging in _rings(document).items() if logging}
+    return max(counts, key=lambda name: counts[name], default="")
+
+
+def _rings(document: Document) -> dict[str, list[str]]:
+    """The names of the proxies that log to each ring that is declared."""
+    declared: dict[str, list[str]] = {name: [] for name, _ in document.of_kind("ring")}
+    everywhere = {target for _, section in document.of_kind("global") for target in _targets(section)}
+    defaults = {name: _targets(section) for name, section in document.of_kind(DEFAULTS)}
+    for section, name, source in zip(document.sections, document.names(), all_sources(document), strict=True):
+        if section.kind in _PROXIES:
+            own = _targets(section) or defaults.get(source or "", set())
+            for target in (own - {_INHERITED}) | (everywhere if _INHERITED in own else set()):
+                if target in declared:
+                    declared[target].append(name)
+    return declared
+
+
+def _targets(section: Section) -> set[str]:
+    """Names of rings, and `global` where those of the global section hold."""
+    targets = {line.words[1] for line in section.lines if len(line.words) > 1 and line.words[0] == "log"}
+    return {each.removeprefix(_TARGET) for each in targets if each.startswith(_TARGET) or each == _INHERITED}
+
+
+def lines_to_add(document: Document) -> dict[str, str]:
+    """By the section that they belong in, the lines by which the states of all servers reach a ring; empty where they do."""
+    if ring(document) and len(_rings(document)[ring(document)]) == sum(len(document.of_kind(kind)) for kind in _PROXIES):
+        return {}
+    return {f"ring {NAME}": _DECLARED, "global": _GLOBAL, "defaults": _PROXY}
+
+
+async def lines(runtime: Runtime, name: str) -> AsyncIterator[str]:
+    """Of a ring, from now on, until the worker closes. Raises OSError where there is no connection."""
+    places = [place for each in runtime.stats_places if (place := addresses.parse(each)) and place.path]
+    if places:
+        path, prefix = str(places[0].path), ""
+    elif runtime.configured_master and runtime.capabilities.relays:
+        path, prefix = runtime.configured_master.path, "@@1 "
+    else:
+        return
+    async with asyncio.timeout(CONNECTING):
+        reader, writer = await asyncio.open_unix_connection(path, limit=LONGEST_LINE)
+    try:
+        writer.write(f"{prefix}show events {argument(name)} -w -n\n".encode())
+        await writer.drain()
+        while line := await reader.readline():
+            yield line.decode(errors="replace").rstrip("\n")
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+_SERVER = re.compile(r"\b[Ss]erver ([\w.:-]+)/[\w.:-]+ ")
+_BACKEND = re.compile(r"\b(?:backend|proxy) ([\w.:-]+) ")
+_LOSS = re.compile(r"\bevents? dropped\b")
+
+
+def backends(line: str) -> Collection[str] | None:
+    """Those whose servers a line tells of; None for all, where lines were lost."""
+    if _LOSS.search(line):
+        return None
+    match = _SERVER.search(line) or _BACKEND.search(line)
+    return (match[1],) if match else ()

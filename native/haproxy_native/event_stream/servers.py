@@ -1,0 +1,193 @@
+"""States, weights and addresses of servers in the worker in service: looked at once a second while they are wanted.
+
+A backend is looked at at once where a line of a ring names a server of it, or a runtime command does.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.background import Background
+from haproxy_native.beside import beside_if
+from haproxy_native.commit.events import ChangedLive, Committed, Event
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NativeError, RuntimeFailure, RuntimeRefused
+from haproxy_native.event_stream import ring
+from haproxy_native.event_stream.stream import SERVER, EventStream
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.server_state import OPERATIONAL, admin_state
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+LOOK_SECONDS = 1.0
+# Between attempts to read a ring.
+PAUSE = 0.2
+LARGE = 1 << 15
+# Of a row of `show servers state`: backend, name, address, operational and administrative state, weight, port.
+_ROW = re.compile(r"^\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)(?: \S+){10} (\d+) ", re.MULTILINE)
+_COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """Rows of servers, by backend and name."""
+
+    rows: Mapping[tuple[str, str], Row]
+
+    @classmethod
+    def at(cls, text: str) -> "Looked":
+        return cls({(row[0], row[1]): row for row in _ROW.findall(text)})
+
+
+def as_dict(row: Row) -> dict[str, Any]:
+    """The members of a server by the names of the runtime API."""
+    _, _, address, operational, admin, weight, port = row
+    return {
+        "operational_state": OPERATIONAL.get(int(operational), "unknown"),
+        "admin_state": admin_state(int(admin)),
+        "weight": int(weight),
+        "address": address,
+        "port": int(port),
+    }
+
+
+def object_of(row: Row) -> str:
+    return spelled("backend", row[0], "server", row[1])
+
+
+class ServerWatch:
+    """`known`: what was seen last; empty while nobody wants it."""
+
+    def __init__(self, engine: Engine, stream: EventStream) -> None:
+        self._engine, self._stream = engine, stream
+        self.known: dict[tuple[str, str], Row] = {}
+        self._has_looked = False
+        # The backends to look at at once; None for all.
+        self._named: set[str | None] = set()
+        self._changed = asyncio.Event()
+        self._looking = asyncio.Lock()
+        self._reader: asyncio.Task[None] | None = None
+
+    def heard(self, event: Event) -> None:
+        """Looks at once at what a change of the process may have changed."""
+        if not self._has_looked:
+            return
+        if isinstance(event, ChangedLive):
+            self.look_at(*{match[1] for command in event.commands if (match := _COMMAND.search(command))})
+        elif isinstance(event, Committed) and event.result:
+            self.look_at(*{parsed(each.object)[1] for each in event.result.members})
+
+    def look_at(self, *backends: str | None) -> None:
+        self._named.update(backends)
+        if backends:
+            self._changed.set()
+
+    def worker_changed(self) -> None:
+        """Leaves the ring of the former worker, which would live on for its reader."""
+        if self._reader:
+            self._reader.cancel()
+        self.look_at(None)
+
+    async def run(self) -> None:
+        """Until it is cancelled."""
+        while True:
+            await self._stream.until_wanted(SERVER)
+            reading = Background("reading a ring")
+            try:
+                with self._stream.recorded(SERVER):
+                    reading.begin(self._read_ring())
+                    await self._watch()
+            finally:
+                await reading.stop()
+                self.known, self._has_looked = {}, False
+
+    async def now(self) -> list[dict[str, Any]]:
+        """All servers. Raises RuntimeFailure."""
+        await self._look()
+        return [{"object": object_of(row), **as_dict(row)} for row in self.known.values()]
+
+    async def _watch(self) -> None:
+        loop, due = asyncio.get_running_loop(), 0.0
+        while self._stream.is_wanted(SERVER):
+            named, self._named = self._named, set()
+            self._changed.clear()
+            try:
+                if loop.time() >= due or None in named:
+                    await self._look()
+                    due = loop.time() + LOOK_SECONDS
+                else:
+                    await self._look_at(named)
+            except RuntimeFailure as error:
+                log.debug("no states of servers: %s", error)
+                due = loop.time() + LOOK_SECONDS
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(due):
+                    await self._changed.wait()
+
+    async def _look(self) -> None:
+        async with self._looking:
+            text = await self._engine.runtime.read("show servers state", r"1\n")
+            self._compare((await beside_if(len(text) > LARGE, Looked.at, text)).rows, self.known)
+
+    async def _look_at(self, backends: Iterable[str | None]) -> None:
+        async with self._looking:
+            for backend in backends:
+                try:
+                    text = await self._engine.runtime.read(f"show servers state {argument(backend or '')}", r"1\n")
+                except RuntimeRefused:
+                    text = ""
+                rows = (await beside_if(len(text) > LARGE, Looked.at, text)).rows
+                self._compare(rows, {key: row for key, row in self.known.items() if key[0] == backend})
+
+    def _compare(self, rows: Mapping[tuple[str, str], Row], before: Mapping[tuple[str, str], Row]) -> None:
+        """Publishes what differs, unless this is the first look."""
+        differing = [key for key, row in rows.items() if before.get(key) != row] + [key for key in before if key not in rows]
+        for key in differing:
+            was, now = before.get(key), rows.get(key)
+            if now:
+                self.known[key] = now
+            else:
+                self.known.pop(key, None)
+            if self._has_looked:
+                self._publish(was, now)
+        self._has_looked = True
+
+    def _publish(self, was: Row | None, now: Row | None) -> None:
+        row = now or was
+        assert row
+        members, former = as_dict(row), as_dict(was) if was and now else {}
+        differing = {name: value for name, value in former.items() if value != members[name]}
+        if was and now and not differing:
+            return
+        change = "changed" if was and now else "added" if now else "deleted"
+        data: dict[str, Any] = {"change": change, **members}
+        self._stream.publish(SERVER, object_of(row), data | {"former": differing} if differing else data)
+
+    async def _read_ring(self) -> None:
+        """What a ring does not report is seen a second later."""
+        while True:
+            self._reader = asyncio.create_task(self._read_lines())
+            try:
+                await asyncio.wait([self._reader])
+            finally:
+                self._reader.cancel()
+            await asyncio.sleep(PAUSE if ring.ring(self._document) else LOOK_SECONDS)
+
+    async def _read_lines(self) -> None:
+        """Until the worker closes, or is replaced."""
+        if not (name := ring.ring(self._document)):
+            return
+        with suppress(OSError, ValueError, NativeError):
+            async for line in ring.lines(self._engine.runtime, name):
+                backends = ring.backends(line)
+                self.look_at(*([None] if backends is None else backends))
+
+    @property
+    def _document(self) -> Document:
+        return self._engine.running or self._engine.document

@@ -1,0 +1,61 @@
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.event_stream.servers import Looked, ServerWatch, as_dict
+from haproxy_native.event_stream.stream import SERVER, EventStream, Wanted
+from haproxy_native.runtime.server_state import server_states
+from tests.haproxy.process import HAProxy, free_port
+from tests.native.engines import CONFIG, run, running_engine
+
+S1 = "backend/app/server/s1"
+
+
+def test_rows_are_read_as_the_runtime_api_reads_them(tmp_path: Path) -> None:
+    lines = CONFIG % free_port() + "  server s2 127.0.0.1:2 disabled\n  server s3 127.0.0.1:3 check\n  server sock /tmp/none.sock\n"
+    with HAProxy(tmp_path, lines) as haproxy:
+        haproxy.ask("set server app/s3 state drain")
+        text = haproxy.ask("show servers state")
+    rows, known = Looked.at(text).rows, server_states(text)
+    assert [rows[each.backend_name, each.name][1] for each in known] == ["s1", "s2", "s3", "sock"] == [name for _, name in rows]
+    for each in known:
+        assert as_dict(rows[each.backend_name, each.name]) == {
+            "operational_state": each.operational_state,
+            "admin_state": each.admin_state,
+            "weight": each.weight,
+            "address": each.address,
+            "port": each.port,
+        }
+
+
+def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
+    async def work() -> None:
+        with HAProxy(tmp_path, CONFIG % free_port()) as haproxy:
+            async with running_engine(tmp_path, haproxy) as engine:
+                stream = EventStream()
+                watch = ServerWatch(engine, stream)
+                engine.context.events.listen(watch.heard)
+                running = asyncio.create_task(watch.run())
+                with stream.subscription(Wanted({SERVER})) as subscription:
+                    (row,) = await watch.now()
+                    assert row == {"object": S1, "operational_state": "up", "admin_state": "ready", "weight": 10} | {
+                        "address": "127.0.0.1",
+                        "port": 1,
+                    }
+                    haproxy.ask("set server app/s1 weight 3")
+                    data = await following(subscription)
+                    assert data["change"] == "changed" and data["weight"] == 3 and data["former"] == {"weight": 10}
+                    haproxy.ask("set server app/s1 state maint")
+                    assert (await following(subscription))["admin_state"] == "maint"
+                    haproxy.ask("del server app/s1")
+                    assert (await following(subscription))["change"] == "deleted"
+                running.cancel()
+
+    run(work())
+
+
+async def following(subscription: Any) -> dict[str, Any]:
+    (event,) = await subscription.read(5)
+    assert event.objects == (S1,)
+    return dict(json.loads(event.body)["data"])
