@@ -1,0 +1,81 @@
+"""`Drift`: compares the file with what the worker in service has loaded, and that with what was changed in the process alone."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.beside import beside
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.engine import Engine
+from haproxy_native.errors import NativeError, RuntimeFailure
+from haproxy_native.overrides.ledger import Override
+from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.planning.effects import effects
+
+# Why two of them differ: a reload is to come, none is, the server keeps an override, or others have changed the process.
+PENDING, NOT_LOADED, OVERRIDE, OUTSIDE = "pending", "not_loaded", "override", "outside"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One member of an object, or a whole one without a `member`. `between` names the two that differ: file and running, or running and
+    worker; `values` are in that order, None for what is not there.
+    """
+
+    object: str
+    member: str
+    between: tuple[str, str]
+    values: tuple[Any, Any]
+    cause: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """`is_known`: False where it is not known what the worker has loaded, so that it cannot be compared with the file.
+
+    `answers`: False where HAProxy does not answer, so that the worker cannot be compared. `notes`: changes of the process alone that no
+    object tells.
+    """
+
+    differences: Sequence[Difference]
+    is_known: bool
+    answers: bool
+    notes: Sequence[str]
+
+
+class Drift:
+    def __init__(self, engine: Engine, editor: Editor, overrides: Overrides) -> None:
+        self._engine, self._editor, self._overrides = engine, editor, overrides
+
+    async def find(self) -> Found:
+        with suppress(NativeError):
+            await self._engine.notice()
+        running, document = self._engine.running, self._engine.document
+        cause = PENDING if self._engine.context.has_unloaded else NOT_LOADED
+        differences: list[Difference] = []
+        if running is not None:
+            for each in await beside(effects, self._editor, running, document):
+                differences.append(Difference(each.object, each.member, ("file", "running"), (each.new, each.old), cause))
+        kept, answers = self._overrides.all(), True
+        differences += _of_worker(kept, OVERRIDE)
+        try:
+            differences += _of_worker(await self._overrides.outside(), OUTSIDE)
+        except RuntimeFailure:
+            answers = False
+        context = self._engine.context
+        shown = {each.object for each in differences}
+        notes = [what for what in context.state_file.value.drift if _server(what) not in shown]
+        return Found(differences, running is not None and not context.running.doubt, answers, notes)
+
+
+def _server(what: str) -> str:
+    """The object's name of what the running document calls `server shop/web1`."""
+    kind, _, name = what.partition(" ")
+    return spelled("backend", name.partition("/")[0], kind, name.partition("/")[2])
+
+
+def _of_worker(overrides: Sequence[Override], cause: str) -> Iterator[Difference]:
+    for override in overrides:
+        yield Difference(override.object, override.member, ("running", "worker"), (override.former, override.value), cause)
