@@ -1,0 +1,1 @@
+"""Changes that are taken back after a time, unless they are confirmed."""

@@ -1,0 +1,320 @@
+"""`Confirmations`: one change at a time that is taken back at its deadline, unless it is confirmed before.
+
+A confirmation is on disk before its change begins. Its changes are the entries of the history with its id; taking it back reverts them, the
+newest first, and then looks whether anything is left of them. A deadline that passed while this server did not run is kept at the start.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from haproxy_native.background import Background
+from haproxy_native.commit.change import AnyChange, Change, ObjectChange
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.confirmations.guard import BAD, GOOD, Guard
+from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation, ConfirmationLedger
+from haproxy_native.confirmations.touched import sections
+from haproxy_native.confirmations.traffic import Look
+from haproxy_native.confirmations.watch import Watch, baseline
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.errors import (
+    CheckImpossible,
+    NativeError,
+    NotPending,
+    ReloadFailed,
+    RuntimeAbsent,
+    RuntimeFailure,
+    Unconfirmed,
+    Unusable,
+    WriteFailed,
+)
+from haproxy_native.history.history import History
+from haproxy_native.history.journal import Journal
+from haproxy_native.history.returning import Returning
+from haproxy_native.planning.touches import changed
+from haproxy_native.request_context import OUTSIDE, Author, at_once, author
+
+log = logging.getLogger(__name__)
+NAME = "confirmation"
+LOOK_SECONDS = 0.2
+# What may pass, and has changed nothing: a full disk, a HAProxy that is away.
+PASSING = (WriteFailed, CheckImpossible, Unusable, RuntimeAbsent)
+AGAIN_SECONDS = 1.0
+# The same trouble is logged again after so long.
+REMINDER_SECONDS = 60.0
+# Of one entry: each try is a commit.
+TRIES = 3
+Listener = Callable[[Confirmation], None]
+
+
+class Confirmations:
+    """Within `async with` deadlines are kept, and changes by other clients refused while one is not over.
+
+    `tell` is called with each confirmation that has changed. `watch` is what guards ask.
+    """
+
+    def __init__(
+        self,
+        context: CommitContext,
+        history: History,
+        returning: Returning,
+        directory: Path,
+        tell: Listener = lambda confirmation: None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._context, self._history, self._returning, self._directory, self._tell = context, history, returning, directory, tell
+        self._guarding = watch
+        self._ledger = ConfirmationLedger(directory / "confirmations.json")
+        self._works = Background("the confirmations")
+        if (found := self._ledger.waiting) and found.status == OPEN:
+            history.author_of_unseen = Author(OUTSIDE, confirmation=found.id)
+        self._lock = asyncio.Lock()
+        # What was logged last, and when, by the monotonic clock.
+        self._logged = ("", 0.0)
+
+    async def __aenter__(self) -> Self:
+        self._context.admit = self._admit
+        if (found := self._ledger.waiting) and found.status == OPEN:
+            # The server ended before the outcome was known. Its client has no answer, but may know the id from the list.
+            self._ledger.note(found.id, status=PENDING, deadline=time.time() + found.seconds)
+        self._works.begin(self._watch())
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._context.admit = None
+        await self._works.stop()
+        if self._guarding:
+            await self._guarding.stop()
+
+    def all(self) -> list[Confirmation]:
+        """The newest first."""
+        return self._ledger.all()
+
+    def get(self, id_: str) -> Confirmation:
+        """Raises NotFound."""
+        return self._ledger.get(id_)
+
+    async def entries(self, id_: str) -> Sequence[int]:
+        """The ids of the changes that stand and fall with it, the newest first."""
+        return await self._history.ask(Journal.of_confirmation, id_)
+
+    # -- changes
+
+    def _admit(self, change: AnyChange) -> None:
+        """Raises Unconfirmed for a client's change of configuration or stored files while that of another waits."""
+        waiting, by = self._ledger.waiting, change.author
+        lasting = change.lasting if isinstance(change, ObjectChange) else True
+        if waiting and by.request_id and by.confirmation != waiting.id and lasting:
+            raise _unconfirmed(waiting)
+
+    @asynccontextmanager
+    async def opened(self, seconds: float, guard: Guard | None = None) -> AsyncIterator[Confirmation]:
+        """A confirmation of what is changed within; its time begins at the end. Raises Unconfirmed while there is another.
+
+        Where there is a `guard` it is taken back as soon as that finds it bad; HAProxy must answer then: raises RuntimeFailure.
+
+        Where the body raises, what was changed nevertheless is taken back at once. Where nothing was changed there is nothing to confirm.
+        """
+        by = author.get()
+        self._admit(Change(lambda document: document, author=by))
+        looks = await self._guarding.before() if guard and self._guarding else None
+        self._admit(Change(lambda document: document, author=by))
+        members = asdict(guard) if guard else None
+        made = self._ledger.add(lambda id_: Confirmation(id_, by.name, time.time(), seconds, guard=members))
+        with _part_of(made, by):
+            try:
+                yield made
+            except BaseException:
+                await asyncio.shield(self._abandon(made))
+                raise
+        if await self._is_made(made.id):
+            known = await self._baseline(made.id, looks) if looks else None
+            await self._note(made.id, status=PENDING, deadline=time.time() + seconds, baseline=known)
+        else:
+            await self._note(made.id, status=VOID, ended=time.time())
+
+    async def _is_made(self, id_: str) -> bool:
+        """Whether anything was changed; where the history cannot say it, it may have been."""
+        try:
+            await self._history.catch_up()
+            return bool(await self.entries(id_))
+        except Unusable as error:
+            self._log(id_, error)
+            return True
+
+    async def _baseline(self, id_: str, looks: tuple[Look, Look]) -> dict[str, Any] | None:
+        assert self._guarding
+        await self._guarding.started(id_)
+        with suppress(Unusable):
+            objects = {name for entry in await self.entries(id_) for name in await self._history.ask(Journal.objects, entry)}
+            return baseline(looks, sections(self._context.current.document, objects))
+        return None
+
+    @asynccontextmanager
+    async def joined(self, id_: str) -> AsyncIterator[Confirmation]:
+        """What is changed within stands and falls with a confirmation that is pending. Raises NotFound, NotPending and Forbidden."""
+        found, by = self._pending(id_), author.get()
+        with _part_of(found, by):
+            yield found
+
+    async def confirm(self, id_: str) -> Confirmation:
+        """What was changed stays. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
+        async with self._lock:
+            self._pending(id_)
+            return self._told(self._ledger.change(id_, status=CONFIRMED, ended=time.time(), error=""))
+
+    def extend(self, id_: str, seconds: float) -> Confirmation:
+        """The time begins anew. Raises NotFound, NotPending and Forbidden, and Unusable with nothing changed."""
+        self._pending(id_)
+        return self._told(self._ledger.change(id_, seconds=seconds, deadline=time.time() + seconds, error=""))
+
+    async def take_back(self, id_: str) -> Confirmation:
+        """At once. Raises NotFound, NotPending and Forbidden; what is in its way, and then it goes back as soon as that has passed."""
+        self._pending(id_)
+        self._ledger.note(id_, deadline=time.time())
+        return await asyncio.shield(asyncio.create_task(self._go_back(id_)))
+
+    def _pending(self, id_: str) -> Confirmation:
+        if (found := self._ledger.get(id_)).status != PENDING:
+            raise NotPending(f"confirmation {id_} is {found.status}" + (f": {found.error}" if found.error else ""))
+        by = author.get()
+        if by.rights and by.name != found.author:
+            by.rights.permit([changed(spelled("confirmation", id_), ())])
+        return found
+
+    def _told(self, changed: Confirmation) -> Confirmation:
+        self._tell(changed)
+        return changed
+
+    async def _note(self, id_: str, **members: Any) -> Confirmation:
+        """Changes what is known in any case, and what is on disk as soon as that takes it."""
+        changed = self._told(self._ledger.note(id_, **members))
+        try:
+            await self._save()
+        except Unusable as error:
+            self._log(id_, error)
+        return changed
+
+    async def _save(self) -> None:
+        """A change that the history has not taken is one that was cut off, should this server be killed: it stays OPEN. Raises Unusable."""
+        await self._history.catch_up()
+        self._ledger.save()
+
+    def _log(self, id_: str, error: Exception) -> None:
+        text, now = f"confirmation {id_}: {error}; it is tried again every second", time.monotonic()
+        if text != self._logged[0] or now > self._logged[1] + REMINDER_SECONDS:
+            self._logged = text, now
+            log.error(text, exc_info=None if isinstance(error, NativeError) else error)
+
+    # -- guards
+
+    async def _judge(self, waiting: Confirmation) -> None:
+        """Takes back what is bad, and confirms what is good where that is wanted."""
+        if self._guarding is None or waiting.deadline is None or waiting.guard is None:
+            return
+        found = self._guarding.verdict(waiting, time.time() - (waiting.deadline - waiting.seconds))
+        if found.result == BAD:
+            log.warning("confirmation %s: %s", waiting.id, "; ".join(found.reasons))
+            self._ledger.note(waiting.id, verdict=found.as_dict(), deadline=time.time())
+            await self._go_back(waiting.id)
+        elif found.result == GOOD and waiting.guard["auto_confirm"]:
+            self._ledger.note(waiting.id, verdict=found.as_dict())
+            with suppress(NotPending):
+                await self.confirm(waiting.id)
+        else:
+            self._ledger.note(waiting.id, is_due=False, verdict=found.as_dict())
+
+    # -- going back
+
+    async def _abandon(self, made: Confirmation) -> None:
+        if await self._is_made(made.id):
+            self._ledger.note(made.id, status=PENDING, deadline=time.time())
+            await self._go_back(made.id, end=VOID)
+        else:
+            await self._note(made.id, status=VOID, ended=time.time())
+
+    async def _watch(self) -> None:
+        while True:
+            waiting, pause = self._ledger.waiting, LOOK_SECONDS
+            try:
+                if waiting and waiting.status == PENDING:
+                    await self._look_at(waiting)
+                if not self._ledger.is_saved:
+                    await self._save()
+            except Exception as error:  # noqa: BLE001 - whatever it is, deadlines are kept
+                self._log(waiting.id if waiting else "", error)
+                pause = AGAIN_SECONDS
+            await asyncio.sleep(pause)
+
+    async def _look_at(self, waiting: Confirmation) -> None:
+        if waiting.deadline is not None and waiting.deadline <= time.time():
+            await self._go_back(waiting.id)
+        elif waiting.guard:
+            await self._judge(waiting)
+
+    async def _go_back(self, id_: str, end: str = RETURNED) -> Confirmation:
+        async with self._lock:
+            if (found := self._ledger.get(id_)).is_over:
+                return found
+            author.set(Author(NAME, cause=f"{NAME}/{id_}"))
+            at_once.set(True)
+            try:
+                await self._history.catch_up()
+                reasons = {entry: await self._revert(entry) for entry in await self.entries(id_)}
+            except PASSING as error:
+                self._ledger.note(id_, is_due=False, error=f"it goes back as soon as this has passed: {error}")
+                raise
+            if standing := {entry: reason for entry, reason in reasons.items() if reason}:
+                text = _failure(standing)
+                log.error("confirmation %s of %s: %s", id_, found.author, text)
+                return await self._note(id_, status=FAILED, ended=time.time(), error=text, standing=list(standing))
+            why = "is refused by its guard" if (found.verdict or {}).get("result") == BAD else "was not given in time, or refused"
+            log.warning("confirmation %s of %s %s; its changes are taken back", id_, found.author, why)
+            return await self._note(id_, status=end, ended=time.time(), error="")
+
+    async def _revert(self, entry: int) -> str:
+        """Why an entry still stands, empty where nothing of it is left. Raises what may pass, with nothing changed."""
+        reason = ""
+        for number in range(1, TRIES + 1):
+            try:
+                if not (await self._returning.revert(entry, author.get().cause)).outcomes:
+                    return ""
+                reason = "it was taken back, and is there again"
+            except PASSING:
+                raise
+            except (ReloadFailed, RuntimeFailure) as error:
+                log.warning("entry %d is not taken back: %s; try %d of %d", entry, error, number, TRIES)
+                reason = str(error)
+                await asyncio.sleep(AGAIN_SECONDS)
+            except NativeError as error:
+                return str(error)
+        return f"{reason} ({TRIES} tries)"
+
+
+@contextmanager
+def _part_of(confirmation: Confirmation, by: Author) -> Iterator[None]:
+    """What is changed within is of a confirmation, and its reload is not put off."""
+    tokens = author.set(replace(by, confirmation=confirmation.id)), at_once.set(True)
+    try:
+        yield
+    finally:
+        author.reset(tokens[0])
+        at_once.reset(tokens[1])
+
+
+def _failure(standing: Mapping[int, str]) -> str:
+    """What still stands, why, and what to do."""
+    reasons = "; ".join(f"entry {entry} of the history still stands: {reason}" for entry, reason in standing.items())
+    return f"{reasons}. All else is taken back. Keep what stands, or mend what is in its way and revert it then"
+
+
+def _unconfirmed(waiting: Confirmation) -> Unconfirmed:
+    left = max(0.0, (waiting.deadline or time.time() + waiting.seconds) - time.time())
+    text = f"a change by {waiting.author or 'another client'} waits for its confirmation, for {left:.0f} s at most"
+    return Unconfirmed(text, confirmation=waiting.id, author=waiting.author, seconds_left=left)

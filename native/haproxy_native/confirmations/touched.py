@@ -1,0 +1,34 @@
+"""The sections whose traffic a change can alter. Pure."""
+
+import re
+from collections.abc import Collection, Iterator
+
+from haproxy_native.editing.bindings import DEFAULTS, PROXIES, all_sources
+from haproxy_native.editing.object_names import parsed
+from haproxy_native.text.document import Document
+
+
+def sections(document: Document, objects: Collection[str]) -> frozenset[str]:
+    """The names of the frontends, backends and listens that these objects are, stand in, or are used by.
+
+    A defaults section counts as all that inherit it; a stored file or any other section as all that name it, `global` as all there are.
+    """
+    found = set[str]()
+    for kind, name in {parsed(each)[:2] if "/" in each else (each, "") for each in objects}:
+        if kind in PROXIES:
+            found.add(name)
+        else:
+            found.update(_using(document, kind, name))
+    return frozenset(found)
+
+
+def _using(document: Document, kind: str, name: str) -> Iterator[str]:
+    word = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    for section, source in zip(document.sections, all_sources(document), strict=True):
+        if section.kind not in PROXIES:
+            continue
+        inherited = document.find(DEFAULTS, source or "")
+        inherits = kind == DEFAULTS and source == name
+        names = kind != DEFAULTS and (not name or word.search(section.text) or (inherited and word.search(inherited.text)))
+        if inherits or names:
+            yield section.name

@@ -1,0 +1,384 @@
+import asyncio
+import errno
+import sqlite3
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.commit.change import Outcome
+from haproxy_native.confirmations import ledger
+from haproxy_native.confirmations.confirmations import TRIES, Confirmations
+from haproxy_native.confirmations.ledger import CONFIRMED, FAILED, OPEN, PENDING, RETURNED, VOID, Confirmation
+from haproxy_native.engine import Engine
+from haproxy_native.errors import BadRequest, Forbidden, NotPending, ReloadFailed, Unconfirmed, Unusable, WriteFailed
+from haproxy_native.history.entries import Record
+from haproxy_native.history.journal import Journal
+from haproxy_native.history.returning import Returned, Returning
+from haproxy_native.request_context import Author, author
+from tests.native.engines import adding, run, substituting
+from tests.native.history.test_returning import put, returning
+
+ANN, BOB = Author("ann", request_id="r-1"), Author("bob", request_id="r-2")
+
+
+@asynccontextmanager
+async def confirming(directory: Path):
+    async with returning(directory) as (engine, history, back, _):
+        author.set(ANN)
+        reported: list[Confirmation] = []
+        async with Confirmations(engine.context, history, back, directory, reported.append) as confirmations:
+            yield engine, confirmations, reported
+
+
+async def over(confirmations: Confirmations, id_: str) -> Confirmation:
+    async with asyncio.timeout(10):
+        while not confirmations.get(id_).is_over:
+            await asyncio.sleep(0.02)
+    return confirmations.get(id_)
+
+
+def text(engine: Engine) -> str:
+    return engine.document.text
+
+
+def test_without_a_word_everything_goes_back(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, reported):
+            async with confirmations.opened(0.5) as made:
+                await engine.amend(adding("b"))
+                await put(engine, "a.http", b"one\n")
+            assert confirmations.get(made.id).status == PENDING and await confirmations.entries(made.id) == [2, 1]
+            assert (await over(confirmations, made.id)).status == RETURNED
+            assert "backend b" not in text(engine) and not (tmp_path / "general" / "a.http").exists()
+            assert [each.status for each in reported] == [PENDING, RETURNED]
+
+    run(work())
+
+
+def test_what_is_confirmed_stays(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            async with confirmations.opened(0.6) as made:
+                await engine.amend(adding("b"))
+            assert (await confirmations.confirm(made.id)).status == CONFIRMED
+            await asyncio.sleep(1)
+            assert "backend b" in text(engine) and confirmations.get(made.id).status == CONFIRMED
+            for call in (confirmations.confirm(made.id), confirmations.take_back(made.id)):
+                with pytest.raises(NotPending, match="confirmation 1 is confirmed"):
+                    await call
+            with pytest.raises(NotPending):
+                confirmations.extend(made.id, 5)
+
+    run(work())
+
+
+def test_at_once_and_later(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            async with confirmations.opened(0.5) as made:
+                await engine.amend(adding("b"))
+            confirmations.extend(made.id, 60)
+            await asyncio.sleep(1)
+            assert "backend b" in text(engine)
+            assert (await confirmations.take_back(made.id)).status == RETURNED and "backend b" not in text(engine)
+
+    run(work())
+
+
+def test_others_wait_or_join(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            async with confirmations.opened(60) as made:
+                await engine.amend(adding("b"))
+            author.set(BOB)
+            for change in (engine.amend(adding("c")), put(engine, "c.http", b"c\n")):
+                with pytest.raises(Unconfirmed) as raised:
+                    await change
+                assert (raised.value.confirmation, raised.value.author) == ("1", "ann") and 50 < raised.value.seconds_left <= 60
+            with pytest.raises(Unconfirmed):
+                async with confirmations.opened(5):
+                    raise AssertionError
+            async with confirmations.joined(made.id):
+                await engine.amend(adding("joined"))
+            author.set(Author("consul"))
+            await engine.amend(adding("discovered"))
+            author.set(ANN)
+            await confirmations.take_back(made.id)
+            assert "joined" not in text(engine) and "backend b" not in text(engine) and "discovered" in text(engine)
+            await engine.amend(adding("c"))
+
+    run(work())
+
+
+def test_a_hand_edit_stays(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            async with confirmations.opened(60) as made:
+                await engine.amend(substituting("weight 1", "weight 2"))
+            path = tmp_path / "haproxy.cfg"
+            path.write_text(path.read_text() + "# by hand\n")
+            await engine.notice()
+            assert (await confirmations.take_back(made.id)).status == RETURNED
+            assert "weight 1" in text(engine) and text(engine).endswith("# by hand\n")
+
+    run(work())
+
+
+def test_a_collision_overwrites_nothing(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 127.0.0.1:1 weight 1\n")
+        async with confirming(tmp_path) as (engine, confirmations, reported):
+            async with confirmations.opened(60) as made:
+                await engine.amend(substituting("weight 1", "weight 2"))
+            path = tmp_path / "haproxy.cfg"
+            path.write_text(path.read_text().replace("weight 2", "weight 3"))
+            await engine.notice()
+            ended = await confirmations.take_back(made.id)
+            assert ended.status == FAILED and "weight of backend/b/server/a is 3 by now, not 2" in ended.error
+            assert "weight 3" in text(engine) and reported[-1] == ended
+
+    run(work())
+
+
+def test_a_change_that_fails_leaves_nothing_to_confirm(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+
+            async def fail() -> None:
+                async with confirmations.opened(60):
+                    await engine.amend(adding("b"))
+                    raise BadRequest("then it fails")
+
+            with pytest.raises(BadRequest):
+                await fail()
+            assert confirmations.get("1").status == VOID and "backend b" not in text(engine)
+            async with confirmations.opened(60) as made:
+                pass
+            assert confirmations.get(made.id).status == VOID
+            await engine.amend(adding("c"))
+
+    run(work())
+
+
+def test_over_a_restart(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _), confirmations.opened(1) as made:
+            await engine.amend(adding("b"))
+        await asyncio.sleep(1)
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            assert "backend b" in text(engine)
+            assert (await over(confirmations, made.id)).status == RETURNED and "backend b" not in text(engine)
+
+    run(work())
+
+
+def test_a_kill_before_the_outcome_is_known(tmp_path: Path) -> None:
+    """The change has no entry of its own then: what is found at the start is taken for it."""
+
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            await engine.amend(adding("a"))
+            confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
+            engine.context.journal = None
+            author.set(Author())
+            await engine.amend(adding("b"))
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            assert confirmations.get("1").status == PENDING != OPEN
+            assert (await over(confirmations, "1")).status == RETURNED
+            assert "backend a" in text(engine) and "backend b" not in text(engine)
+
+    run(work())
+
+
+def test_a_disk_that_is_full_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            async with confirmations.opened(60) as made:
+                await engine.amend(adding("b"))
+            current, failures = engine.context.current, [WriteFailed("no space left")]
+            prepare = current.prepare
+
+            def full(*given: object) -> object:
+                if failures:
+                    raise failures.pop()
+                return prepare(*given)
+
+            monkeypatch.setattr(current, "prepare", full)
+            with pytest.raises(WriteFailed):
+                await confirmations.take_back(made.id)
+            waiting = confirmations.get(made.id)
+            assert waiting.status == PENDING and waiting.error.endswith("as soon as this has passed: invalid change: no space left")
+            ended = await over(confirmations, made.id)
+            assert (ended.status, ended.error) == (RETURNED, "") and "backend b" not in text(engine)
+
+    run(work())
+
+
+def test_a_start_on_a_disk_that_takes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (_, confirmations, _):
+            confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
+            kept = (tmp_path / "confirmations.json").read_text()
+        monkeypatch.setattr(ledger, "write_atomically", full)
+        async with confirming(tmp_path) as (_, confirmations, _):
+            with pytest.raises(Unusable, match="make room on that disk"):
+                await confirmations.confirm("1")
+            assert confirmations.get("1").status == PENDING
+            assert (await over(confirmations, "1")).status == RETURNED and (tmp_path / "confirmations.json").read_text() == kept
+
+    def full(*given: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    run(work())
+
+
+def test_what_is_made_again_is_taken_back_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Then record and log say what stands, and what to do; what else there was has gone back."""
+
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, reported):
+            async with confirmations.opened(60) as made:
+                await engine.amend(adding("b"))
+                await engine.amend(adding("c"))
+            revert, tries = Returning.revert, list[int]()
+
+            async def again(back: Returning, id_: int, cause: str = "") -> Returned:
+                if id_ == 1:
+                    tries.append(id_)
+                    return Returned([Outcome(0)])
+                return await revert(back, id_, cause)
+
+            monkeypatch.setattr(Returning, "revert", again)
+            ended = await confirmations.take_back(made.id)
+            assert (ended.status, ended.standing, len(tries)) == (FAILED, [1], TRIES) and reported[-1] == ended
+            assert "entry 1 of the history still stands: it was taken back, and is there again (3 tries)" in ended.error
+            assert ended.error.endswith("mend what is in its way and revert it then") and ended.error in caplog.text
+            assert "backend c" not in text(engine)
+
+    run(work())
+
+
+def test_a_reload_that_fails_is_tried_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            async with confirmations.opened(60) as made:
+                await engine.amend(adding("b"))
+            tries = list[int]()
+
+            async def fail(back: Returning, id_: int, cause: str = "") -> Returned:
+                tries.append(id_)
+                raise ReloadFailed("Reload failed: no")
+
+            monkeypatch.setattr(Returning, "revert", fail)
+            monkeypatch.setattr("haproxy_native.confirmations.confirmations.AGAIN_SECONDS", 0)
+            ended = await confirmations.take_back(made.id)
+            assert (ended.status, len(tries)) == (FAILED, TRIES) and "Reload failed: no" in ended.error
+
+    run(work())
+
+
+def test_nothing_ends_the_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr("haproxy_native.confirmations.confirmations.AGAIN_SECONDS", 0.05)
+
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            failures, revert = [Unusable("no history"), RuntimeError("a mistake of ours")], Returning.revert
+
+            async def fail(back: Returning, id_: int, cause: str = "") -> Returned:
+                if failures:
+                    raise failures.pop()
+                return await revert(back, id_, cause)
+
+            monkeypatch.setattr(Returning, "revert", fail)
+            async with confirmations.opened(0.5) as made:
+                await engine.amend(adding("b"))
+            assert (await over(confirmations, made.id)).status == RETURNED and "backend b" not in text(engine)
+            assert "a mistake of ours" in caplog.text and "no history; it is tried again every second" in caplog.text
+
+    run(work())
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_history_that_takes_nothing_for_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_killed: bool
+) -> None:
+    """The change waits for its confirmation all the same; after a kill it is one that was cut off."""
+    add, is_full = Journal.add, [True]
+
+    def full(journal: Journal, record: Record) -> int:
+        if is_full:
+            raise sqlite3.OperationalError("database or disk is full")
+        return add(journal, record)
+
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            await engine.amend(adding("a"))
+            monkeypatch.setattr(Journal, "add", full)
+            async with confirmations.opened(1) as made:
+                await engine.amend(adding("b"))
+            assert confirmations.get(made.id).status == PENDING
+            assert caplog.text.count("the history does not take a change") == 1
+            if not is_killed:
+                is_full.clear()
+                assert (await over(confirmations, made.id)).status == RETURNED
+                assert "backend b" not in text(engine) and "backend a" in text(engine)
+        if is_killed:
+            is_full.clear()
+            async with confirming(tmp_path) as (engine, confirmations, _):
+                assert (await over(confirmations, made.id)).status == RETURNED
+                assert "backend b" not in text(engine) and "backend a" in text(engine)
+
+    run(work())
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_file_whose_change_was_cut_off_before_it_was_entered(tmp_path: Path, is_known: bool) -> None:
+    (tmp_path / "general").mkdir()
+    file = tmp_path / "general" / "a.http"
+    file.write_bytes(b"old\n")
+
+    async def cut_off(*given: object) -> None:
+        """As by a kill."""
+
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            if is_known:
+                await put(engine, "a.http", b"older\n")
+                await put(engine, "a.http", b"old\n")
+            confirmations._ledger.add(lambda id_: Confirmation(id_, "ann", 0.0, 0.5))
+            engine.context.journal = cut_off
+            author.set(Author())
+            await put(engine, "a.http", b"new\n")
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            assert (await over(confirmations, "1")).status == RETURNED and file.read_bytes() == b"old\n"
+
+    run(work())
+
+
+def test_who_may_confirm_it(tmp_path: Path) -> None:
+    """Its author, and others by a rule for it."""
+    none, rule = Rights(("none",)), Rights(("some",), (Rule("confirmation/*", frozenset(("change",))),))
+
+    async def work() -> None:
+        async with confirming(tmp_path) as (engine, confirmations, _):
+            for by, may in ((replace(BOB, rights=none), False), (replace(BOB, rights=rule), True), (replace(ANN, rights=none), True)):
+                author.set(ANN)
+                async with confirmations.opened(60) as made:
+                    await engine.amend(adding(f"b{confirmations.all()[0].id}"))
+                author.set(by)
+                if may:
+                    assert (await confirmations.confirm(made.id)).status == CONFIRMED
+                    continue
+                for call in (confirmations.confirm, confirmations.take_back):
+                    with pytest.raises(Forbidden, match=f"may not change confirmation/{made.id}"):
+                        await call(made.id)
+                author.set(ANN)
+                await confirmations.take_back(made.id)
+
+    run(work())
