@@ -1,0 +1,1 @@
+"""Rights: which objects a caller may read, create, change and delete."""

@@ -1,0 +1,120 @@
+"""Rules, roles and rights. Pure.
+
+Rules add up, and nothing is forbidden by one. A change is checked by what it does (native/haproxy_native/planning/touches.py), so that it
+does not matter by which call it comes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from haproxy_native.editing.object_names import covers
+from haproxy_native.errors import Forbidden
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
+
+READ, SECRETS = "read", "secrets"
+VERBS = (READ, CREATE, CHANGE, DELETE, SECRETS)
+ALL = "**"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """`objects` is a pattern of names; what stands in such an object is meant as well. `may` holds some of VERBS.
+
+    `fields` limits it to these members; an object may be created or deleted where all its members are among them. Without `reloads` it is
+    for changes that need no reload. `most`: how many objects a change may touch by this rule.
+    """
+
+    objects: str
+    may: frozenset[str] = frozenset((READ,))
+    fields: frozenset[str] | None = None
+    reloads: bool = True
+    most: int | None = None
+
+    def is_about(self, touch: Touch) -> bool:
+        """True if the rule is for this verb and this object, whatever the members."""
+        return touch.verb in self.may and covers(self.objects, touch.object)
+
+
+@dataclass(frozen=True)
+class Rights:
+    """Of one caller: the rules of all roles that it has."""
+
+    roles: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = field(default=(), repr=False)
+
+    def may(self, verb: str, object_: str) -> bool:
+        """Of a whole object, or of what has no members."""
+        return any(verb in rule.may and rule.fields is None and covers(rule.objects, object_) for rule in self.rules)
+
+    def may_all(self, verb: str) -> bool:
+        """Of every object there is."""
+        return any(verb in rule.may and rule.fields is None and rule.objects == ALL for rule in self.rules)
+
+    def permit(self, touched: Iterable[Touch]) -> bool:
+        """Whether the change may reload HAProxy. Raises Forbidden, which names the first object that may not be touched, and the rule that
+        would allow it.
+        """
+        counted: Counter[Rule] = Counter()
+        may_reload = True
+        for touch in touched:
+            about = [rule for rule in self.rules if rule.is_about(touch)]
+            free = sorted((rule for rule in about if rule.most is None or counted[rule] < rule.most), key=_is_limited)
+            if not _are_enough(touch, free):
+                raise Forbidden(self._refusal(touch, about))
+            used = next(number for number in range(1, len(free) + 1) if _are_enough(touch, free[:number]))
+            counted.update(free[:used])
+            may_reload = may_reload and _are_enough(touch, [rule for rule in free if rule.reloads])
+        return may_reload
+
+    def _refusal(self, touch: Touch, about: Sequence[Rule]) -> str:
+        who = f"role {', '.join(self.roles)}" if self.roles else "a caller without a role"
+        if _are_enough(touch, about):
+            limited = next(rule for rule in about if rule.most is not None)
+            return f"{who} may {touch.verb} {limited.most} of {limited.objects} with one change, and {touch.object} is one more"
+        left = sorted(_left(touch, about) - {ANY})
+        fields = f", fields: [{', '.join(left)}]" if touch.verb == CHANGE and left else ""
+        of = f"{', '.join(left)} of " if fields else ""
+        rule = f"{{objects: {touch.object}, may: [{touch.verb}]{fields}}}"
+        return f"{who} may not {touch.verb} {of}{touch.object}; a rule that allows it: {rule}"
+
+
+def _is_limited(rule: Rule) -> bool:
+    return rule.most is not None
+
+
+def _left(touch: Touch, rules: Sequence[Rule]) -> frozenset[str]:
+    """The members that none of the rules is for."""
+    return touch.members.difference(*(touch.members if rule.fields is None else rule.fields for rule in rules))
+
+
+def _are_enough(touch: Touch, rules: Sequence[Rule]) -> bool:
+    return bool(rules) and not _left(touch, rules)
+
+
+def rights_of(roles: Iterable[tuple[str, Sequence[Rule]]]) -> Rights:
+    """Of a caller with these roles, by name."""
+    known = dict(roles)
+    return Rights(tuple(known), tuple(rule for rules in known.values() for rule in rules))
+
+
+# Stored files and what the running process alone holds.
+_FILES = (
+    *("map/**", "acl/**", "acl_file/**", "certificate/**", "ca_file/**", "crl_file/**"),
+    *("crt_list/**", "general/**", "spoe/**", "stick_table/**"),
+)
+_ACTIONS = ("operation/**", "override/**", "reload/**")
+_RUNTIME = frozenset(("admin_state", "operational_state", "weight"))
+
+
+def predefined(sections: Iterable[str]) -> dict[str, tuple[Rule, ...]]:
+    """Roles that need no settings; `sections` are the kinds of those that are objects."""
+    every = frozenset((READ, CREATE, CHANGE, DELETE))
+    edited = [Rule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS)]
+    operated = [Rule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
+    return {
+        "viewer": (Rule(ALL),),
+        "operator": (Rule(ALL), Rule("backend/*/server/*", frozenset((CHANGE,)), _RUNTIME, reloads=False), *operated),
+        "editor": (Rule(ALL), *edited),
+        "admin": (Rule(ALL, frozenset(VERBS)),),
+    }
