@@ -4,7 +4,7 @@
         async with haproxy.change() as change:
             change.backends["www"].servers["web1"].weight = 10
 
-It knows nothing of HTTP and needs no other package of the project; docs/library.md shows its use. The names of `__all__` are imported when
+It contains no HTTP and needs no other package of the project; docs/library.md shows its use. The names of `__all__` are imported when
 they are first used; their types stand in the stub beside this file.
 """
 
@@ -31,8 +31,8 @@ __all__ = sorted(_WHERE)  # noqa: PLE0605 - the stub lists them
 def __getattr__(name: str) -> Any:
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
-    return found
+    value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_WHERE[name]}"), name)
+    return value
 
 
 def __dir__() -> list[str]:

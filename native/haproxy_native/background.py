@@ -15,10 +15,11 @@ class Background:
         self._what = what
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+    def begin(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     async def stop(self) -> None:
         """Cancels what is under way, and waits until it has cleaned up."""

@@ -11,6 +11,7 @@ import gc
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -19,6 +20,8 @@ from typing import ParamSpec, TypeVar
 # They share one interpreter: more of them would not be quicker, and the loop would wait for each.
 THREADS = 2
 SWITCH_SECONDS = 0.001
+# How often garbage in cycles is looked for among all objects.
+UNFROZEN_SECONDS = 600.0
 # Characters, bytes or values that take a millisecond or more.
 LARGE = 1 << 16
 Given = ParamSpec("Given")
@@ -45,7 +48,7 @@ class _Uncollected(contextlib.ContextDecorator):
     """No garbage is collected while any thread has entered it."""
 
     def __init__(self) -> None:
-        self._lock, self._entered, self._was_enabled = threading.Lock(), 0, False
+        self._lock, self._entered, self._was_enabled, self._unfrozen = threading.Lock(), 0, False, time.monotonic()
 
     def __enter__(self) -> None:
         with self._lock:
@@ -58,6 +61,12 @@ class _Uncollected(contextlib.ContextDecorator):
         with self._lock:
             self._entered -= 1
             if not self._entered and self._was_enabled:
+                # What stays of a computation is looked at once in a while only: a collection among it holds everyone up.
+                if (now := time.monotonic()) - self._unfrozen < UNFROZEN_SECONDS:
+                    gc.freeze()
+                else:
+                    gc.unfreeze()
+                    self._unfrozen = now
                 gc.enable()
 
 

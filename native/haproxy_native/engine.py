@@ -16,7 +16,7 @@ from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.check.messages import Message
-from haproxy_native.commit import aftermath, file_change
+from haproxy_native.commit import aftermath, file_change, permission
 from haproxy_native.commit.change import Change, Edit, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext, Planner
@@ -31,6 +31,7 @@ from haproxy_native.commit.resumption import resume
 from haproxy_native.commit.running import Running
 from haproxy_native.commit.soundness import Soundness
 from haproxy_native.commit.state_file import StateFile
+from haproxy_native.disk import shape_place
 from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
@@ -61,7 +62,7 @@ class EngineSettings:
     """`storage` holds what must survive a restart; `watch` looks every second whether another process has edited the file.
 
     `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
-    `map_sync`: after how many seconds map files follow the maps in memory, again and again; 0 is never.
+    `map_sync`: seconds after which map files follow the maps in memory, again and again; 0 is never. At most `shapes` are kept.
     `directories` are those of stored files, by the names of their stores (native/haproxy_native/storage/stores.py).
     """
 
@@ -77,13 +78,13 @@ class EngineSettings:
     check: CheckSettings = field(default_factory=CheckSettings)
     watch: bool = True
     map_sync: float = 0.0
+    shapes: int = 0
     directories: Mapping[str, Directory] = field(default_factory=dict)
 
     @property
     def copy(self) -> Path:
         """The last known good text; of several files, joined, which is of no use by hand."""
-        joined = self.before or self.after
-        return self.storage / "running.cfg" if joined else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
+        return self.storage / "running.cfg" if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
 
 
 class Engine:
@@ -96,6 +97,7 @@ class Engine:
         state_file = StateFile(settings.storage / "engine.json")
         stamp = header.with_short_header if settings.short_header else header.with_header
         current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), state_file, stamp)
+        stored, unshaped = self.stores.naming(settings.file.parent), shape_place.missing(settings.after, settings.shapes)
         self.reloads = reloads(self)
         self.context = CommitContext(
             current=current,
@@ -105,13 +107,12 @@ class Engine:
             check=settings.check,
             runtime=runtime,
             state_file=state_file,
-            plan=plan or partial(planning.plan, preceded=bool(settings.check.before), stored=self.stores.naming(settings.file.parent)),
+            plan=plan or partial(planning.plan, preceded=bool(settings.check.before), stored=stored, unshaped=unshaped),
             reloads=self.reloads,
             ledger=Ledger(settings.storage),
         )
         current.on_edit = self.context.edited
-        self.soundness = Soundness(self.context)
-        self._watching = Background("watching the files")
+        self.soundness, self._watching = Soundness(self.context), Background("watching the files")
 
     async def start(self) -> None:
         """Finishes what a crash cut off and reads everything. Raises Unreadable."""
@@ -122,6 +123,7 @@ class Engine:
                 log.warning("%s was half written and has been completed", self.settings.file)
         except OSError as error:
             log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
+        self.context.shapes = shape_place.made(self.settings.after, self.settings.file, self.settings.shapes)
         known = self.context.current.open()
         self.context.transactions.load()
         self.context.ledger.open()
@@ -202,7 +204,7 @@ class Engine:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
             if version or healthy_within is not None:
                 raise BadRequest(_ONLY_ONE if version else "healthy_within belongs to the commit of a transaction")
-            await self.context.transactions.change(transaction_id, edit)
+            await self.context.transactions.change(transaction_id, permission.permitted(edit))
             return Outcome(self.version(transaction_id))
         change = await self._early(Change(edit, self._stated(version), force_reload=force_reload))
         return await commit_when_healthy(self.context, change, healthy_within)
@@ -333,9 +335,9 @@ class Engine:
         async with self.context.publishing():
             await aftermath.succeeded(self.context)
 
-    async def refused(self, record: Record) -> int | None:
+    async def refused(self, record: Record) -> Record:
         async with self.context.publishing():
-            return await aftermath.failed(self.context)
+            return await aftermath.failed(self.context, record)
 
     def runs_since(self, moment: float) -> int | None:
         return self.context.runs_since(moment)
@@ -384,7 +386,7 @@ class Engine:
         return change
 
     async def _check(self, document: Document) -> list[Message]:
-        drafts = await asyncio.to_thread(lambda: self.context.current.file.draft(document.data, str(uuid.uuid4())))
+        drafts = await asyncio.to_thread(lambda: self.context.current.file.draft(document, str(uuid.uuid4())))
         try:
             return await self.context.ask_haproxy(drafts.checked(document))
         finally:

@@ -3,12 +3,15 @@
 NativeError
 ├── Missing             a section, child or file that does not exist
 │   ├── NotFound         the same, where the protocol has no words for what
+│   │   ├── NoEntry           an entry that the history does not have
+│   │   └── NoConfirmation    a confirmation that is not remembered
 │   └── NoTransaction    an id that is not, or no longer, in progress
 ├── Exists               a name that is taken
 ├── InUse                a stored file that the configuration refers to
 ├── NotTaken             HAProxy refuses what a stored file would hold; file and process are as they were
 ├── IndexOutOfRange      a position outside a list
 ├── NoParent             the section a child should go into does not exist
+├── Forbidden            what the caller has no right to
 ├── BadRequest           parameters that contradict one another
 ├── BadValue             a value that cannot stand in the file (member and reason)
 │   ├── Incomplete       half of a condition, without which the line would always hold
@@ -16,7 +19,9 @@ NativeError
 ├── UnknownWords         an edit of a line that holds words the grammar does not know
 ├── Conflict             another writer was first
 │   ├── NotCommittable   a failed or outdated transaction
-│   └── NotCancellable   an operation that has begun what cannot be taken back
+│   ├── NotCancellable   an operation that has begun what cannot be taken back
+│   ├── NotPending       a confirmation that is over
+│   └── Unconfirmed      a change while that of another waits for its confirmation
 ├── Unhealthy            a new backend without a server that is up; the change has been taken back
 ├── TooManyTransactions
 ├── TooManyOperations
@@ -74,6 +79,16 @@ class NotFound(Missing):
     label = ""
 
 
+class NoEntry(NotFound):
+    def __init__(self, id_: int) -> None:
+        super().__init__(f"the history has no entry {id_}")
+
+
+class NoConfirmation(NotFound):
+    def __init__(self, id_: str) -> None:
+        super().__init__(f"confirmation {id_[:40]} does not exist")
+
+
 class NoTransaction(Missing):
     label = "transaction does not exist"
 
@@ -96,6 +111,10 @@ class IndexOutOfRange(NativeError):
 
 class NoParent(NativeError):
     label = "missing parent"
+
+
+class Forbidden(NativeError):
+    """The caller has no right to it. Its detail is the whole text."""
 
 
 class BadRequest(NativeError):
@@ -136,6 +155,22 @@ class NotCancellable(Conflict):
     """Its detail is the whole text."""
 
     label = ""
+
+
+class NotPending(Conflict):
+    """Its detail is the whole text."""
+
+    label = ""
+
+
+class Unconfirmed(Conflict):
+    """`confirmation` is the id of the one that is waited for, by `author`, and for `seconds_left` at most. Its detail is the whole text."""
+
+    label = ""
+
+    def __init__(self, detail: str = "", *, confirmation: str = "", author: str = "", seconds_left: float = 0.0) -> None:
+        self.confirmation, self.author, self.seconds_left = confirmation, author, seconds_left
+        super().__init__(detail)
 
 
 class TooManyTransactions(NativeError):

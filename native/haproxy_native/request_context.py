@@ -3,12 +3,20 @@
 A task and a timer inherit what was set where they were started.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any, Protocol
 
 OUTSIDE = "outside"
+
+
+class Rights(Protocol):
+    """What an author may do (native/haproxy_native/access/rights.py)."""
+
+    def permit(self, touched: Iterable[Any]) -> bool:
+        """Whether a change that touches this (native/haproxy_native/planning/touches.py) may reload HAProxy. Raises Forbidden."""
 
 
 @dataclass(frozen=True)
@@ -16,16 +24,22 @@ class Author:
     """Who asked for a change, and why.
 
     `name` is that of a user, of a client certificate, or of what changes the configuration by itself, such as service discovery; OUTSIDE
-    for an edit of the file itself. `address` is the client's. `message` is in the client's words.
+    for an edit of the file itself. `address` is the client's. `message` is in the client's words. `cause` is what of the history is acted
+    on, as in `revert/17`; `confirmation` is the id of the confirmation that the change waits for. Without `rights` everything is allowed.
     """
 
     name: str = ""
     address: str = ""
     request_id: str = ""
     message: str = ""
+    cause: str = ""
+    confirmation: str = ""
+    rights: Rights | None = field(default=None, compare=False, repr=False)
 
 
 _NOBODY = Author()
 # Fields, such as a request's id and its trace.
 origin: ContextVar[Mapping[str, str]] = ContextVar("origin", default=MappingProxyType({}))
 author: ContextVar[Author] = ContextVar("author", default=_NOBODY)
+# Whether a reload that a change needs begins at once, and is awaited.
+at_once: ContextVar[bool] = ContextVar("at_once", default=False)

@@ -107,7 +107,7 @@ def _library() -> ctypes.CDLL:
 
 
 def _call(number: int, *arguments: int | bytes | None) -> int:
-    words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
+    words = [ctypes.c_long(argument) if isinstance(argument, int) else argument for argument in arguments]
     return int(_library().syscall(ctypes.c_long(number), *words))
 
 

@@ -54,8 +54,8 @@ def _locked(path: str) -> int | None:
         return None
     with suppress(OSError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found, there = os.fstat(lock), os.lstat(path)
-        if found.st_uid == os.geteuid() and (found.st_dev, found.st_ino) == (there.st_dev, there.st_ino):
+        opened, there = os.fstat(lock), os.lstat(path)
+        if opened.st_uid == os.geteuid() and (opened.st_dev, opened.st_ino) == (there.st_dev, there.st_ino):
             return lock
     os.close(lock)
     return None

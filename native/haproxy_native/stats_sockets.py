@@ -1,16 +1,18 @@
 """The Runtime API sockets that a configuration opens, in the order of the file."""
 
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Unreadable
+from haproxy_native.grammar.load import grammar
 from haproxy_native.text.document import Document
+
+GLOBAL, SOCKETS = "global", "runtime_apis"
 
 
 def addresses(document: Document) -> list[str]:
     """As the file writes them."""
-    editor = Editor()
-    found = editor.list_objects(document, editor.resources["global"])
-    return [each["address"] for section in found for each in section.get("runtime_apis", ()) if each.get("address")]
+    shape = grammar().members(GLOBAL, (SOCKETS,))
+    sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in shape.read(section).get(SOCKETS, ()))
+    return [socket["address"] for socket in sockets if socket.get("address")]
 
 
 def addresses_in(files: ConfigFiles) -> list[str]:

@@ -1,9 +1,10 @@
 """An engine beside a real HAProxy, with reloads through the master that run when a test lets them."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.editing import header
@@ -15,7 +16,8 @@ from haproxy_native.reload.strategies import MasterSocket, Outcome
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from tests.haproxy.process import HAProxy
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 CONFIG = """\
@@ -47,9 +49,9 @@ class Unasked:
 
 
 @asynccontextmanager
-async def running_engine(directory: Path, haproxy: HAProxy | None = None, **changes):
+async def running_engine(directory: Path, haproxy: HAProxy | None = None, **changes: Any) -> AsyncIterator[Engine]:
     """`directory` has haproxy.cfg; everything else of the engine's is put beside it."""
-    settings = {
+    settings: dict[str, Any] = {
         "file": directory / "haproxy.cfg",
         "storage": directory / "storage",
         "transactions": directory / "transactions",
@@ -58,7 +60,8 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
     } | changes
     runtime = Runtime(timeout=5)
     if haproxy:
-        await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5, 0.02)
+        # One that runs has answered before.
+        await runtime.connect(str(haproxy.master), [str(haproxy.stats)], 5 if haproxy.runs else 0, 0.02)
     strategy = MasterSocket(runtime.master) if runtime.master else Unasked()
     records = Records(directory / "reloads")
     engine = Engine(EngineSettings(**settings), runtime, lambda engine: ReloadAgent(strategy, runtime, 3600, records, engine))
@@ -69,6 +72,18 @@ async def running_engine(directory: Path, haproxy: HAProxy | None = None, **chan
         # what is pending stays so, as after a crash
         if engine.reloads.pending is None:
             await engine.close()
+
+
+def run_beside(directory: Path, work: Callable[[Engine, HAProxy], Awaitable[None]]) -> None:
+    """Runs the work with an engine beside a HAProxy, whose process it does not watch."""
+
+    async def within() -> None:
+        with HAProxy(directory, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
+            async with running_engine(directory, haproxy) as engine:
+                await engine._watching.stop()
+                await work(engine, haproxy)
+
+    run(within())
 
 
 async def reload(engine: Engine) -> Record:
@@ -94,7 +109,7 @@ def substituting(old: str, new: str) -> Callable[[Document], Document]:
     return edit
 
 
-def run(work) -> None:
+def run(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(work)
 
 

@@ -1,4 +1,4 @@
-"""Work beside whoever began it."""
+"""Work beside the task that began it."""
 
 import asyncio
 import logging

@@ -58,8 +58,9 @@ def test_no_garbage_is_collected_meanwhile(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(beside_module, "_uncollected", beside_module._Uncollected())
 
     async def work() -> list[bool]:
-        done = threading.Event()
-        first = asyncio.create_task(beside(lambda: done.wait(30) and gc.isenabled()))
+        begun, done = threading.Event(), threading.Event()
+        first = asyncio.create_task(beside(lambda: begun.set() or (done.wait(30) and gc.isenabled())))
+        await asyncio.to_thread(begun.wait, 30)
         second = await beside(gc.isenabled)
         between = gc.isenabled()
         done.set()
@@ -74,3 +75,17 @@ def test_no_garbage_is_collected_meanwhile(monkeypatch: pytest.MonkeyPatch) -> N
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_stays_is_left_out_of_collections_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beside_module, "_uncollected", beside_module._Uncollected())
+    try:
+        gc.unfreeze()
+        for _ in range(100):
+            asyncio.run(beside(int))
+        assert gc.get_freeze_count()
+        monkeypatch.setattr(beside_module, "UNFROZEN_SECONDS", 0.0)
+        asyncio.run(beside(int))
+        assert not gc.get_freeze_count()
+    finally:
+        gc.unfreeze()

@@ -41,10 +41,10 @@ def test_output_of_both_kinds_and_no_more_than_asked_for(run: Run) -> None:
         )
         assert child.stdout
         assert child.stderr
-        told = await asyncio.gather(read(child.stdout, 100), read(child.stderr, 100_000))
+        output = await asyncio.gather(read(child.stdout, 100), read(child.stderr, 100_000))
         assert await child.wait() == 0
         child.close()
-        return told[0], told[1]
+        return output[0], output[1]
 
     assert run(work()) == ("hi\n", "x" * 100_000)
 

@@ -185,8 +185,8 @@ class TestChanges:
             async with running_engine(tmp_path) as engine:
                 for version in (1, 2):
                     tries = [engine.write(adding(f"b{version}{i}"), version=version) for i in range(6)]
-                    told = await asyncio.gather(*tries, return_exceptions=True)
-                    assert sorted(type(one).__name__ for one in told) == ["Conflict"] * 5 + ["Outcome"]
+                    results = await asyncio.gather(*tries, return_exceptions=True)
+                    assert sorted(type(one).__name__ for one in results) == ["Conflict"] * 5 + ["Outcome"]
                 assert engine.version() == 3
                 assert len(engine.document.of_kind("backend")) == 2
                 assert engine.transactions() == []

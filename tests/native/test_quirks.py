@@ -15,9 +15,9 @@ ROW = re.compile(r"^\| (\d)\.(\d+) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 
 
 def test_the_page_says_what_the_table_says() -> None:
-    told = [(fact.since, fact.what, fact.instead) for fact in (*LACKS, *DIFFERENCES)]
+    expected = [(fact.since, fact.what, fact.instead) for fact in (*LACKS, *DIFFERENCES)]
     rows = [((int(major), int(minor)), what, instead) for major, minor, what, instead in ROW.findall(PAGE.read_text())]
-    assert rows == told
+    assert rows == expected
 
 
 def test_older_ones_lack_more() -> None:
@@ -26,6 +26,14 @@ def test_older_ones_lack_more() -> None:
     for facts in (LACKS, DIFFERENCES):
         assert [fact.since for fact in facts] == sorted(fact.since for fact in facts)
     assert is_supported(OLDEST) and not is_supported((2, 4))
+
+
+def asked_master(haproxy: HAProxy, command: str) -> str:
+    """The master of 2.8 was seen once not to answer a command that came together with the end of the connection."""
+    try:
+        return haproxy.ask_master(command)
+    except TimeoutError:
+        return haproxy.ask_master(command)
 
 
 @pytest.mark.parametrize("binary", binaries.installed(), ids=lambda binary: ".".join(map(str, binaries.version(binary))))
@@ -39,6 +47,6 @@ def test_haproxy_agrees(tmp_path: Path, binary: str) -> None:
         added = haproxy.ask("add server app/another 127.0.0.1:1 enabled")
         assert ("New server registered." in added) is not ADDED_SERVERS_REFUSE_ENABLED.holds(haproxy.version), added
         assert haproxy.ask("show info" + " x" * 64).startswith("Too many arguments.") is (haproxy.version >= (3, 2))
-        relayed = haproxy.ask_master("@@1 show version")
+        relayed = asked_master(haproxy, "@@1 show version")
         assert relayed.startswith(".".join(map(str, haproxy.version))) is RELAYED_CONNECTIONS.holds(haproxy.version), relayed
         assert haproxy.ask_master("reload").startswith("Success=") is (haproxy.version >= (2, 7))

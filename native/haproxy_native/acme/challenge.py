@@ -32,29 +32,28 @@ def challenge(text: str) -> Challenge:
     head, brace, rest = text.partition("\n{")
     first, *lines = head.split("\n")
     words = first.split()
-    told: dict[str, str] = {}
+    fields: dict[str, str] = {}
     variables: dict[str, str] = {}
     for match in filter(None, map(_QUOTED.match, lines)):
         name = match[1].replace("-", "_")
         if name == "acme_vars":
             variables |= pairs(_plain(match[2]))
         else:
-            told[name] = _plain(match[2])
+            fields[name] = _plain(match[2])
     if len(words) < 3 or not brace:
         raise ValueError("no certificate, or no authorization")
-    if missing := [name for name in ("provider_name", "dns_01_record") if not told.get(name)]:
+    if missing := [name for name in ("provider_name", "dns_01_record") if not fields.get(name)]:
         raise ValueError(f"no {missing[0].replace('_', '-')}")
     domain = json.loads("{" + rest)["identifier"]["value"]
     ttl = variables.pop("ttl", "")
-    return Challenge(
-        words[2], str(domain), told["provider_name"], variables, told["dns_01_record"], int(ttl) if ttl.isdecimal() and int(ttl) else TTL
-    )
+    seconds = int(ttl) if ttl.isdecimal() and int(ttl) else TTL
+    return Challenge(words[2], str(domain), fields["provider_name"], variables, fields["dns_01_record"], seconds)
 
 
 def pairs(text: str) -> dict[str, str]:
     """`k=v,k2=v2`; a comma in a value is `\\,`."""
-    found = (_plain(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
-    return {name.strip(): value for name, sign, value in found if sign}
+    parts = (_plain(match[1]).partition("=") for match in _VARIABLE.finditer(text) if match[1])
+    return {name.strip(): value for name, sign, value in parts if sign}
 
 
 def _plain(text: str) -> str:

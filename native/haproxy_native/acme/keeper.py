@@ -1,6 +1,6 @@
 """Writes certificates that HAProxy has renewed to disk; until then they are in its memory only, and lost with the next reload.
 
-The file takes the way of every stored file, through the one commit, wherever it stands; HAProxy is not told what it has told.
+The file takes the way of every stored file, through the one commit, wherever it stands; HAProxy is not sent what it has reported.
 """
 
 import asyncio

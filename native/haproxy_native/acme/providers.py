@@ -45,7 +45,7 @@ class Exec:
         assert child.stderr
         try:
             async with asyncio.timeout(SECONDS):
-                said = await read(child.stderr, MOST_SAID)
+                output = await read(child.stderr, MOST_SAID)
                 status = await child.wait()
         except TimeoutError:
             raise ProviderFailed(f"{self.command} {action}: not done within {SECONDS:g} s") from None
@@ -54,7 +54,7 @@ class Exec:
                 await child.kill()
             child.close()
         if status:
-            raise ProviderFailed(f"{self.command} {action}: exit status {status}: {said.strip()}")
+            raise ProviderFailed(f"{self.command} {action}: exit status {status}: {output.strip()}")
 
 
 class Rfc2136:
@@ -97,12 +97,12 @@ PROVIDERS: Mapping[str, Callable[[Mapping[str, str]], Provider]] = {"exec": Exec
 def provider(name: str, variables: Mapping[str, str]) -> Provider:
     """Raises ProviderFailed."""
     if name not in PROVIDERS:
-        raise ProviderFailed(f"invalid DNS provider name: '{name}'; this server knows {', '.join(PROVIDERS)}")
+        raise ProviderFailed(f"invalid DNS provider name: '{name}'; this server has {', '.join(PROVIDERS)}")
     return PROVIDERS[name](variables)
 
 
 def relative(name: str, zone: str) -> str:
-    """A name as its zone knows it."""
+    """A name relative to its zone."""
     return name.rstrip(".").removesuffix(zone.rstrip(".")).rstrip(".") or "@"
 
 

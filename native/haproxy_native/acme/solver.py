@@ -30,7 +30,7 @@ class Patience:
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Patience":
-        """As two variables tell; what is no number counts as not told."""
+        """As two variables give it; what is no number is ignored."""
         delay = _number(environ.get("DPAPI_ACME_PROPAGDELAY_SEC"), 0.0)
         timeout = _number(environ.get("DPAPI_ACME_PROPAGTIMEOUT_SEC"), 3600.0)
         return cls(delay=max(delay, 0.0), timeout=None if timeout < 0 else timeout)

@@ -28,10 +28,10 @@ class Zones:
         import dns.exception
 
         try:
-            found = await dns.asyncresolver.zone_for_name(name, resolver=self._opened())
+            zone = await dns.asyncresolver.zone_for_name(name, resolver=self._opened())
         except (dns.exception.DNSException, OSError) as error:
             raise Unresolved(f"no zone found for {name}: {error}") from error
-        return str(found).rstrip(".")
+        return str(zone).rstrip(".")
 
     async def shows(self, zone: str, name: str, value: str) -> bool:
         """Whether one of the zone's servers has the TXT record, perhaps behind one alias. Raises Unresolved."""

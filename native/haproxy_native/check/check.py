@@ -101,11 +101,11 @@ async def check(
         if scratch:
             await to_thread(scratch.remove)
     code, stderr, stdout = ended.code, ended.stderr, ended.stdout
-    origins = {str(each.path): Origin(str(each.file), each.document, each.shift) for each in files}
-    said = await beside_if(len(stderr) > LARGE, messages, stderr, origins)
+    origins = {str(file.path): Origin(str(file.file), file.document, file.shift) for file in files}
+    reported = await beside_if(len(stderr) > LARGE, messages, stderr, origins)
     if code == 0:
-        return said
-    alerts = [message for message in said if message.level == "alert"]
+        return reported
+    alerts = [message for message in reported if message.level == "alert"]
     how = f"signal: {_signal_name(-code)}" if code < 0 else f"exit status {code}"
     # HAProxy may find a mistake, tell it, and crash over it.
     if not alerts and (code < 0 or code in _NOT_RUN or code in _KILLED):
@@ -132,7 +132,7 @@ def _named(files: Sequence[str]) -> list[str]:
 def _variables(files: Sequence[Checked]) -> dict[str, str]:
     """The environment of a command of the operator's."""
     main = next((each for each in files if each.main), files[0])
-    return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(each.path) for each in files)}
+    return {FILE_VARIABLE: str(main.path), FILES_VARIABLE: ";".join(str(file.path) for file in files)}
 
 
 def _scratch() -> Scratch | None:
@@ -153,7 +153,7 @@ async def _asked(
     if not missing or scratch is None:
         return ended, files
     with ExitStack() as copies:
-        others = [await to_thread(_with_keys, each, scratch, missing, copies) for each in files]
+        others = [await to_thread(_with_keys, file, scratch, missing, copies) for file in files]
         return await _run(others, settings, environment, within, home), others
 
 
@@ -161,7 +161,7 @@ def _environment(files: Sequence[Checked], settings: CheckSettings) -> dict[str,
     if not settings.confined:
         return for_a_command(os.environ) | _variables(files)
     texts = []
-    for path in (*settings.before, *(str(each.path) for each in files), *settings.after):
+    for path in (*settings.before, *(str(file.path) for file in files), *settings.after):
         # Anything else might have nothing to read for ever.
         with suppress(OSError):
             texts += [Path(path).read_bytes()] if Path(path).is_file() else []
@@ -185,7 +185,7 @@ def _with_keys(checked: Checked, scratch: Path, missing: frozenset[str], copies:
 async def _run(
     files: Sequence[Checked], settings: CheckSettings, environment: dict[str, str], within: Confinement | None, home: Path | None
 ) -> Ended:
-    words = settings.words([str(each.path) for each in files])
+    words = settings.words([str(file.path) for file in files])
     try:
         return await run(words, environment, settings.seconds, within=within, home=home)
     except TimeoutError as error:

@@ -35,11 +35,11 @@ def for_a_command(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _named(text: bytes, names: set[bytes]) -> set[bytes]:
     """Which of the names stand in a line that may name a variable."""
-    found: set[bytes] = set()
+    named: set[bytes] = set()
     for sign in _SIGNS:
         at = text.find(sign)
-        while at >= 0 and len(found) < len(names):
+        while at >= 0 and len(named) < len(names):
             end = text.find(b"\n", at) % (len(text) + 1)
-            found |= names.intersection(_NAME.findall(text, text.rfind(b"\n", 0, at) + 1, end))
+            named |= names.intersection(_NAME.findall(text, text.rfind(b"\n", 0, at) + 1, end))
             at = text.find(sign, end)
-    return found
+    return named

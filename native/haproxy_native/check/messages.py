@@ -45,15 +45,15 @@ class Origin(NamedTuple):
 
 
 def as_sent(said: str, checked: Mapping[str, Origin]) -> str:
-    """HAProxy's words with the names and line numbers that the sender knows."""
+    """HAProxy's words with the names and line numbers of what was sent."""
     for path, origin in checked.items():
         if path != origin.file or origin.shift:
             said = re.sub(re.escape(path) + r"(?::([0-9]+)\b)?", functools.partial(_as_sent, origin), said)
     return said
 
 
-def _as_sent(origin: Origin, found: re.Match[str]) -> str:
-    return origin.file + (f":{max(1, int(found[1]) - origin.shift)}" if found[1] else "")
+def _as_sent(origin: Origin, match: re.Match[str]) -> str:
+    return origin.file + (f":{max(1, int(match[1]) - origin.shift)}" if match[1] else "")
 
 
 def messages(stderr: str, checked: Mapping[str, Origin]) -> list[Message]:

@@ -33,8 +33,8 @@ def located(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> list[Me
 
 def first_line(alerts: Sequence[Message], origins: Mapping[str, Origin]) -> str:
     """`line 9 of haproxy.cfg, in 'frontend web': ...; did you mean "deny"?`, at most LONGEST characters; empty without alerts."""
-    told = [alert for alert in alerts if not _NOT_ONE.search(alert.text)]
-    alert = next((each for each in told if each.line), told[0] if told else None)
+    specific = [alert for alert in alerts if not _NOT_ONE.search(alert.text)]
+    alert = next((alert for alert in specific if alert.line), specific[0] if specific else None)
     if alert is None:
         return ""
     hint = "" if "did you mean" in alert.text.lower() else _hint(alert, origins)

@@ -25,7 +25,7 @@ _slots: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKe
 
 @dataclass(frozen=True)
 class Ended:
-    """The exit status, negative for the signal that ended it, and what was said."""
+    """The exit status, negative for the signal that ended it, and the output."""
 
     code: int
     stderr: str

@@ -46,9 +46,9 @@ class Findings:
 
 
 async def check_whole_set(given: WholeSet, settings: CheckSettings, editor: Editor | None = None) -> Findings:
-    """Raises Refused and CheckImpossible. Nothing is left behind; a `validate_cmd` is not asked, since it knows nothing of the tree."""
+    """Raises Refused and CheckImpossible. Nothing is left behind; a `validate_cmd` is not asked, since it cannot be given the tree."""
     documents = _parsed(given)
-    unknown = [found for path, document in documents.items() for found in _unknown(path, document, editor or Editor())]
+    unknown = [message for path, document in documents.items() for message in _unknown(path, document, editor or Editor())]
     return Findings(unknown, await said_of_whole_set(given, settings))
 
 
@@ -117,7 +117,7 @@ def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -
     """A text whose paths lead into the tree."""
     text = content.read_bytes() if isinstance(content, Path) else content
     root = os.fsencode(tree / "root")
-    return pattern.sub(lambda found: root + found[0], text) if pattern else text
+    return pattern.sub(lambda match: root + match[0], text) if pattern else text
 
 
 def _place(tree: Path, path: str) -> Path:
@@ -146,14 +146,16 @@ def _link_others(real: Path, copy: Path) -> None:
 
 def _paths(directories: Collection[str], *, above: bool) -> re.Pattern[bytes] | None:
     """Any of these directories, as the beginning of a path within a word; with `above` also those that they are in, as a word's end."""
-    over = {str(each) for directory in directories for each in PurePosixPath(directory).parents} - {"/", *directories} if above else set()
+    over = (
+        {str(parent) for directory in directories for parent in PurePosixPath(directory).parents} - {"/", *directories} if above else set()
+    )
     ends = [(directories, rb"(?=[/\s\"',;)]|$)"), (over, rb"(?=/?(?:[\s\"']|$))")]
     choices = [b"(?:" + _any(names) + b")" + end for names, end in ends if names]
     return re.compile(rb"(?<![\w./-])(?:" + b"|".join(choices) + b")", re.MULTILINE) if choices else None
 
 
 def _any(names: Collection[str]) -> bytes:
-    return b"|".join(re.escape(os.fsencode(each)) for each in sorted(names, key=len, reverse=True))
+    return b"|".join(re.escape(os.fsencode(name)) for name in sorted(names, key=len, reverse=True))
 
 
 def _without(text: str, tree: Path) -> str:

@@ -1,23 +1,35 @@
-"""After a reload: the loaded text becomes the running document, or the file is put back to what still runs.
+"""After a reload: the loaded text becomes the running document, or what HAProxy refuses is taken back.
+
+Where it names lines (native/haproxy_native/commit/guilty.py), only the changes that brought them go, and the rest is loaded by the next
+reload; else the file is put back to what still runs.
 
 Live changes may have been made while HAProxy loaded the text; they are made in the new worker as well. The caller holds the lock.
 """
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 
-from haproxy_native.commit import process
-from haproxy_native.commit.change import Change
+from haproxy_native.beside import beside
+from haproxy_native.commit import guilty, process
+from haproxy_native.commit.change import Change, Published
 from haproxy_native.commit.commit import attempt
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.current import Overtaken
+from haproxy_native.commit.current import Current, Overtaken
+from haproxy_native.commit.loads import Load
 from haproxy_native.editing import header
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
 from haproxy_native.planning.outcome import Reason
+from haproxy_native.reload.records import KEPT, TAKEN_BACK, Record
+from haproxy_native.request_context import OUTSIDE, Author
 from haproxy_native.runtime.client import Worker
+from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
+# The author of what is put back after a reload that fails.
+RELOAD = "reload"
 
 
 def settle(context: CommitContext) -> None:
@@ -43,6 +55,8 @@ async def succeeded(context: CommitContext) -> None:
     with suppress(RuntimeFailure):
         await context.runtime.refresh()
     await running.verify(load.loaded.document, load.loaded.fingerprint)
+    while context.unloaded and context.unloaded[0].version <= load.loaded.version:
+        context.unloaded.popleft()
     context.ledger.loaded()
     if running.document is load.loaded.document and load.wanted is not load.loaded.document:
         running.missing = load.wanted
@@ -69,8 +83,11 @@ async def apply_missing(context: CommitContext) -> list[Reason]:
     return reasons
 
 
-async def failed(context: CommitContext) -> int | None:
-    """Puts the file and stored files back to what runs; returns the file's new version, None where it stays as it is."""
+async def failed(context: CommitContext, record: Record) -> Record:
+    """Takes back the changes that brought the lines which HAProxy names, or all that it had not loaded, and stored files.
+
+    Returns the record with what became of each change, and with the file's new version where it has one.
+    """
     assert context.load
     load, context.load = context.load, None
     context.state_file.set(pending="")
@@ -81,19 +98,97 @@ async def failed(context: CommitContext) -> int | None:
     await apply_missing(context)
     good = context.running.good()
     if good is None or header.same_text(good, context.current.document):
-        return None
-    if await context.current.notice_aside() or context.current.edits != load.edits:
+        return record
+    if await _is_edited(context, load):
+        return record
+    changes = [each for each in context.unloaded if each.version <= load.loaded.version]
+    if decided := await beside(_decided, record.response, load.loaded.document, context.current, changes):
+        guilty, rest = decided
+        if not header.same_text(rest, good):
+            if taken_back := await _take_back_some(context, record, changes, guilty, rest):
+                return taken_back
+            if await _is_edited(context, load):
+                return record
+    return await _take_back_all(context, record, changes, good, load)
+
+
+async def _is_edited(context: CommitContext, load: Load) -> bool:
+    """True if another process has edited the file since HAProxy was made to read it."""
+    if is_edited := await context.current.notice_aside() or context.current.edits != load.edits:
         log.warning("the reload failed, and another process has edited the file since; it is left as it is")
+    return is_edited
+
+
+def _decided(said: str, loaded: Document, current: Current, changes: Sequence[Published]) -> tuple[list[Published], Document] | None:
+    """The changes that go back, and the configuration without them; None where these alone cannot be taken back."""
+    found = guilty.guilty(changes, guilty.named(said, loaded, current.path.name))
+    try:
+        return (found, guilty.without_all(current.document, found)) if found else None
+    except NativeError as error:
+        log.info("the change that HAProxy refuses cannot be taken back among later ones: %s", error)
         return None
-    back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False)
+
+
+async def _take_back_some(
+    context: CommitContext, record: Record, changes: Sequence[Published], going: Sequence[Published], rest: Document
+) -> Record | None:
+    """Commits the rest, live or with a reload; None where HAProxy does not accept it, with nothing changed."""
+    record = await _noted(context, record, changes, going)
+    back = Change(lambda _: rest, kept=False, quick=False, author=_author(record))
+    try:
+        outcome = await attempt(context, back, nullcontext)
+    except (NativeError, Overtaken) as error:
+        log.info("what is left without the change that HAProxy refuses cannot be tried: %s", error)
+        return None
+    left = [each for each in context.unloaded if each not in going and each.version != outcome.version]
+    context.unloaded.clear()
+    context.unloaded.extend(left)
+    versions = ", ".join(str(each.version) for each in going)
+    log.warning("the reload failed; version %d is without the change of version %s", outcome.version, versions)
+    _tell_edits(record)
+    return replace(record, restored_version=outcome.version, rest_reload_id=outcome.reload_id or "")
+
+
+async def _take_back_all(context: CommitContext, record: Record, changes: Sequence[Published], good: Document, load: Load) -> Record:
+    """Puts the file back to what runs; returns the record as it is where that cannot be written."""
+    is_known = context.running.document is not None
+    noted = await _noted(context, record, changes, [each for each in changes if not (each.is_live and is_known)])
+    back = Change(lambda _: good, skip_reload=True, banner=header.has_banner(good), checked=False, author=_author(record))
     try:
         outcome = await attempt(context, back, nullcontext)
     except (NativeError, Overtaken) as error:
         log.error("the reload failed, and the file could not be put back to what runs: %s", error)
-        return None
+        return record
+    context.unloaded.clear()
     finished = outcome.version, load.loaded.version
     log.warning("the reload failed; version %d is again what HAProxy had loaded, version %d was not taken", *finished)
-    return outcome.version
+    _tell_edits(noted)
+    return replace(noted, restored_version=outcome.version)
+
+
+def _author(record: Record) -> Author:
+    return Author(RELOAD, cause=f"{RELOAD}/{record.id}")
+
+
+async def _noted(context: CommitContext, record: Record, changes: Sequence[Published], going: Sequence[Published]) -> Record:
+    """The record with what becomes of each change, which is on disk before the file is replaced."""
+    shown = []
+    for each in changes:
+        entry = each.entry if each.entry or not context.entry_of else await context.entry_of(each.version)
+        members = {"author": each.author.name, "request_id": each.author.request_id, "entry": str(entry or "")}
+        known = {name: value for name, value in members.items() if value}
+        shown.append({"version": each.version, "outcome": TAKEN_BACK if each in going else KEPT, **known})
+    records = context.reloads.records
+    records.update(replace(records.get(record.id), changes=tuple(shown)))
+    return replace(record, changes=tuple(shown))
+
+
+def _tell_edits(record: Record) -> None:
+    """Says how to get the edits of others that were taken back."""
+    for each in record.changes:
+        if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE:
+            how = f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it"
+            log.warning("version %d, an edit by another process, was taken back; %s", each["version"], how)
 
 
 async def _put_back(context: CommitContext) -> None:

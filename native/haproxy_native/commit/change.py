@@ -2,10 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from functools import cached_property
+from typing import Any, Protocol
 
+from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Conflict
+from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.outcome import Reason
+from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
@@ -27,6 +31,7 @@ class Change:
     running text is restored. With `whole` the change is live when the whole text is, else when its own part is. With `kept` a refused text
     is kept as a failed transaction. `sent`: the number of lines of a text as it was sent, by file, which HAProxy's messages then count.
     With `gated` new backends stay unpublished (native/haproxy_native/commit/publication.py), and a change that needs a reload is refused.
+    With `quick=False` `haproxy -c` is asked even where the change needs no check.
     """
 
     edit: Edit
@@ -41,6 +46,7 @@ class Change:
     whole: bool = False
     kept: bool = True
     gated: bool = False
+    quick: bool = True
     sent: Mapping[str, int] = field(default_factory=dict)
     author: Author = field(default_factory=author.get)
 
@@ -56,13 +62,60 @@ class Change:
 class ObjectChange:
     """A change of something beside the configuration and its stored files: the running process alone, or a SPOE file.
 
-    `object` is its `kind/name`. `attempt` compares and prepares, takes the lock, makes the change and returns its outcome; it raises
-    Overtaken, with nothing changed, to be called again.
+    `object` is its `kind/name`. `lasting`: it is in a file, and not in the process alone. `attempt` compares and prepares, takes the lock,
+    makes the change and returns its outcome; it raises Overtaken, with nothing changed, to be called again. `touched`: what it may
+    change; all of `object` without it.
     """
 
     object: str
     attempt: "Callable[[], Awaitable[Outcome]]"
+    lasting: bool = False
+    touched: Sequence[Touch] = ()
     author: Author = field(default_factory=author.get)
+
+    @property
+    def touches(self) -> Sequence[Touch]:
+        return self.touched or [Touch(self.object, CHANGE, frozenset((ANY,)))]
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file held before and after a change, None where there was none.
+
+    `object` is its name, as in `map/hosts.map`; empty for the configuration. Without `is_kept` it is too large to be remembered, and both
+    are None.
+    """
+
+    object: str
+    path: str
+    before: bytes | None
+    after: bytes | None
+    is_kept: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A change of the configuration that is in the file. `is_live`: the process does it without having loaded it.
+
+    `entry`: its id in the history, where that is known.
+    """
+
+    version: int
+    author: Author
+    before: Document = field(repr=False)
+    after: Document = field(repr=False)
+    is_live: bool = False
+    entry: int | None = None
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member of an object in the running process; what it was, and what it is."""
+
+    object: str
+    member: str
+    old: Any
+    new: Any
 
 
 @dataclass(frozen=True)
@@ -70,7 +123,7 @@ class Outcome:
     """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`.
 
     `lasting=False`: the process alone was changed, until its next reload. `former`: the version before. `texts`: the configuration before
-    and after, where it was changed.
+    and after, where it was changed. `contents` are those of other files, `members` those of the process alone.
     """
 
     version: int
@@ -81,6 +134,13 @@ class Outcome:
     lasting: bool = True
     former: int = field(default=0, compare=False)
     texts: tuple[Document, Document] | None = field(default=None, repr=False, compare=False)
+    contents: Sequence[Content] = field(default=(), repr=False, compare=False)
+    members: Sequence[Member] = field(default=(), compare=False)
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        """On the objects of the configuration; computed when they are first asked for, which takes long for a large one."""
+        return effects(Editor(), *self.texts) if self.texts else ()
 
     @property
     def kind(self) -> str:

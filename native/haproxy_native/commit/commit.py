@@ -1,5 +1,8 @@
 """The one way a change reaches file and process, in one order: compare, write a draft, check, back up, replace, publish, apply.
 
+A change that needs no check (native/haproxy_native/planning/needs_check.py) is applied first: by taking its commands the running HAProxy
+accepts it, and only then is the file replaced.
+
 The lock is held from the last comparison on, never while HAProxy checks a text, so that other changes are committed meanwhile. A change
 that was overtaken is retried, or raises Conflict where it states a version. A commit runs to completion even if its request is cancelled.
 """
@@ -8,18 +11,20 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from haproxy_native.beside import beside
-from haproxy_native.commit import process
-from haproxy_native.commit.change import Change, ObjectChange, Outcome
+from haproxy_native.check.messages import Message
+from haproxy_native.commit import process, shaping
+from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed
 from haproxy_native.commit.file_change import FileChange, change_locked
+from haproxy_native.commit.permission import permit, refuse_reload
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
@@ -27,8 +32,10 @@ from haproxy_native.editing.file_references import references
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import Refused
-from haproxy_native.planning.outcome import Reason
+from haproxy_native.planning.outcome import Plan, Reason
+from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.records import IN_PROGRESS
+from haproxy_native.request_context import at_once
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -48,15 +55,23 @@ async def commit(context: CommitContext, change: Change | FileChange | ObjectCha
     return await to_the_end(context, _recorded(context, change))
 
 
-async def change_process(context: CommitContext, object_: str, apply: Callable[[], Awaitable[None]]) -> None:
-    """Commits a change of the running process alone. Raises what `apply` raises."""
+async def change_process(
+    context: CommitContext,
+    object_: str,
+    apply: Callable[[], Awaitable[Sequence[Member] | None]],
+    touched: Sequence[Touch] = (),
+) -> Outcome:
+    """Commits a change of the running process alone; `apply` returns the members that it changed. Raises Forbidden and what `apply` raises.
+
+    `touched`: what it may change; all of `object_` without it.
+    """
 
     async def attempt() -> Outcome:
         async with context.process_lock:
-            await apply()
-            return Outcome(context.current.version, live=True, lasting=False)
+            members = await apply() or ()
+            return Outcome(context.current.version, live=True, lasting=False, members=members)
 
-    await commit(context, ObjectChange(object_, attempt))
+    return await commit(context, ObjectChange(object_, attempt, touched=touched))
 
 
 async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) -> Result:
@@ -69,7 +84,7 @@ async def to_the_end(context: CommitContext, work: Coroutine[Any, Any, Result]) 
 
 
 async def _recorded(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
-    """Sends the event of a commit, when the journal has it."""
+    """Sends the event of a commit."""
     began = time.monotonic()
 
     def committed(outcome: str, result: Outcome | None = None, error: Exception | None = None) -> Committed:
@@ -78,34 +93,40 @@ async def _recorded(context: CommitContext, change: Change | FileChange | Object
     try:
         outcome = await _commit(context, change)
     except Exception as error:
-        await _tell(context, committed("failed", error=error))
+        context.events.tell(committed("failed", error=error))
         raise
-    await _tell(context, committed(outcome.kind, outcome))
+    context.events.tell(committed(outcome.kind, outcome))
     return outcome
 
 
-async def _tell(context: CommitContext, committed: Committed) -> None:
-    try:
-        if context.journal:
-            await context.journal(committed)
-    finally:
-        context.events.tell(committed)
+async def _entered(context: CommitContext, change: AnyChange, outcome: Outcome) -> Outcome:
+    """The outcome, when the journal has it."""
+    if context.journal:
+        await context.journal(change, outcome)
+    return outcome
 
 
 async def _commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
+    _admit(context, change)
     match change:
         case Change():
             outcome = await _of_configuration(context, change)
         case FileChange():
             outcome = await _of_file(context, change)
         case ObjectChange():
-            outcome = await _of_object(change)
-    return await _forced(context, outcome) if outcome.reasons and not outcome.reload_id else outcome
+            outcome = await _of_object(context, change)
+    is_due = at_once.get() if outcome.reload_id else bool(outcome.reasons)
+    return await _forced(context, outcome) if is_due else outcome
+
+
+def _admit(context: CommitContext, change: AnyChange) -> None:
+    if context.admit:
+        context.admit(change)
 
 
 def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -> Outcome:
-    """The outcome with the id of the reload that it needs; a forced reload has no id yet. The caller holds the lock."""
-    if not outcome.reasons or force_reload:
+    """The outcome with the id of the reload that it needs; one that is awaited has no id yet. The caller holds the lock."""
+    if not outcome.reasons or force_reload or at_once.get():
         return outcome
     context.state_file.set()
     return replace(outcome, live=False, reload_id=context.reloads.schedule(outcome.reasons))
@@ -127,14 +148,26 @@ async def attempt(context: CommitContext, change: Change, lock: Callable[[], Abs
 
     Leaves no draft; raises Overtaken and what `commit` raises.
     """
-    prepared = await prepare(context, change)
+    try:
+        return await _attempt(context, change, await prepare(context, change), lock)
+    except process.Untaken as untaken:
+        log.info("%s; HAProxy is asked about the text", untaken)
+        return await _attempt(context, change, await prepare(context, replace(change, quick=False)), lock)
+
+
+async def _attempt(
+    context: CommitContext, change: Change, prepared: "Prepared", lock: Callable[[], AbstractAsyncContextManager[Any]]
+) -> Outcome:
     try:
         while True:
             async with lock():
                 before, new = prepared.before, prepared.stamped.document
+                _admit(context, change)
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
-                    outcome = scheduled(context, await publish(context, change, prepared), force_reload=change.force_reload)
-                    return replace(outcome, former=prepared.base, texts=(before, new))
+                    outcome = await publish(context, change, prepared)
+                    context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live))
+                    outcome = scheduled(context, outcome, force_reload=change.force_reload)
+                    return await _entered(context, change, replace(outcome, former=prepared.base, texts=(before, new)))
             await context.current.unless_overtaken(load.over.wait())
     finally:
         prepared.draft.discard()
@@ -142,18 +175,22 @@ async def attempt(context: CommitContext, change: Change, lock: Callable[[], Abs
 
 async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
     async with context.stored_lock, context.settled(), context.process_lock:
-        return scheduled(context, await _file_locked(context, change), force_reload=change.force_reload)
+        _admit(context, change)
+        outcome = scheduled(context, await _file_locked(context, change), force_reload=change.force_reload)
+        return await _entered(context, change, outcome)
 
 
-async def _of_object(change: ObjectChange) -> Outcome:
+async def _of_object(context: CommitContext, change: ObjectChange) -> Outcome:
+    if change.author.rights:
+        change.author.rights.permit(change.touches)
     while True:
         with suppress(Overtaken):
-            return await change.attempt()
+            return await _entered(context, change, await change.attempt())
 
 
 async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
     """Reloads and returns the outcome; while HAProxy does not run, the reload waits for its start. Raises ReloadFailed."""
-    record = await context.reloads.force(outcome.reasons)
+    record = await context.reloads.force(outcome.reasons, outcome.version if outcome.texts else None)
     if record.status == IN_PROGRESS:
         return replace(outcome, live=False, reload_id=record.id)
     return replace(outcome, live=True, forced=True)
@@ -162,7 +199,7 @@ async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
 @dataclass(frozen=True)
 class Prepared:
     """A change that HAProxy accepts, as a draft beside the file. `base` is the version that it starts from, `publications` the number of
-    changes of stored files before its check."""
+    changes of stored files before its check. `plan`: the commands by which HAProxy has yet to accept it, without a check."""
 
     before: Document
     new: Document
@@ -172,6 +209,7 @@ class Prepared:
     draft: Drafts
     name: str
     publications: int
+    plan: Plan | None = None
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
@@ -180,19 +218,58 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     await current.notice_aside()
     change.compare(current.version)
     before, base, publications = current.document, current.version, context.publications
-    new = await current.unless_overtaken(beside(_edited, change, before))
-    version = header.version_of(new) if change.keeps_version else base + 1
+    new, may_reload = await current.unless_overtaken(beside(_edited, change, before))
+    if not may_reload:
+        await current.unless_overtaken(refuse_reload(context, change, before, new))
+    plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
+    start = Start(before, base, publications)
+    shaped = new if plan else await current.unless_overtaken(shaping.shaped(context, change, before, new))
+    if shaped is not new:
+        return await _shaped(context, change, start, shaped, new)
+    return (await _drafted(context, change, start, new, plan))[0]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a change starts from, as in `Prepared`."""
+
+    before: Document
+    base: int
+    publications: int
+
+
+async def _shaped(context: CommitContext, change: Change, start: Start, shaped: Document, new: Document) -> Prepared:
+    """As `_drafted` for the document with shapes, or without them where HAProxy takes it so only."""
+    try:
+        prepared, said = await _drafted(context, replace(change, kept=False), start, shaped)
+    except Refused as error:
+        prepared, _ = await _drafted(context, change, start, new)
+        shaping.refuse(context, shaped, new, error.alerts, is_refused=True)
+        return prepared
+    if not shaping.refuse(context, shaped, new, said):
+        return prepared
+    prepared.draft.discard()
+    return (await _drafted(context, change, start, new))[0]
+
+
+async def _drafted(
+    context: CommitContext, change: Change, start: Start, new: Document, plan: Plan | None = None
+) -> tuple[Prepared, list[Message]]:
+    """Writes a draft and checks it, unless there is a plan by which HAProxy judges; with what HAProxy warns of."""
+    current = context.current
+    version = header.version_of(new) if change.keeps_version else start.base + 1
     banner = current.banner if change.banner is None else change.banner
     name = change.transaction_id or str(uuid.uuid4())
     stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
-    prepared = Prepared(before, new, base, stamped, banner, draft, name, publications)
+    prepared = Prepared(start.before, new, start.base, stamped, banner, draft, name, start.publications, plan)
+    said: list[Message] = []
     try:
-        if change.checked:
-            await current.unless_overtaken(_check(context, change, prepared))
+        if change.checked and plan is None:
+            said = await current.unless_overtaken(_check(context, change, prepared))
     except BaseException:
         draft.discard()
         raise
-    return prepared
+    return prepared, said
 
 
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
@@ -203,6 +280,8 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     stamped, before, new = prepared.stamped, prepared.before, prepared.new
     if change.gated:
         await process.refuse_reload(context, stamped.document)
+    if prepared.plan:
+        return await _publish_applied(context, change, prepared, prepared.plan)
     await _replace_file(context, change, prepared)
     reasons = await process.apply(context, change, stamped, before, new)
     for reason in reasons:
@@ -215,37 +294,69 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     return Outcome(stamped.version, live=True)
 
 
-def _edited(change: Change, before: Document) -> Document:
+async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, plan: Plan) -> Outcome:
+    """Applies the change by its commands, then replaces the file. Raises what `publish` does, and Untaken, with nothing changed."""
+    await _compare(context, change, prepared)
+    if not process.may_judge(context, change, prepared.before):
+        raise Overtaken
+    syncing = asyncio.ensure_future(asyncio.to_thread(prepared.draft.sync))
+    try:
+        async with process.applied(context, plan, prepared.before, prepared.stamped):
+            await syncing
+            await _replace_file(context, change, prepared)
+    finally:
+        # The caller discards the draft.
+        await asyncio.gather(syncing, return_exceptions=True)
+    return Outcome(prepared.stamped.version, live=True)
+
+
+def _edited(change: Change, before: Document) -> tuple[Document, bool]:
+    """The document, and whether its author may reload HAProxy for it."""
     new = change.edit(before)
+    may_reload = permit(change.author, before, new)
     if change.checked:
         refuse_rebound(before, new)
-    return new
+    return new, may_reload
 
 
 async def _file_locked(context: CommitContext, change: FileChange) -> Outcome:
     """The configuration keeps its version. A file that a configuration refers to which waits for its reload waits with it."""
     applied = await change_locked(context, change)
     reasons = applied.reasons or ([PENDING] if applied.awaited and context.pending and change.may_reload else ())
-    return Outcome(context.current.version, reasons=tuple(reasons), live=not reasons)
+    return Outcome(context.current.version, reasons=tuple(reasons), live=not reasons, contents=applied.contents)
 
 
 async def _replace_file(context: CommitContext, change: Change, prepared: Prepared) -> None:
     """Makes the draft the file. Raises Conflict, Overtaken and WriteFailed, with nothing changed."""
     current, stamped = context.current, prepared.stamped
-    await context.observe()
-    await current.notice_aside()
-    change.compare(current.version)
-    if current.document is not prepared.before or _is_outdated(context, change, prepared):
-        raise Overtaken
-    await asyncio.to_thread(_keep_former, context)
-    if context.pending or not change.skip_reload:
-        context.state_file.owe(current.fingerprint, stamped_fingerprint(stamped))
+    if prepared.plan is None:
+        # What HAProxy has taken already was observed with its commands.
+        await context.observe()
+    await _compare(context, change, prepared)
+    if context.running.is_current:
+        context.unloaded.clear()
+    if context.backups.number > 0:
+        await asyncio.to_thread(_keep_backup, context)
+    if prepared.plan is None:
+        # What HAProxy has taken already needs no way back, and no reload.
+        await asyncio.to_thread(context.running.save_copy)
+        if context.pending or not change.skip_reload:
+            context.state_file.owe(current.fingerprint, stamped_fingerprint(stamped))
     await current.install(stamped, prepared.draft, prepared.banner)
     if change.checked:
         context.accepted = current.fingerprint
     if change.transaction_id:
         context.transactions.succeed(change.transaction_id)
         context.transactions.outdate_older(prepared.base)
+
+
+async def _compare(context: CommitContext, change: Change, prepared: Prepared) -> None:
+    """Raises Conflict and Overtaken where another text has become current."""
+    current = context.current
+    await current.notice_aside()
+    change.compare(current.version)
+    if current.document is not prepared.before or _is_outdated(context, change, prepared):
+        raise Overtaken
 
 
 def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> bool:
@@ -255,10 +366,10 @@ def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> 
     return change.checked and any(references(prepared.new, str(path), directory) for path in changed)
 
 
-async def _check(context: CommitContext, change: Change, prepared: Prepared) -> None:
-    """Raises Refused after the text was kept as a failed transaction."""
+async def _check(context: CommitContext, change: Change, prepared: Prepared) -> list[Message]:
+    """What HAProxy warns of. Raises Refused after the text was kept as a failed transaction."""
     try:
-        await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
+        return await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
     except Refused:
         if change.kept:
             failed = await beside(context.current.stamp, prepared.stamped.document, prepared.base, banner=prepared.banner)
@@ -266,14 +377,12 @@ async def _check(context: CommitContext, change: Change, prepared: Prepared) -> 
         raise
 
 
-def _keep_former(context: CommitContext) -> None:
-    """Writes the backup and the copy of the running text; a failure of either is logged, and the commit goes on."""
+def _keep_backup(context: CommitContext) -> None:
+    """A failure is logged, and the commit goes on."""
     current = context.current
-    if context.backups.number > 0:
-        try:
-            former = current.stamp(current.document, current.version, banner=current.banner).data
-            for name, data in parts.split(former).items():
-                context.backups.of(name).keep(current.version, data)
-        except OSError as error:
-            log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)
-    context.running.save_copy()
+    try:
+        former = current.stamp(current.document, current.version, banner=current.banner).data
+        for name, data in parts.split(former).items():
+            context.backups.of(name).keep(current.version, data)
+    except OSError as error:
+        log.warning("no backup of version %d: %s: %s", current.version, error.filename, error.strerror)

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -10,8 +11,9 @@ from typing import Any
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
+from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.current import Current
-from haproxy_native.commit.events import Committed, Edited, Events, Validated
+from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.loads import Load, LoadedText, Loads
 from haproxy_native.commit.running import Running
@@ -28,6 +30,8 @@ from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
 Planner = Callable[[Document, Document, Capabilities], Plan]
+# Of what HAProxy has not loaded, for a HAProxy that is stopped for days.
+MOST_UNLOADED = 100
 
 
 @dataclass
@@ -37,12 +41,19 @@ class CommitContext:
     Changes of stored files hold `stored_lock` as well, which is taken first. `process_lock` is taken last, by every change that sends
     commands; one of the process alone takes no other.
 
-    `journal` is awaited after each commit and before it is answered; what it raises is raised instead of the answer.
+    `foresee` is awaited before files are changed, with what they hold, and `journal` after each change, before its locks are released and
+    before it is answered; both raise nothing.
 
-    `on_worker` is awaited after each reload, as soon as the new worker answers, with both locks held.
+    `admit` is called before each change, and again under its locks; it raises for one that may not be made now.
+    `entry_of` returns the id of the history's entry for a version of the configuration, None where there is none; it raises nothing.
+
+    `on_load` is awaited before each reload, with the text that HAProxy is about to load; `on_worker` after it, as soon as the new worker
+    answers, with both locks held.
 
     `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
-    the last committed text that HAProxy accepted.
+    the last committed text that HAProxy accepted. `shapes`: how many are kept. `refused_shapes`: names of
+    those that HAProxy does not take. `unloaded`: the last changes of the configuration since the worker in service did exactly what the
+    file says, in their order; what a failed reload has taken back is none of them.
     """
 
     current: Current
@@ -56,7 +67,11 @@ class CommitContext:
     reloads: ReloadAgent
     ledger: Ledger
     events: Events = field(default_factory=Events)
-    journal: Callable[[Committed], Awaitable[None]] | None = None
+    foresee: Callable[[Sequence[Content]], Awaitable[None]] | None = None
+    journal: Callable[[AnyChange, Outcome], Awaitable[None]] | None = None
+    admit: Callable[[AnyChange], None] | None = None
+    entry_of: Callable[[int], Awaitable[int | None]] | None = None
+    on_load: Callable[[Document], Awaitable[None]] | None = None
     on_worker: Callable[[], Awaitable[None]] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     stored_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -66,6 +81,15 @@ class CommitContext:
     publications: int = 0
     works: set[asyncio.Task[Any]] = field(default_factory=set)
     accepted: str = ""
+    shapes: int = 0
+    refused_shapes: set[str] = field(default_factory=set)
+    unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
+
+    async def foreseen(self, contents: Sequence[Content]) -> Sequence[Content]:
+        """What is about to become of files, when the history has what they hold now."""
+        if self.foresee:
+            await self.foresee(contents)
+        return contents
 
     @property
     def pending(self) -> str | None:
@@ -75,6 +99,10 @@ class CommitContext:
     def edited(self, current: Current, before: Document, version: int) -> None:
         """Records an edit of a file from outside."""
         versions, texts = (version, current.version), (before, current.document)
+        if current is self.current:
+            if self.running.document is before and not self.running.doubt:
+                self.unloaded.clear()
+            self.unloaded.append(Published(current.version, Author(OUTSIDE), *texts))
         self.events.tell(Edited(current.path, owner_of(current.path), Author(OUTSIDE), versions, texts))
 
     @asynccontextmanager
@@ -160,6 +188,8 @@ class CommitContext:
             began = await asyncio.to_thread(self.loads.begin, loaded.document)
             self.load = load = Load(loaded, current.edits, began, loaded.document)
         try:
+            if self.on_load:
+                await self.on_load(loaded.document)
             yield loaded
         finally:
             self.load = None

@@ -83,14 +83,14 @@ class Current:
 
     def notice(self) -> bool:
         """Takes over an edit from outside as the next version; returns False if there was none. Blocks; raises Unreadable."""
-        return not self._is_as_known() and self._took_over(self._read())
+        return not self._is_as_known() and self._took_over(self._compared())
 
     async def notice_aside(self) -> bool:
         """As `notice`; the file is read in a thread, so that a large file does not block the event loop. Raises Unreadable."""
         while not self._is_as_known():
             turn = self._turn
             # Putting a torn file back writes it, which nothing else may do meanwhile.
-            reading = self._read() if self._torn else await asyncio.to_thread(self._read)
+            reading = self._read() if self._torn else await asyncio.to_thread(self._compared)
             if turn == self._turn:
                 return self._took_over(reading)
         return False
@@ -104,6 +104,11 @@ class Current:
 
     def _is_as_known(self) -> bool:
         return self._installing or (self._settled and self.file.seen() == self._seen)
+
+    def _compared(self) -> Reading:
+        """As `_read`; a file that may only have been touched is not read as a whole."""
+        seen, document = self._look(), self.document
+        return Reading(seen, b"", None) if not self._torn and self.file.holds(document) else self._read()
 
     def _read(self) -> Reading:
         seen, data = self._look(), self.file.read()
@@ -139,7 +144,10 @@ class Current:
 
     @property
     def settled(self) -> bool:
-        """True once the timestamp is more than 20 ms old, so that any later write must change it; until then `notice` re-reads the file."""
+        """True once any later write must change the file's timestamp; until it is more than 20 ms old `notice` compares the file again.
+
+        A file that was replaced here has a timestamp that no other write gives it.
+        """
         return self._settled
 
     def touched(self) -> Seen | SeenAll | None:
@@ -150,7 +158,7 @@ class Current:
     def prepare(self, document: Document, version: int, banner: bool, name: str) -> tuple[Stamped, Drafts]:
         """Writes the document under a version to a draft. Raises WriteFailed."""
         stamped = self.stamp(document, version, banner=banner)
-        return stamped, self.file.draft(stamped.data, name)
+        return stamped, self.file.draft(stamped.document, name)
 
     async def install(self, stamped: Stamped, draft: Drafts, banner: bool) -> None:
         """Makes the draft the file, and its document the current one. Raises WriteFailed."""
@@ -159,7 +167,8 @@ class Current:
         try:
             await asyncio.to_thread(draft.install, lambda: self.file.seen() == self._seen)
             self.banner = banner
-            self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), self._look())
+            seen, settled = self._look()
+            self._keep(stamped.document, stamped.version, stamped_fingerprint(stamped), (seen, settled or draft.shows(seen)))
         except WriteFailed:
             self._torn, self._settled = True, False
             raise

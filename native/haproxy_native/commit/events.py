@@ -40,11 +40,10 @@ class Committed:
     result: Outcome | None = None
     error: Exception | None = None
 
-    @cached_property
+    @property
     def effects(self) -> tuple[Effect, ...]:
-        """On the objects of the configuration; computed when they are first asked for."""
-        texts = self.result.texts if self.result else None
-        return effects(Editor(), *texts) if texts else ()
+        """On the objects of the configuration."""
+        return self.result.effects if self.result else ()
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,11 @@ class Edited:
     author: Author
     versions: tuple[int, int]
     texts: tuple[Document, Document]
+
+    @cached_property
+    def effects(self) -> tuple[Effect, ...]:
+        """On the objects of the configuration, where it is that which was edited; computed when they are first asked for."""
+        return effects(Editor(), *self.texts)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
+from haproxy_native.commit.change import Content
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.disk import ownership
 from haproxy_native.disk.atomic import sync_directory
 from haproxy_native.disk.file import Draft
-from haproxy_native.errors import NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.errors import Forbidden, NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import Author, author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
@@ -26,6 +29,8 @@ from haproxy_native.runtime.commands import Step
 
 log = logging.getLogger(__name__)
 ASKED = Reason("", 0, "", "a reload was asked for")
+# Bytes of a file whose contents are remembered.
+LARGEST = 1 << 26
 
 
 class StoredFiles(Protocol):
@@ -33,6 +38,10 @@ class StoredFiles(Protocol):
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str:
+        """That of its files as objects, as in `map/hosts.map`."""
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
@@ -45,7 +54,8 @@ class FileChange:
     `check` is called under the lock before anything is changed, and raises to refuse the change. `compose` returns the change to make,
     where it depends on the state under the lock. `steps` replace those of the store's plan; `partial` ones apply this change only, not all
     that the file holds. Without `may_reload` no reload is scheduled. Without `live` only a reload applies it. `along` are drafts of files
-    that are read with it, such as a key in a file of its own: they are installed before it, and undone with it.
+    that are read with it, such as a key in a file of its own: they are installed before it, and undone with it. `touched`: what it changes
+    in the file, where it is not the whole.
     """
 
     store: StoredFiles
@@ -59,6 +69,7 @@ class FileChange:
     partial: bool = False
     compose: "Callable[[], Awaitable[FileChange]] | None" = None
     along: Mapping[Path, Draft] = field(default_factory=dict)
+    touched: Sequence[Touch] = ()
     author: Author = field(default_factory=author.get)
 
     @property
@@ -79,6 +90,7 @@ class FileOutcome:
 
     reasons: Sequence[Reason] = ()
     awaited: bool = False
+    contents: Sequence[Content] = ()
 
 
 async def change_locked(context: CommitContext, change: FileChange) -> FileOutcome:
@@ -90,15 +102,47 @@ async def change_locked(context: CommitContext, change: FileChange) -> FileOutco
         await notice(context)
         change.check()
         if change.compose:
-            change = await change.compose()
-        return await _apply(context, change)
+            change = replace(await change.compose(), touched=change.touched, author=change.author)
+        may_reload = change.author.rights is None or change.author.rights.permit(await asyncio.to_thread(_touches, change))
+        contents = await context.foreseen(await asyncio.to_thread(_contents, change)) if context.journal else ()
+        return replace(await _apply(context, change, may_reload=may_reload), contents=contents)
     finally:
         for draft in change.drafts:
             draft.discard()
 
 
-async def _apply(context: CommitContext, change: FileChange) -> FileOutcome:
+def _contents(change: FileChange) -> list[Content]:
+    """What the files hold, and what they will hold."""
+    drafts = {**change.along, change.path: change.draft}
+    return [_content(spelled(change.store.kind, path.name), path, draft.path if draft else None) for path, draft in drafts.items()]
+
+
+def _content(object_: str, path: Path, draft: Path | None) -> Content:
+    there = [each for each in (path, draft) if each and each.exists()]
+    if any(each.stat().st_size > LARGEST for each in there):
+        return Content(object_, str(path), None, None, is_kept=False)
+    before, after = (each.read_bytes() if each in there else None for each in (path, draft))
+    return Content(object_, str(path), before, after)
+
+
+def _touches(change: FileChange) -> Sequence[Touch]:
+    """What it does to the files as objects, or to what stands in them."""
+    if change.touched:
+        return change.touched
+    drafts = {**change.along, change.path: change.draft}
+    return [Touch(spelled(change.store.kind, path.name), _verb(path, draft), frozenset((ANY,))) for path, draft in drafts.items()]
+
+
+def _verb(path: Path, draft: Draft | None) -> str:
+    if draft is None:
+        return DELETE
+    return CHANGE if path.exists() else CREATE
+
+
+async def _apply(context: CommitContext, change: FileChange, *, may_reload: bool) -> FileOutcome:
     plan = await planned(context, change)
+    if plan.reasons and not plan.steps and not may_reload:
+        raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {plan.reasons[0]}")
     if not plan.used and not plan.steps:
         await asyncio.to_thread(_install, change)
         _note_published(context, change)

@@ -17,6 +17,8 @@ from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import split_lines
 
+FUTURE, PAST = ("now", "then"), ("before", "after")
+
 
 @dataclass(frozen=True)
 class Preview:
@@ -41,7 +43,9 @@ async def preview(
         messages = list(await check(new))
     except Refused as error:
         valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
-    await context.observe()
+    # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
+    async with context.publishing():
+        await context.observe()
     reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
     if running.document is not None and not reasons:
         plan = await beside(context.plan, running.document, new, context.runtime.capabilities)
@@ -51,11 +55,12 @@ async def preview(
     return Preview(diff, touched, commands, reasons, valid, messages)
 
 
-def difference(old: Document, new: Document, name: str) -> str:
+def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:
     """Unified, of what people wrote: our checksum and version do not count. `name` is the main file's."""
     before, after = parts.parts(old), parts.parts(under_header_of(new, old))
-    return "".join(difference_of_texts(before[each].text, after[each].text, each or name) for each in before if each in after)
+    return "".join(difference_of_texts(before[each].text, after[each].text, each or name, moments) for each in before if each in after)
 
 
-def difference_of_texts(old: str, new: str, name: str) -> str:
-    return "".join(line_diff.unified(split_lines(old), split_lines(new), f"{name} (now)", f"{name} (then)"))
+def difference_of_texts(old: str, new: str, name: str, moments: tuple[str, str] = FUTURE) -> str:
+    """`moments` are words for when the file is like the one and like the other."""
+    return "".join(line_diff.unified(split_lines(old), split_lines(new), *(f"{name} ({moment})" for moment in moments)))

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change
@@ -14,6 +15,7 @@ from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
 from haproxy_native.errors import BadRequest, RuntimeFailure, RuntimeRefused
 from haproxy_native.planning.ahead import ahead
+from haproxy_native.planning.needs_check import unchecked
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.runtime import actions, commands
 from haproxy_native.runtime.verification import prove
@@ -31,6 +33,11 @@ async def refuse_reload(context: CommitContext, new: Document) -> None:
         reasons = (await beside(_planned, context, context.running.document, new)).reasons
     if reasons:
         raise BadRequest(f"healthy_within is for changes without a reload, and this one needs one: {reasons[0]}")
+
+
+async def reasons_to_reload(context: CommitContext, before: Document, new: Document) -> Sequence[Reason]:
+    """Why a process that does what one document says can do what another says only after a reload; none where commands are enough."""
+    return (await beside(_planned, context, before, new)).reasons
 
 
 async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
@@ -79,6 +86,69 @@ async def _apply_live(context: CommitContext, stamped: Stamped, before: Document
         running.is_ahead(stamped.document)
         await _want(context, context.load, before, stamped.document)
     return []
+
+
+class Untaken(Exception):
+    """The running HAProxy has not taken the commands of a change that was not checked."""
+
+
+def may_judge(context: CommitContext, change: Change, before: Document) -> bool:
+    """True if HAProxy does exactly what `before` says, and so has accepted that, and takes commands now."""
+    running = context.running
+    if not (change.quick and change.checked) or change.force_reload or change.skip_reload or change.gated or context.check.command:
+        return False
+    if context.current.document is not before or not running.is_current or running.missing or running.reasons() or running.drift():
+        return False
+    return not (context.has_unloaded or context.reloads.awaiting)
+
+
+async def plan_without_check(context: CommitContext, change: Change, before: Document, new: Document) -> Plan | None:
+    """The commands by which the running HAProxy can judge a change; None where `haproxy -c` has to."""
+    if not may_judge(context, change, before):
+        return None
+    return await beside(unchecked, lambda: _planned(context, before, new), before, new)
+
+
+@asynccontextmanager
+async def applied(context: CommitContext, plan: Plan, before: Document, stamped: Stamped) -> AsyncIterator[None]:
+    """Sends the commands of a plan that was not checked, and runs its body, which replaces the file; if that raises, takes them back.
+
+    Raises Untaken where HAProxy has not taken them. Where it is not known what the process does, a reload is scheduled.
+    """
+    running = context.running
+    running.tries(stamped_fingerprint(stamped))
+    try:
+        await commands.apply(context.runtime, plan.commands)
+        await context.observe()
+        if not running.is_trying:
+            raise Untaken("HAProxy was restarted meanwhile")
+        yield
+    except Exception as error:
+        await _take_back(context, plan, before, stamped.document, error)
+        if isinstance(error, RuntimeFailure):
+            raise Untaken(_why(error)) from error
+        raise
+    running.is_loaded(stamped.document, stamped_fingerprint(stamped))
+    context.events.tell(ChangedLive([command.text for command in plan.commands]))
+
+
+async def _take_back(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
+    """As far as HAProxy takes it; where a re-read shows anything else than before, or no worker answers, a reload is scheduled."""
+    running = context.running
+    if not running.is_trying:
+        return
+    back = await beside(_planned, context, new, before)
+    try:
+        for command in reversed(back.commands):
+            with suppress(RuntimeRefused):
+                await context.runtime.ask(command.text)
+        if await _is_done(context, back):
+            return running.stays()
+    except RuntimeFailure as failure:
+        log.warning("a change could not be taken back: %s", failure)
+    why = _why(error) if isinstance(error, RuntimeFailure) else f"a change could not be taken back: {error}"
+    running.is_in_doubt(why, _place(plan, new, error, why))
+    context.reloads.schedule(running.reasons())
 
 
 async def is_live(context: CommitContext, load: Load, change: Change, before: Document, new: Document) -> bool:
@@ -146,10 +216,19 @@ async def _send(context: CommitContext, plan: Plan, document: Document) -> list[
             await commands.apply(context.runtime, plan.commands)
             context.events.tell(ChangedLive([command.text for command in plan.commands]))
     except RuntimeFailure as error:
-        context.running.is_in_doubt(f"a runtime command failed: {error}")
-        place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None
-        return [reason_at(document, *place, context.running.doubt)] if place else context.running.reasons()
+        why = _why(error)
+        context.running.is_in_doubt(why, _place(plan, document, error, why))
+        return context.running.reasons()
     return []
+
+
+def _why(error: Exception) -> str:
+    return f"a runtime command failed: {error}"
+
+
+def _place(plan: Plan, document: Document, error: Exception, why: str) -> Reason | None:
+    place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None
+    return reason_at(document, *place, why) if place else None
 
 
 def _planned(context: CommitContext, running: Document, new: Document) -> Plan:

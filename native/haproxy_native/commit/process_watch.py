@@ -1,4 +1,7 @@
-"""Looks every second which worker answers: logs when HAProxy is gone and back, and settles a reload that waits for its start."""
+"""Looks every second which worker answers: logs when HAProxy is gone and back, and settles a reload that waits for its start.
+
+Then the copy of the running text is brought up to date, too, where live changes have left it behind.
+"""
 
 import asyncio
 import logging
@@ -44,8 +47,11 @@ class ProcessWatch:
         self._note(True, f"HAProxy answers again (pid {worker.pid})")
         known = self._context.state_file.value
         if self._context.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
-            async with self._context.settled():
+            async with self._context.settled(), self._context.process_lock:
                 await self._settle(worker)
+        if not self._context.running.is_copied:
+            async with self._context.lock:
+                await asyncio.to_thread(self._context.running.save_copy)
 
     async def _settle(self, worker: Worker) -> None:
         context = self._context

@@ -51,6 +51,7 @@ async def _commit_when_healthy(context: CommitContext, change: Change, seconds: 
     names = list(new_backends(*edited[0]))
     try:
         await _wait(context, names, seconds)
+        await _publish(context, names)
     except Unhealthy as error:
         await _take_back(context, *edited[0], error)
         if change.transaction_id:
@@ -59,7 +60,6 @@ async def _commit_when_healthy(context: CommitContext, change: Change, seconds: 
     except Conflict:
         context.running.is_published(names)
         raise
-    await _publish(context, names)
     return outcome
 
 
@@ -82,8 +82,12 @@ async def _wait(context: CommitContext, names: Sequence[str], seconds: float) ->
 def _is_healthy(name: str, seen: Health | None) -> bool:
     """Raises Conflict for a backend that is gone."""
     if seen is None:
-        raise Conflict(f"backend {name} was deleted by another change before a server of it was up")
+        raise _deleted(name)
     return seen.is_healthy
+
+
+def _deleted(name: str) -> Conflict:
+    return Conflict(f"backend {name} was deleted by another change before a server of it was up")
 
 
 def _words(name: str, seen: Health | None, seconds: float) -> str:
@@ -112,7 +116,11 @@ async def _fail(context: CommitContext, transaction_id: str, document: Document,
 
 
 async def _publish(context: CommitContext, names: Sequence[str]) -> None:
-    """A worker that was started meanwhile has published what it loaded, and takes the command all the same."""
+    """A worker that was started meanwhile has published what it loaded, and takes the command all the same. Raises Conflict for a backend
+    that is gone: while it is deleted it has no servers, and so none that is not up.
+    """
     async with context.settled(), context.process_lock:
+        if gone := next((name for name in names if context.current.document.find("backend", name) is None), None):
+            raise _deleted(gone)
         await commands.apply(context.runtime, [backends.publish(name) for name in names])
         context.running.is_published(names)

@@ -1,11 +1,12 @@
 """After a restart of the server: settles the reloads that the former process left open, and schedules what is still pending."""
 
 import asyncio
+from dataclasses import replace
 
 from haproxy_native.commit import aftermath
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.planning.outcome import Reason
-from haproxy_native.reload.records import INTERRUPTED, Phase, Record
+from haproxy_native.reload.records import INTERRUPTED, KEPT, Phase, Record
 
 RESTARTED = Reason("", 0, "", "the server was restarted while this reload was pending")
 
@@ -22,12 +23,16 @@ async def resume(context: CommitContext, *, edited: bool) -> None:
 def _resume(context: CommitContext, *, edited: bool) -> None:
     records, current = context.reloads.records, context.current
     owed = current.fingerprint in context.state_file.value.pending.split() and context.running.document is not current.document
+    parted = list[Record]()
     for record in records.interrupted:
         if ended := _ended(record, context, owed=owed, edited=edited):
-            records.finish(ended)
+            finished = records.finish(ended)
+            parted += [finished] if any(each["outcome"] == KEPT for each in finished.changes) else []
     if owed or context.ledger.waits or records.interrupted or context.running.held_back:
         changed = any(record.phase == Phase.LOADING and record.version != current.version for record in records.interrupted[-1:])
-        context.reloads.resume([RESTARTED], changed=changed)
+        rest = context.reloads.resume([RESTARTED], changed=changed)
+        for record in parted:
+            records.update(replace(record, rest_reload_id=rest))
 
 
 def _ended(record: Record, context: CommitContext, *, owed: bool, edited: bool) -> Record | None:

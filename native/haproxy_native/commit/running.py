@@ -33,6 +33,7 @@ class Running:
         self._current, self._runtime, self._state_file, self.copy, self.loads = current, runtime, state_file, copy, loads
         self.document: Document | None = None
         self.doubt = ""
+        self._place: Reason | None = None
         self.missing: Document | None = None
         self.answers = True
         self._fingerprint = self._copied = ""
@@ -42,7 +43,7 @@ class Running:
         if self.document is None:
             return [Reason("", 0, "", "it is not known what HAProxy has loaded")]
         if self.doubt:
-            return [Reason("", 0, "", self.doubt)]
+            return [self._place or Reason("", 0, "", self.doubt)]
         return [Reason("", 0, "", "HAProxy does not answer")] if self.is_expected and not self.answers else []
 
     def drift(self) -> list[Reason]:
@@ -82,6 +83,19 @@ class Running:
         """Whether the worker in service does exactly what the file says."""
         return self.document is not None and self.document is self._current.document and not self.doubt
 
+    def tries(self, new: str) -> None:
+        """Remembers, also for the time after a kill, that commands are sent ahead of the text with this fingerprint."""
+        self._state_file.set(running="", tried=f"{self._fingerprint} {new}")
+
+    @property
+    def is_trying(self) -> bool:
+        """True from `tries` until what the worker does is known again, also by another worker's start."""
+        return bool(self._state_file.value.tried)
+
+    def stays(self) -> None:
+        """Ends `tries`: the worker does what it did before."""
+        self._set(self.document, self._fingerprint)
+
     async def recall(self) -> None:
         """At start: what an earlier process knew, if the same worker is still there."""
         try:
@@ -90,6 +104,10 @@ class Running:
             data = b""
         self._copied = fingerprint(data) if data else ""
         known = self._state_file.value.running
+        if self._current.fingerprint in self._state_file.value.tried.split():
+            # HAProxy accepts either text; a reload makes the worker do the one that the file has.
+            self._copy(self._current.document, self._current.fingerprint)
+            self._state_file.set(pending=self._current.fingerprint)
         if known and known == self._current.fingerprint:
             self._set(self._current.document, known)
         elif known and known == self._copied:
@@ -121,6 +139,8 @@ class Running:
             self.is_ahead(texts[0])
             self.missing = texts[1]
         else:
+            # What a failed reload goes back to.
+            self.save_copy()
             self._set(None, "")
 
     def _has_read_file(self, worker: Worker) -> bool:
@@ -138,8 +158,9 @@ class Running:
         self._set(document, fingerprint(document.data))
         self.save_copy()
 
-    def is_in_doubt(self, why: str) -> None:
-        self.doubt = why
+    def is_in_doubt(self, why: str, place: Reason | None = None) -> None:
+        """`place`: the same with the line whose change is in doubt."""
+        self.doubt, self._place = why, place
         self._state_file.set(running="")
 
     async def verify(self, document: Document, mark: str) -> None:
@@ -155,15 +176,20 @@ class Running:
         self.is_loaded(document, mark, "" if document is current.document else current.fingerprint)
         self.save_copy()
 
+    @property
+    def is_copied(self) -> bool:
+        """Whether the copy is of the running document, where that is known."""
+        return self.document is None or self._fingerprint == self._copied
+
     def save_copy(self) -> None:
         """Brings the copy up to date, before the file gets a text that has yet to prove itself."""
-        if self.document is not None and self._fingerprint != self._copied:
+        if self.document is not None and not self.is_copied:
             self._copy(self.document, self._fingerprint)
 
     def _copy(self, document: Document, mark: str) -> None:
         try:
             self.copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self.copy, document.text.encode("utf-8", "surrogateescape"), like=self._current.path, durable=False)
+            write_atomically(self.copy, document.pieces(), like=self._current.path, durable=False)
             self._copied = mark
         except OSError as error:
             log.warning("cannot keep a copy of the running configuration in %s: %s", self.copy, error.strerror)
@@ -179,7 +205,7 @@ class Running:
 
     def _set(self, document: Document | None, mark: str, **more: str) -> None:
         self.document, self._fingerprint, self.missing = document, mark, None
-        self._state_file.set(running="" if self.doubt else mark, **more)
+        self._state_file.set(running="" if self.doubt else mark, tried="", **more)
 
 
 def started_after(worker: Worker, moment: float) -> bool:

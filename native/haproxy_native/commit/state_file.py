@@ -22,7 +22,8 @@ class State:
 
     `version` is that of `file`, the text on disk as last known. `running` is what the worker with this pid and start has loaded;
     `pending` are the texts that it was to load next, separated by blanks. `drift`: runtime-only changes in that worker, with the value
-    before. `answered`: a worker has answered once, so that HAProxy is known to run here.
+    before. `answered`: a worker has answered once, so that HAProxy is known to run here. `tried`: the text before a change and the text
+    after it, separated by a blank, while its commands are sent ahead of the file: the worker may do either.
     """
 
     version: int = 0
@@ -33,6 +34,7 @@ class State:
     pending: str = ""
     drift: dict[str, str] = field(default_factory=dict)
     answered: bool = False
+    tried: str = ""
 
 
 class StateFile:
@@ -76,7 +78,7 @@ def fingerprint(data: bytes) -> str:
 
 
 def stamped_fingerprint(stamped: Stamped) -> str:
-    return fingerprint(stamped.data) if is_joined(stamped.document) else f"{len(stamped.data)}-{stamped.checksum}"
+    return fingerprint(stamped.data) if is_joined(stamped.document) else f"{stamped.size}-{stamped.checksum}"
 
 
 _TYPES: dict[str, Callable[[Any], Any]] = {
@@ -88,11 +90,12 @@ _TYPES: dict[str, Callable[[Any], Any]] = {
     "pending": str,
     "drift": dict,
     "answered": bool,
+    "tried": str,
 }
 
 
 def _read(path: Path) -> State:
     with suppress(OSError, ValueError, TypeError):
-        told = json.loads(path.read_bytes())
-        return State(**{name: kind(told[name]) for name, kind in _TYPES.items() if name in told})
+        stored = json.loads(path.read_bytes())
+        return State(**{name: kind(stored[name]) for name, kind in _TYPES.items() if name in stored})
     return State()

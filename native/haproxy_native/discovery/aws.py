@@ -56,7 +56,9 @@ class Aws:
                 {each["InstanceId"] for each in self._instances(_filters(definition["denylist"]))} if definition.get("denylist") else set()
             )
             left_out = denied | self._out_of_service(instances)
-            return Found(services([each for each in instances if each["InstanceId"] not in left_out], definition["ipv4_address"]))
+            return Found(
+                services([instance for instance in instances if instance["InstanceId"] not in left_out], definition["ipv4_address"])
+            )
         except (BotoCoreError, ClientError, KeyError, TypeError, ValueError) as error:
             raise SourceFailed(f"AWS in {definition['region']}: {type(error).__name__}: {error}") from error
 
@@ -69,30 +71,30 @@ class Aws:
         """Of those in groups, the ones that are coming, going, standing by or ill; none where this account may not ask."""
         from botocore.exceptions import ClientError
 
-        grouped = [each["InstanceId"] for each in instances if any(tag["Key"] == GROUP for tag in each.get("Tags", ()))]
-        found: set[str] = set()
+        grouped = [instance["InstanceId"] for instance in instances if any(tag["Key"] == GROUP for tag in instance.get("Tags", ()))]
+        ids: set[str] = set()
         try:
             for start in range(0, len(grouped) if self._may_ask_groups else 0, MOST_NAMED):
                 answer = self._opened("autoscaling").describe_auto_scaling_instances(InstanceIds=grouped[start : start + MOST_NAMED])
-                found |= {each["InstanceId"] for each in answer.get("AutoScalingInstances", ()) if not _serves(each)}
+                ids |= {each["InstanceId"] for each in answer.get("AutoScalingInstances", ()) if not _serves(each)}
         except ClientError as error:
             if error.response["Error"]["Code"] not in NOT_ALLOWED:
                 raise
             self._may_ask_groups = False
             log.warning("instances of Auto Scaling groups count as soon as they run, for their state may not be asked: %s", error)
-        return found
+        return ids
 
     def _opened(self, service: str) -> Any:
         if service not in self._clients:
             from botocore.config import Config
             from botocore.session import Session
 
-            told = self.definition
-            keys = told.get("access_key_id"), told.get("secret_access_key")
+            definition = self.definition
+            keys = definition.get("access_key_id"), definition.get("secret_access_key")
             access, secret = keys if all(keys) else (None, None)
-            config = Config(connect_timeout=CONNECTING, read_timeout=told["retry_timeout"], retries={"total_max_attempts": 1})
+            config = Config(connect_timeout=CONNECTING, read_timeout=definition["retry_timeout"], retries={"total_max_attempts": 1})
             self._clients[service] = Session().create_client(
-                service, region_name=told["region"], aws_access_key_id=access, aws_secret_access_key=secret, config=config
+                service, region_name=definition["region"], aws_access_key_id=access, aws_secret_access_key=secret, config=config
             )
         return self._clients[service]
 
@@ -107,7 +109,7 @@ def _filters(items: Sequence[Mapping[str, str]]) -> list[Mapping[str, Any]]:
 
 def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[Endpoint, ...]]:
     """`<name>-<port>` of each service, with its instances by their private or public address; others are no servers."""
-    found: dict[str, dict[Endpoint, None]] = {}
+    by_service: dict[str, dict[Endpoint, None]] = {}
     for instance in instances:
         tags = {each["Key"]: each["Value"] for each in instance.get("Tags", ())}
         place = instance.get("PublicIpAddress" if address == "public" else "PrivateIpAddress")
@@ -115,5 +117,5 @@ def services(instances: Sequence[Instance], address: str) -> dict[str, tuple[End
         if not tags.get(SERVICE) or not tags.get(SERVICE_PORT) or not place or not port.isdecimal():
             log.debug("instance %s is no server: its tags are %s, its %s address is %s", instance["InstanceId"], tags, address, place)
             continue
-        found.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[Endpoint(place, int(port))] = None
-    return {name: tuple(endpoints) for name, endpoints in found.items()}
+        by_service.setdefault(f"{tags[SERVICE]}-{tags[SERVICE_PORT]}", {})[Endpoint(place, int(port))] = None
+    return {name: tuple(endpoints) for name, endpoints in by_service.items()}

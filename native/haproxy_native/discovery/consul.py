@@ -70,12 +70,12 @@ class Consul:
 
     def _admits(self, name: str) -> bool:
         """An agent older than its filters lists every service, so the expression is applied here as well where it is understood."""
-        told = self.definition
-        if name == OWN or not _matches(told.get("service_name_regexp"), name):
+        definition = self.definition
+        if name == OWN or not _matches(definition.get("service_name_regexp"), name):
             return False
-        if told.get("service_allowlist"):
-            return name in told["service_allowlist"]
-        return name not in told.get("service_denylist", ())
+        if definition.get("service_allowlist"):
+            return name in definition["service_allowlist"]
+        return name not in definition.get("service_denylist", ())
 
     async def _endpoints(self, service: str) -> tuple[Endpoint, ...] | str:
         """Those of one service, or why they are unknown."""
@@ -122,12 +122,14 @@ class Consul:
         import httpx2
 
         if self._client is None:
-            told = self.definition
-            host = f"[{told['address']}]" if told["address"].count(":") > 1 and not told["address"].startswith("[") else told["address"]
+            definition = self.definition
+            host = definition["address"]
+            if host.count(":") > 1 and not host.startswith("["):
+                host = f"[{host}]"
             self._client = httpx2.AsyncClient(
-                base_url=f"{told['mode']}://{host}:{told['port']}",
-                headers={"X-Consul-Token": told["token"]} if told.get("token") else {},
-                verify=told["mode"] == "https",
+                base_url=f"{definition['mode']}://{host}:{definition['port']}",
+                headers={"X-Consul-Token": definition["token"]} if definition.get("token") else {},
+                verify=definition["mode"] == "https",
                 timeout=httpx2.Timeout(None, connect=CONNECTING),
                 limits=httpx2.Limits(max_connections=AT_ONCE + 2),
             )

@@ -7,7 +7,7 @@ from haproxy_native.discovery.services import Definition
 from haproxy_native.errors import BadRequest, BadValue
 
 FEWEST_SLOTS = LEAST_INCREMENT = 10
-# Told by the server about a definition, never part of it: clients send back what they were shown.
+# Added by the server to a definition, never part of it: clients send back what they were shown.
 STATUS = "status"
 REQUIRED = {
     "consuls": ("address", "port", "enabled", "retry_timeout"),

@@ -89,9 +89,9 @@ class Definitions:
         self._reconciler.forget(identity)
 
     def _there(self, identity: str) -> Definition:
-        if (found := self._all().get(identity)) is None:
+        if (definition := self._all().get(identity)) is None:
             raise NotFound("instance not found")
-        return found
+        return definition
 
     def _all(self) -> dict[str, Definition]:
         if self._known is None:
@@ -128,8 +128,8 @@ class Discovery:
         }
 
     async def __aenter__(self) -> Self:
-        for each in self.kinds.values():
-            each.start()
+        for kind in self.kinds.values():
+            kind.start()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

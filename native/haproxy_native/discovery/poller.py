@@ -1,6 +1,6 @@
 """Polls one source, and records the outcome. Nothing but its end stops a poller.
 
-A source that fails is asked less and less often, up to once a minute; one that knows when something changes is asked then.
+A source that fails is asked less and less often, up to once a minute; one that reports changes is asked then.
 """
 
 import asyncio

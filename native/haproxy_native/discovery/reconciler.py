@@ -104,14 +104,14 @@ class Reconciler:
         return outcome.reload_id
 
     def _remember(self, identity: str, backends: set[str]) -> None:
-        told = {**self._backends, identity: sorted(backends)}
-        told = {name: each for name, each in told.items() if each}
-        if told == self._backends:
+        remembered = {**self._backends, identity: sorted(backends)}
+        remembered = {name: each for name, each in remembered.items() if each}
+        if remembered == self._backends:
             return
-        self._backends = told
+        self._backends = remembered
         try:
             self.file.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
-            write_atomically(self.file, json.dumps(told, indent=2).encode() + b"\n", durable=False)
+            write_atomically(self.file, json.dumps(remembered, indent=2).encode() + b"\n", durable=False)
         except OSError as error:
             log.warning("cannot write %s: %s; services that vanish while the server is down keep their servers", self.file, error.strerror)
 

@@ -26,7 +26,7 @@ class Refusals:
         self._known: dict[str, Refusal] = {}
 
     def holds(self, wish: DesiredBackend) -> str:
-        """What was said of it, while it is not to be tried; else nothing."""
+        """Why it was refused, while it is not to be tried; else empty."""
         known = self._known.get(wish.name)
         return known.text if known and known.wish.means(wish) and self._clock() < known.until else ""
 

@@ -32,8 +32,8 @@ class DefinitionStore:
             text = path.read_text() if path.exists() else ""
             entries = json.loads(text)[self.member] if text.strip() else []
             definitions = [dict(each) for each in entries or []]
-            for each in definitions:
-                check_required(each, self.member)
+            for definition in definitions:
+                check_required(definition, self.member)
             return definitions
         except OSError as error:
             raise self.directory.unusable(error) from error
@@ -42,7 +42,7 @@ class DefinitionStore:
 
     def write(self, definitions: Iterable[Definition]) -> None:
         """Raises Unusable with the former content in place."""
-        content: dict[str, Any] = {self.member: [dict(sorted(each.items())) for each in definitions]}
+        content: dict[str, Any] = {self.member: [dict(sorted(definition.items())) for definition in definitions]}
         with self.directory.used() as directory:
             (directory / DIRECTORY).mkdir(mode=0o750, exist_ok=True)
             write_atomically(self.path, json.dumps(content, indent=2, ensure_ascii=False).encode())

@@ -24,7 +24,7 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Directory:
-    """`setting` is the name by which the operator knows it; `mode` that of a directory made here. One that is `own` holds what only
+    """`setting` is its name in the settings; `mode` that of a directory made here. One that is `own` holds what only
     this process may write, and is refused where it belongs to a user other than its own or root: any user can create one in /tmp first.
     """
 
@@ -65,7 +65,7 @@ class Directory:
         """With path, owner and remedy."""
         remedy = _REMEDIES.get(error.errno or 0) or f"give it write access to the directory, or let {self.setting} name another one"
         where = f" ({error.filename})" if error.filename and Path(error.filename) != self.path else ""
-        facts = [f"{self.setting} {self.path} cannot be used: {error.strerror}{where}", ownership.told(self.path), remedy]
+        facts = [f"{self.setting} {self.path} cannot be used: {error.strerror}{where}", ownership.described(self.path), remedy]
         return Unusable("; ".join(filter(None, facts)))
 
     def _allowing(self, rights: int) -> Path:
@@ -80,8 +80,8 @@ class Directory:
     def _check_owner(self, path: Path) -> None:
         if not self.own or path != self.path:
             return
-        for found in (path.lstat(), path.stat()):
-            if found.st_uid not in (0, os.geteuid()):
+        for status in (path.lstat(), path.stat()):
+            if status.st_uid not in (0, os.geteuid()):
                 raise OSError(errno.EPERM, "it belongs to another user", str(path))
 
 

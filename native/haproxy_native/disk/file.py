@@ -8,7 +8,8 @@ the new one.
 import errno
 import os
 import stat
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,12 +29,13 @@ _NO_ATTRIBUTES = (errno.EOPNOTSUPP, errno.ENOSYS)
 class Seen(NamedTuple):
     """What tells one state of a file from another without reading it.
 
-    `written`: since when, at the latest, it is what it is. A rename and a copy keep the time of the last write.
+    `written`: since when, at the latest, it is what it is. A rename and a copy keep the time of the last write, which is `modified`.
     """
 
     written: int
     size: int
     inode: int
+    modified: int = 0
 
 
 class ConfigFile:
@@ -74,7 +76,8 @@ class ConfigFile:
             status, of_link = os.stat(self.path), os.lstat(self.path)
         except OSError:
             return None
-        return Seen(latest(max(status.st_mtime_ns, status.st_ctime_ns, of_link.st_ctime_ns)), status.st_size, status.st_ino)
+        written = latest(max(status.st_mtime_ns, status.st_ctime_ns, of_link.st_ctime_ns))
+        return Seen(written, status.st_size, status.st_ino, status.st_mtime_ns)
 
     def recover(self) -> bool:
         """Finishes what a crash cut off: True when a half-written file was completed. Removes drafts that no process holds."""
@@ -83,7 +86,7 @@ class ConfigFile:
         remove_drafts(self.state, self.label)
         return self.journal.replay()
 
-    def draft(self, data: bytes, name: str) -> "Draft":
+    def draft(self, data: bytes | Iterable[bytes], name: str) -> "Draft":
         """The text under a name of its own, a UUID, beside the file or, where that is forbidden, in the state directory."""
         try:
             target = self.target
@@ -104,24 +107,38 @@ class ConfigFile:
 
 
 class Draft:
-    """A text on its way into the file."""
+    """A text on its way into the file. `dated`: its time of modification, once it has one that no later write gives it."""
 
-    def __init__(self, file: ConfigFile, path: Path, data: bytes) -> None:
+    dated = 0
+
+    def __init__(self, file: ConfigFile, path: Path, data: bytes | Iterable[bytes]) -> None:
         self.file, self.path, self._system = file, path, file.system
+        self._is_synced = False
         self._draft = DraftFile(path, file.system)
         try:
             self._faithful = self._take_over_attributes()
-            self._draft.write(data)
+            for piece in (data,) if isinstance(data, bytes) else data:
+                self._draft.write(piece)
         except OSError:
             self.discard()
             raise
 
     def append(self, data: bytes) -> None:
         """More of a text that comes in pieces. Raises WriteFailed."""
+        self._is_synced = False
         try:
             self._draft.write(data)
         except OSError as error:
             raise self.file.failure(error) from error
+
+    def sync(self) -> None:
+        """Returns when the content is on disk, so that `install` need not wait for it. Raises WriteFailed."""
+        try:
+            self._date()
+            self._draft.sync()
+        except OSError as error:
+            raise self.file.failure(error) from error
+        self._is_synced = True
 
     def install(self, untouched: Callable[[], bool] = lambda: True) -> None:
         """Makes it the file's content, if at the last moment that is still `untouched`.
@@ -143,7 +160,9 @@ class Draft:
         target = self.file.target
         if self.path.parent != target.parent or not (self._faithful or not os.access(target, os.W_OK)):
             return False
-        self._draft.sync()
+        if not self._is_synced:
+            self._date()
+            self._draft.sync()
         self._refuse_touched(untouched)
         try:
             self._draft.put_in_place(target)
@@ -152,6 +171,13 @@ class Draft:
                 raise
             return False
         return True
+
+    def _date(self) -> None:
+        """The kernel dates writes by its clock for files, whose ticks are milliseconds apart; this is a moment between two of them."""
+        now = time.time_ns()
+        with suppress(OSError):
+            self._system.utime(self._draft.handle, ns=(now, now))
+            self.dated = now
 
     def _refuse_touched(self, untouched: Callable[[], bool]) -> None:
         if not untouched():

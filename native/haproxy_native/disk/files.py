@@ -84,6 +84,16 @@ class ConfigFiles:
         except ValueError as error:
             raise Unreadable(str(error)) from error
 
+    def holds(self, document: Document) -> bool:
+        """True if the one file there is holds just this document; False where it would have to be read as a whole to tell."""
+        if self.names() != [MAIN] or parts.is_joined(document):
+            return False
+        try:
+            with self.path.open("rb") as file:
+                return all(file.read(len(piece)) == piece for piece in document.pieces()) and not file.read(1)
+        except OSError:
+            return False
+
     def seen(self) -> Seen | SeenAll | None:
         """None when there is no main file."""
         names, main = self.names(), self.main.seen()
@@ -121,9 +131,12 @@ class ConfigFiles:
         """Replaces one file, whatever it holds now. Raises WriteFailed."""
         self.file(MAIN if path == str(self.path) else path).draft(data, str(uuid.uuid4())).install()
 
-    def draft(self, data: bytes, name: str) -> "Drafts":
-        """Drafts of what a joined text changes, and of the main file. Raises WriteFailed."""
-        wanted, names = parts.split(data), self.names()
+    def draft(self, document: Document, name: str) -> "Drafts":
+        """Drafts of what a document changes, and of the main file. Raises WriteFailed."""
+        names = self.names()
+        if names == [MAIN] and not parts.is_joined(document):
+            return Drafts(self, names, {MAIN: self.main.draft(document.pieces(), name)})
+        wanted = parts.split(document.data)
         if set(wanted) != set(names):
             differ = ", ".join(sorted(each or str(self.path) for each in set(wanted) ^ set(names)))
             raise WriteFailed(f"the configuration is no longer made of the same files: {differ}")
@@ -166,6 +179,15 @@ class Drafts:
             shift = new.text.count("\n") - sent[name] if new and name in sent else 0
             files.append(Checked(path, file, new, name == MAIN, shift))
         return files
+
+    def shows(self, seen: Seen | SeenAll | None) -> bool:
+        """Whether a stamp is that of the draft as it was installed, which any later write changes."""
+        return isinstance(seen, Seen) and seen.modified == self._drafts[MAIN].dated
+
+    def sync(self) -> None:
+        """Returns when all of them are on disk, ahead of `install`. Raises WriteFailed."""
+        for draft in self._drafts.values():
+            draft.sync()
 
     def discard(self) -> None:
         for draft in self._drafts.values():

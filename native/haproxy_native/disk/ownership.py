@@ -19,11 +19,11 @@ _DENIED = (errno.EACCES, errno.EPERM)
 
 def failed(what: str, error: OSError, path: Path, advice: str = "give it write access to the file, or better to its directory") -> str:
     """What could not be done with a path, why, and what the operator can do about it; `advice` where rights are missing."""
-    remedy = f"{told(path)}: {advice}" if error.errno in _DENIED else REMEDIES.get(error.errno or 0)
+    remedy = f"{described(path)}: {advice}" if error.errno in _DENIED else REMEDIES.get(error.errno or 0)
     return "; ".join(filter(None, [f"{what}: {error.strerror}", remedy]))
 
 
-def told(path: Path) -> str:
+def described(path: Path) -> str:
     """What stands in the way: of the path, or of the nearest one above it that exists; "" where nothing can be seen."""
     for each in (path, *path.parents):
         try:

@@ -1,7 +1,9 @@
 """What a drain is asked for, and what its operation remembers. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from typing import Any, Self
 
 from haproxy_native.drains.servers import Row, named
@@ -38,24 +40,26 @@ class Drain:
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> Self:
-        return cls(**{each.name: arguments[each.name] for each in fields(cls) if each.name in arguments})
+        return cls(**{field.name: arguments[field.name] for field in fields(cls) if field.name in arguments})
 
     @property
     def arguments(self) -> dict[str, Any]:
         return asdict(self)
 
-    @property
+    @cached_property
     def backends(self) -> list[str]:
         return list(dict.fromkeys(named(server)[0] for server in self.servers))
 
 
 def shortage(drains: Iterable[Drain], rows: Iterable[Row]) -> str:
     """The first backend in which fewer servers stay ready than one of these drains wants, all of them together; empty where none has."""
-    running, there = list(drains), list(rows)
+    running = list(drains)
     out = {server for drain in running for server in drain.servers}
-    for backend in dict.fromkeys(backend for drain in running for backend in drain.backends):
-        wanted = max(drain.keep_ready for drain in running if backend in drain.backends)
-        ready = sum(row.is_ready for row in there if row.backend == backend and row.object not in out)
-        if ready < wanted:
-            return f"backend {backend} would have {ready} servers up and ready, and {wanted} are to stay"
+    ready = Counter(row.backend for row in rows if row.is_ready and row.object not in out)
+    wanted: dict[str, int] = {}
+    for drain in running:
+        wanted.update({backend: max(wanted.get(backend, 0), drain.keep_ready) for backend in drain.backends})
+    for backend, least in wanted.items():
+        if ready[backend] < least:
+            return f"backend {backend} would have {ready[backend]} servers up and ready, and {least} are to stay"
     return ""

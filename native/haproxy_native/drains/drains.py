@@ -1,9 +1,11 @@
 """Drains: each an operation that takes servers out of service, waits until they are idle, and does what was asked for then."""
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from haproxy_native.beside import beside
 from haproxy_native.drains import drain as drains
 from haproxy_native.drains.drain import DRAIN, Drain, DrainFailed, TooFewReady, shortage
 from haproxy_native.drains.servers import Row, named, resolved, rows
@@ -17,8 +19,6 @@ from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import SERVERS, Workers
 
 LOOK_SECONDS = 0.25
-# Kinds of sections that have servers, with their collections.
-HOLDERS = {"backend": "backends", "listen": "listens"}
 
 
 class Drains:
@@ -38,16 +38,21 @@ class Drains:
     async def work(self, running: Running) -> None:
         """Reports the `sessions` of each server, `former_workers` where they are unknown, why it is `paused`. Fails with DrainFailed."""
         watch = Watch(self._engine, self._workers, self._overrides, running)
-        while not await watch.is_idle():
+        while True:
+            began = time.monotonic()
+            if await watch.is_idle():
+                break
             if watch.is_late:
                 await self._late(watch)
-            await asyncio.sleep(LOOK_SECONDS)
+            # Among thousands of servers a look takes time that others need, too.
+            await asyncio.sleep(max(LOOK_SECONDS, 4 * (time.monotonic() - began)))
         await self._then(watch)
 
     async def _late(self, watch: Watch) -> None:
-        """At the end of the time. Raises DrainFailed but where sessions are cut, and idle servers awaited."""
-        left = f"{sum(watch.sessions.values())} sessions are left after {watch.drain.timeout:g} s"
-        if watch.drain.at_timeout == drains.CUT and not watch.has_cut:
+        """At the end of the time. Raises DrainFailed but where sessions are cut, and idle servers awaited; a paused drain cuts none."""
+        left = watch.paused or f"{sum(watch.sessions.values())} sessions are left"
+        left = f"{left} after {watch.drain.timeout:g} s"
+        if watch.drain.at_timeout == drains.CUT and not watch.has_cut and not watch.paused:
             await watch.cut()
             return
         if watch.drain.at_timeout == drains.RESTORE:
@@ -77,13 +82,14 @@ class Drains:
         table = self._editor.resources
         for server in servers:
             backend, name = named(server)
-            for kind in [kind for kind in HOLDERS if document.find(kind, backend)]:
-                with suppress(Missing):
-                    document = self._editor.delete(document, table["servers"], (table[HOLDERS[kind]], backend), name)
+            for parent in [table[each] for each in table["servers"].parents]:
+                if document.find(parent.section, backend):
+                    with suppress(Missing):
+                        document = self._editor.delete(document, table["servers"], (parent, backend), name)
         return document
 
     async def _rows(self) -> list[Row]:
-        return rows(await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
+        return await beside(rows, await self._engine.runtime.send(f"show stat -1 {SERVERS} -1"))
 
 
 def _running(operations: Operations) -> list[Drain]:

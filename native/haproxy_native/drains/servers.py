@@ -1,5 +1,6 @@
 """The servers of the worker in service, and which of them targets mean. Pure."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -61,23 +62,38 @@ def resolved(targets: Sequence[str], there: Iterable[Row]) -> list[str]:
 
     Raises NotFound for a target that means none, BadRequest where it is none.
     """
-    known = list(there)
-    found: dict[str, None] = {}
+    known = _Known(there)
+    names: dict[str, None] = {}
     for target in targets:
-        meant = [row.object for row in known if _means(target, row)]
+        meant = known.meant(target)
         if not meant:
             raise NotFound(f"there is no server {target} in the process; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")
-        found |= dict.fromkeys(meant)
-    return list(found)
+        names.update(dict.fromkeys(meant))
+    return list(names)
 
 
-def _means(target: str, row: Row) -> bool:
-    if target.startswith(_ANY_AT):
-        return row.address == target.removeprefix(_ANY_AT).strip("[]")
+class _Known:
+    """Servers by name and by address; only a pattern looks at all of them."""
+
+    def __init__(self, there: Iterable[Row]) -> None:
+        self._addresses: dict[str, list[str]] = defaultdict(list)
+        self._objects: dict[str, None] = {}
+        for row in there:
+            self._addresses[row.address].append(row.object)
+            self._objects[row.object] = None
+
+    def meant(self, target: str) -> list[str]:
+        if target.startswith(_ANY_AT):
+            return self._addresses.get(target.removeprefix(_ANY_AT).strip("[]"), [])
+        pattern = _pattern(target)
+        return [pattern] if pattern in self._objects else [object_ for object_ in self._objects if object_names.matches(pattern, object_)]
+
+
+def _pattern(target: str) -> str:
     match target.split("/"):
         case [backend, server]:
-            return object_names.matches(f"{BACKEND}/{backend}/{SERVER}/{server}", row.object)
+            return f"{BACKEND}/{backend}/{SERVER}/{server}"
         case [kind, _, other, _] if (kind, other) == (BACKEND, SERVER):
-            return object_names.matches(target, row.object)
+            return target
         case _:
             raise BadRequest(f"{target[:100]!r} names no servers; write backend/NAME/server/NAME, NAME/NAME or *@ADDRESS")

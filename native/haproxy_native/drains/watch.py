@@ -4,9 +4,12 @@ Sessions of workers that reloads have replaced count. After a reload the servers
 """
 
 import time
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Member
 from haproxy_native.commit.commit import change_process
 from haproxy_native.drains.drain import Drain, DrainFailed, shortage
 from haproxy_native.drains.servers import Row, named, rows
@@ -14,7 +17,8 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.operations.operations import Running
 from haproxy_native.overrides.ledger import STATE
-from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.overrides.overrides import Overrides, object_of
+from haproxy_native.planning.touches import changed
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.server_state import ServerState
@@ -24,6 +28,11 @@ from haproxy_native.workers.workers import SERVERS, Workers, column_of
 # After sessions were cut; seconds.
 CUT_PATIENCE = 30.0
 UNKNOWN = "unknown"
+# Backends that are asked for one by one; of more, all are read at once.
+FEW = 20
+# Servers whose states are changed at once, while other changes of the process wait; and how their names are written.
+LOT = 1000
+SEVERAL = "backend/*/server/*"
 READY, DRAINED, MAINTENANCE = "ready", "drain", "maint"
 
 
@@ -34,6 +43,9 @@ class Watch:
         self._engine, self._workers, self._overrides, self.running = engine, workers, overrides, running
         self.drain = Drain.of(running.now.arguments)
         self.sessions: dict[str, int] = {}
+        # Why `then` has to wait although the servers may be idle.
+        self.paused = ""
+        self._servers = frozenset(self.drain.servers)
         timeout = self.drain.timeout
         self._deadline = None if timeout is None else running.now.created + timeout
 
@@ -55,9 +67,9 @@ class Watch:
         here = {row.object: row.sessions for row in there}
         self.sessions = {server: here.get(server, 0) + former.get(server, 0) for server in self.drain.servers}
         hidden = [] if self._workers.master else await self._workers.hidden()
-        short = shortage([self.drain], there)
-        self._report(sessions=self.sessions, paused=short, **({} if self._workers.master else {"former_workers": UNKNOWN}))
-        return not short and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
+        self.paused = shortage([self.drain], there)
+        self._report(sessions=self.sessions, paused=self.paused, **({} if self._workers.master else {"former_workers": UNKNOWN}))
+        return not self.paused and not hidden and all(count <= self.drain.sessions for count in self.sessions.values())
 
     async def _drained(self) -> list[Row]:
         """The servers of the backends, those of this drain out of service."""
@@ -65,69 +77,72 @@ class Watch:
         identity = f"{worker.pid}@{worker.started}"
         if self.running.now.progress.get("worker") != identity:
             await self._drain_in(identity)
-        there = [row for backend in self.drain.backends for row in await self._rows(backend)]
-        back = [row.object for row in there if row.object in self.drain.servers and row.is_ready]
+        there = await self._rows()
+        back = [row.object for row in there if row.is_ready and row.object in self._servers]
         if back and await self._engine.runtime.worker() == worker and self.running.now.progress.get("worker") == identity:
             raise DrainFailed(f"{back[0]} was made ready by others")
         return there
 
     async def _drain_in(self, identity: str) -> None:
         """All that are ready; in a worker that a reload has started, too."""
-        states = {each: state for each in self.drain.servers if (state := await self._state(each))}
-        for server, state in states.items():
-            if state.forced_state == READY:
-                await self._set(server, DRAINED)
+        states = await self._states()
+        await self._set({server: DRAINED for server, state in states.items() if state.forced_state == READY})
         before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
         worker = await self._engine.runtime.worker()
         if f"{worker.pid}@{worker.started}" == identity:
             self.running.report(worker=identity, before=before)
 
     async def _former(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for pid in await self._workers.former():
+        sessions: dict[str, int] = {}
+        former = await self._workers.former()
+        names = {server: "/".join(named(server)) for server in self.drain.servers} if former else {}
+        for pid in former:
             with suppress(RuntimeAbsent):
-                counts = column_of(await self._workers.socket(pid).send(f"show stat -1 {SERVERS} -1"), "scur")
-                for server in self.drain.servers:
-                    found[server] = found.get(server, 0) + counts.get("/".join(named(server)), 0)
-        return found
+                counts = await beside(column_of, await self._workers.socket(pid).send(f"show stat -1 {SERVERS} -1"), "scur")
+                for server, name in names.items():
+                    sessions[server] = sessions.get(server, 0) + counts.get(name, 0)
+        return sessions
 
-    async def _rows(self, backend: str) -> list[Row]:
-        return rows(await self._engine.runtime.send(f"show stat {argument(backend)} {SERVERS} -1"))
+    async def _rows(self) -> list[Row]:
+        """The servers of the backends."""
+        some = [argument(backend) for backend in self.drain.backends] if len(self.drain.backends) <= FEW else ["-1"]
+        return [row for each in some for row in await beside(rows, await self._engine.runtime.send(f"show stat {each} {SERVERS} -1"))]
 
     def _report(self, **now: object) -> None:
         if not now.items() <= self.running.now.progress.items():
             self.running.report(**now)
 
-    async def _state(self, server: str) -> ServerState | None:
-        """None where the worker in service has it not."""
-        backend, name = named(server)
-        with suppress(RuntimeRefused):
-            return next((each for each in await self._engine.runtime.servers(backend) if each.name == name), None)
-        return None
+    async def _states(self, servers: Iterable[str] = ()) -> dict[str, ServerState]:
+        """Those that the worker in service has, of these servers or of all."""
+        wanted, states = frozenset(servers) or self._servers, []
+        backends = {named(server)[0] for server in wanted}
+        for backend in backends if len(backends) <= FEW else [""]:
+            with suppress(RuntimeRefused):
+                states += await self._engine.runtime.servers(backend)
+        return {name: each for each in states if (name := object_of(each)) in wanted}
 
-    async def _set(self, server: str, state: str) -> None:
-        """In the worker in service; kept over reloads."""
-        backend, name = named(server)
-        context = self._engine.context
+    async def _set(self, wanted: Mapping[str, str]) -> None:
+        """The states of servers in the worker in service, up to LOT in one change; kept over reloads."""
+        servers = list(wanted)
+        for start in range(0, len(servers), LOT):
+            lot = {server: wanted[server] for server in servers[start : start + LOT]}
+            name = servers[start] if len(lot) == 1 else SEVERAL
+            await change_process(self._engine.context, name, partial(self._apply, lot), [changed(server, [STATE]) for server in lot])
 
-        async def apply() -> None:
-            before = await self._state(server)
-            if before is None:
-                return
-            await commands.apply(context.runtime, [commands.state(backend, name, state)])
-            if after := await self._state(server):
-                self._overrides.record(before, after, [STATE])
-
-        await change_process(context, server, apply)
+    async def _apply(self, wanted: Mapping[str, str]) -> list[Member]:
+        before = await self._states(wanted)
+        if not before:
+            return []
+        await commands.apply(self._engine.runtime, [commands.state(*named(server), wanted[server]) for server in before])
+        after = await self._states(before)
+        return self._overrides.record([(before[server], after[server]) for server in before if server in after], [STATE])
 
     async def set_all(self, state: str) -> None:
-        for server in self.drain.servers:
-            await self._set(server, state)
+        await self._set(dict.fromkeys(self.drain.servers, state))
 
     async def restore(self) -> None:
         """As they were before the drain."""
-        for server, state in self.running.now.progress.get("before", {}).items():
-            await self._set(server, state)
+        await self._set(self.running.now.progress.get("before", {}))
 
     async def cut(self) -> None:
         """Ends all sessions of the servers, in every process."""
@@ -145,10 +160,9 @@ class Watch:
 
     async def delete_rest(self) -> None:
         """From the process, what the file has not had."""
-        for server in self.drain.servers:
-            if state := await self._state(server):
-                with suppress(RuntimeFailure):
-                    await change_process(self._engine.context, server, partial(self._delete, server, state))
+        for server, state in (await self._states()).items():
+            with suppress(RuntimeFailure):
+                await change_process(self._engine.context, server, partial(self._delete, server, state))
 
     async def _delete(self, server: str, state: ServerState) -> None:
         await commands.apply(self._engine.runtime, commands.delete_server(*named(server), was=state.forced_state))

@@ -8,6 +8,6 @@ class AclFileEntry(Model):
     """A pattern of an ACL."""
 
     id: StrictStr | None = None
-    """Reference by which HAProxy knows it."""
+    """Its reference in HAProxy."""
     value: StrictStr | None = None
     """The pattern."""

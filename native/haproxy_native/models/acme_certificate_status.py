@@ -10,7 +10,7 @@ class AcmeCertificateStatus(Model):
     acme_section: StrictStr | None = None
     """The acme section that it is renewed by."""
     certificate: StrictStr | None = None
-    """Name by which HAProxy knows it."""
+    """Its name in HAProxy."""
     expiries_in: StrictStr | None = None
     """Time until it is no longer valid."""
     expiry_date: AwareDatetime | None = None

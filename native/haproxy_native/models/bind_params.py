@@ -28,7 +28,7 @@ class BindParams(Model):
     ca_sign_pass: StrictStr | None = None
     """Passphrase of the key of ca_sign_file."""
     ca_verify_file: StrictStr | None = None
-    """PEM file with authorities for verification whose names clients are not told."""
+    """PEM file with authorities for verification whose names are not sent to clients."""
     cc: StrictStr | None = None
     """TCP congestion control algorithm, as the system calls it."""
     ciphers: StrictStr | None = None

@@ -20,8 +20,8 @@ class DiscoveryStatus(Model):
     reload_id: StrictStr | None = None
     """The last reload that a change of its services needed."""
     servers: StrictInt | None = None
-    """Instances that it told."""
+    """Instances that it reported."""
     services: StrictInt | None = None
-    """Services that it told."""
+    """Services that it reported."""
     state: Literal['working', 'failing'] | None = None
     """Whether the last look did all it should."""

@@ -40,7 +40,7 @@ class HttpCheck(Model):
     method: Literal['HEAD', 'PUT', 'POST', 'GET', 'TRACE', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS'] | None = (
         None
     )
-    """Method of the request; OPTIONS where nothing is said."""
+    """Method of the request; OPTIONS by default."""
     min_recv: StrictInt | None = None
     """Bytes that have to be there before the rule is evaluated; -1 for any."""
     ok_status: Literal['L7OK', 'L7OKC', 'L6OK', 'L4OK'] | None = None

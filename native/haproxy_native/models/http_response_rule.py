@@ -76,7 +76,7 @@ class HttpResponseRule(Model):
     ot_id: Annotated[StrictStr | None, Field(pattern='^[^\\s]+$')] = None
     """Name of the OpenTracing filter."""
     redir_code: Whole[Literal[301, 302, 303, 307, 308]] | None = None
-    """HTTP status of the redirection; 302 where nothing is said."""
+    """HTTP status of the redirection; 302 by default."""
     redir_option: StrictStr | None = None
     """Further words of the redirection: drop-query, append-slash, set-cookie, ..."""
     redir_type: Literal['location', 'prefix', 'scheme'] | None = None
@@ -94,7 +94,7 @@ class HttpResponseRule(Model):
     return_hdrs: list[return_header.ReturnHeader] | None = None
     """Header fields added to the answer."""
     return_status_code: Annotated[StrictInt | None, Field(ge=200, le=599)] = None
-    """HTTP status of the answer; 200 where nothing is said."""
+    """HTTP status of the answer; 200 by default."""
     rst_ttl: StrictInt | None = None
     """Sends a TCP reset with this time to live instead of nothing."""
     sc_expr: StrictStr | None = None

@@ -12,7 +12,7 @@ class Map(Model):
     file: StrictStr | None = None
     """Path of the file."""
     id: StrictStr | None = None
-    """Number by which HAProxy knows it."""
+    """Its number in HAProxy."""
     size: StrictInt | None = None
     """Bytes."""
     storage_name: StrictStr | None = None

@@ -21,5 +21,7 @@ class Override(Model):
     """Whether this server keeps it over reloads, or others have set it."""
     since: AwareDatetime | None = None
     """When it was changed; absent where others have."""
+    in_new_worker: Literal['from_start', 'after_start'] | None = None
+    """Whether the next worker begins with it or gets it a moment after its start; absent where others have set it."""
     author: StrictStr | None = None
     """Who has changed it."""

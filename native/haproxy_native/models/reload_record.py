@@ -5,12 +5,14 @@ from typing import Annotated, Literal
 from haproxy_native.models import Model
 from pydantic import AwareDatetime, Field, StrictBool, StrictInt, StrictStr
 
-from . import reload_reason
+from . import reload_change, reload_reason
 
 
 class ReloadRecord(Model):
     """Everything that is known about one reload."""
 
+    changes: list[reload_change.ReloadChange] | None = None
+    """After a failure: the changes of the configuration that HAProxy had not loaded, in their order."""
     continued_in: StrictStr | None = None
     """Id of the reload that does the work of this one, and has its outcome."""
     ended: AwareDatetime | None = None
@@ -31,8 +33,10 @@ class ReloadRecord(Model):
     """When it was first asked for."""
     response: StrictStr | None = None
     """What HAProxy said, or what a reload in progress waits for."""
+    rest_reload_id: StrictStr | None = None
+    """After a failure: id of the reload that loads the changes that were kept, where they need one."""
     restored_version: StrictInt | None = None
-    """Version under which the running configuration was put back after a failure."""
+    """Version under which the running configuration was put back after a failure, or that without the changes taken back."""
     started: AwareDatetime | None = None
     """When HAProxy was made to read the file."""
     status: Literal['failed', 'in_progress', 'succeeded']

@@ -16,7 +16,7 @@ class Split(Model):
     by: Annotated[
         StrictStr, Field(pattern='^(random|source|(cookie|header):[A-Za-z0-9_.-]+)$')
     ]
-    """What requests are told apart by: one with the same key stays with its backend, one without a key is random."""
+    """What distinguishes requests: one with the same key stays with its backend, one without a key is random."""
     weights: dict[str, weights_additional_property.WeightsAdditionalProperty]
     """Weight of each backend by its name, in any sum."""
     shares: dict[str, StrictInt] | None = None

@@ -12,4 +12,4 @@ class SslCaFile(Model):
     file: StrictStr | None = None
     """Path of the file."""
     storage_name: StrictStr | None = None
-    """The name that HAProxy knows it by."""
+    """Its name in HAProxy."""

@@ -40,7 +40,7 @@ class SslCertificate(Model):
     status: StrictStr | None = None
     """Whether HAProxy uses it: Used, Unused or Empty."""
     storage_name: StrictStr | None = None
-    """Name of the stored file; in the runtime the name that HAProxy knows it by."""
+    """Name of the stored file; in the runtime its name in HAProxy."""
     subject: StrictStr | None = None
     """Common name of the subject; in the runtime the subject as HAProxy prints it."""
     subject_alternative_names: StrictStr | None = None

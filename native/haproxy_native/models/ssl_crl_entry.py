@@ -24,6 +24,6 @@ class SslCrlEntry(Model):
     status: StrictStr | None = None
     """Whether HAProxy uses it: Used or Unused."""
     storage_name: StrictStr | None = None
-    """The name that HAProxy knows its file by."""
+    """The name of its file in HAProxy."""
     version: StrictStr | None = None
     """Version of the format."""

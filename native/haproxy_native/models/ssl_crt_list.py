@@ -8,4 +8,4 @@ class SslCrtList(Model):
     """A certificate list in the memory of HAProxy."""
 
     file: StrictStr | None = None
-    """The name that HAProxy knows it by."""
+    """Its name in HAProxy."""

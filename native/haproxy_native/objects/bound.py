@@ -104,21 +104,21 @@ def made(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     schema = {_member(kind, name): each for name, each in _properties(kind).items()}
     refuse_unknown(where, values, {**_properties(kind), **schema})
     try:
-        found = kind.model_validate(dict(values))
+        object_ = kind.model_validate(dict(values))
     except ValidationError as error:
         raise refused(where, error) from None
-    found._where = where
-    return found
+    object_._where = where
+    return object_
 
 
 def read(kind: type[Bound], values: Mapping[str, Any], where: str) -> Bound:
     """An object of the file. One with a value that its schema does not allow is there as well; what it holds are plain values."""
     try:
-        found = kind.model_validate(dict(values))
+        object_ = kind.model_validate(dict(values))
     except ValidationError:
-        found = kind.model_construct(**values)
-    found._where = where
-    return found
+        object_ = kind.model_construct(**values)
+    object_._where = where
+    return object_
 
 
 def checked(own: Bound) -> None:
@@ -131,8 +131,8 @@ def checked(own: Bound) -> None:
 
 def refused(where: str, error: ValidationError) -> BadValue:
     """All that pydantic has against the values, with the member of the first."""
-    told = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors(include_url=False)]
-    return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in told), place=Place(member=told[0][0]))
+    violations = [(".".join(map(str, each["loc"])), each["msg"]) for each in error.errors(include_url=False)]
+    return BadValue(f"{where}: " + "; ".join(f"{member}: {text}" for member, text in violations), place=Place(member=violations[0][0]))
 
 
 def refuse_unknown(where: str, values: Any, properties: Mapping[str, Schema]) -> None:
@@ -164,8 +164,8 @@ def _member(kind: type[Bound], name: str) -> str:
 def _properties(kind: type[Bound]) -> dict[str, Schema]:
     """The schemas of a model's members, by their names in the API."""
     schemas = grammar().schemas
-    found = schemas.properties(schemas.named(kind._schema))
-    return {field.alias or name: found[field.alias or name] for name, field in kind.model_fields.items()}
+    properties = schemas.properties(schemas.named(kind._schema))
+    return {field.alias or name: properties[field.alias or name] for name, field in kind.model_fields.items()}
 
 
 def _property(kind: type[Bound], name: str) -> Schema:

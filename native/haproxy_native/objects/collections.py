@@ -125,7 +125,7 @@ class Named(Collection, MutableMapping[str, T]):
 
     def __iter__(self) -> Iterator[str]:
         objects = self._home.editor.list_objects(self._home.text, self._resource, self._parent)
-        return iter(dict.fromkeys(str(each[self._resource.key]) for each in objects))
+        return iter(dict.fromkeys(str(object_[self._resource.key]) for object_ in objects))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -53,8 +53,8 @@ class Configuration(Sections):
                 self._collections[key] = Single(self, resource)
             else:
                 self._collections[key] = Rows(self, resource, parent) if resource.kind == "indexed" else Named(self, resource, parent)
-        found = self._collections[key]
-        return found.get() if isinstance(found, Single) else found
+        collection = self._collections[key]
+        return collection.get() if isinstance(collection, Single) else collection
 
     def children(self, section: Resource, name: str) -> Children:
         """Gives the collections of a section."""
@@ -68,13 +68,13 @@ class Configuration(Sections):
     def freeze(self, why: str) -> None:
         """Refuses every later assignment, for that reason."""
         self.refusal = why
-        for each in self._collections.values():
-            each.freeze(why)
+        for collection in self._collections.values():
+            collection.freeze(why)
 
     def flush(self) -> None:
         """Writes what was assigned to objects into the text."""
-        for each in list(self._collections.values()):
-            each.flush()
+        for collection in list(self._collections.values()):
+            collection.flush()
 
 
 def parse(text: str | bytes) -> Configuration:

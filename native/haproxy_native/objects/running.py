@@ -30,7 +30,7 @@ class StickTable:
 
     async def about(self) -> Table:
         """Its type, its size and how many entries are used. Raises NotFound where HAProxy has no such table."""
-        found = next((each for each in await _tables(self._runtime) if each.name == self.name), None)
+        found = next((table for table in await _tables(self._runtime) if table.name == self.name), None)
         if found is None:
             raise NotFound(f"there is no stick table {self.name} in the running HAProxy")
         return found
@@ -39,7 +39,7 @@ class StickTable:
         """All entries, or that of a key. `exp` is in milliseconds; rates are per the period that the table declares."""
         wanted = f" key {argument(key)}" if key is not None else ""
         shown = await self._runtime.read(f"show table {argument(self.name)}{wanted}", HEAD)
-        return [model(ENTRY).model_construct(**each) for each in stick_tables.entries(shown, _data())]  # type: ignore[misc]
+        return [model(ENTRY).model_construct(**entry) for entry in stick_tables.entries(shown, _data())]  # type: ignore[misc]
 
     async def set(self, key: str, **data: int) -> None:
         """Sets data of a key, such as `gpc0=1`; the entry is made where it is not there. Raises BadValue and NotFound."""

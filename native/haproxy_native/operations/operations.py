@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations
+from haproxy_native.request_context import author
 
 log = logging.getLogger(__name__)
 RUNNING, SUCCEEDED, FAILED, CANCELLED = "running", "succeeded", "failed", "cancelled"
@@ -61,13 +62,20 @@ Work = Callable[[Running], Awaitable[None]]
 
 
 class Operations:
-    """`kinds` are the works by name. Used as a context: inside it the work of those that are running goes on.
+    """`kinds` are the works by name; `changed` is called with each operation that is new, progresses or ends. Used as a context: inside it
+    the work of those that are running goes on.
 
     At most MOST_RUNNING run at a time, and the newest MOST_ENDED that have ended are kept.
     """
 
-    def __init__(self, directory: Path, kinds: Mapping[str, Work], now: Callable[[], float] = time.time) -> None:
-        self._directory, self._kinds, self._now = directory, kinds, now
+    def __init__(
+        self,
+        directory: Path,
+        kinds: Mapping[str, Work],
+        now: Callable[[], float] = time.time,
+        changed: Callable[[Operation], None] = lambda operation: None,
+    ) -> None:
+        self._directory, self._kinds, self._now, self._changed = directory, kinds, now, changed
         self._known: dict[int, Operation] = {}
         self._tasks: dict[str, tuple[Running, asyncio.Task[None]]] = {}
 
@@ -102,10 +110,10 @@ class Operations:
 
     def get(self, identity: str) -> Operation:
         """Raises NotFound."""
-        found = self._known.get(int(identity)) if _ID.fullmatch(identity) else None
-        if found is None or found.id != identity:
+        operation = self._known.get(int(identity)) if _ID.fullmatch(identity) else None
+        if operation is None or operation.id != identity:
             raise NotFound(f"operation {identity} does not exist")
-        return found
+        return operation
 
     def all(self) -> list[Operation]:
         """The newest first."""
@@ -119,12 +127,12 @@ class Operations:
 
     async def cancel(self, identity: str) -> None:
         """Ends one where it is, and returns when its work has stopped. Raises NotFound and NotCancellable."""
-        found = self.get(identity)
-        if found.status != RUNNING:
-            raise NotCancellable(f"operation {identity} has ended: it is {found.status}")
+        operation = self.get(identity)
+        if operation.status != RUNNING:
+            raise NotCancellable(f"operation {identity} has ended: it is {operation.status}")
         running, task = self._tasks[identity]
         if not running.cancellable:
-            raise NotCancellable(f"operation {identity} ({found.kind}) cannot be cancelled any more; GET it with ?wait= to see its end")
+            raise NotCancellable(f"operation {identity} ({operation.kind}) cannot be cancelled any more; GET it with ?wait= to see its end")
         self._end(identity, CANCELLED)
         task.cancel()
         await asyncio.wait([task])
@@ -132,6 +140,7 @@ class Operations:
     def keep(self, operation: Operation) -> None:
         """A disk that does not take it costs the memory of it beyond a restart."""
         self._known[int(operation.id)] = operation
+        self._changed(operation)
         try:
             write_atomically(self._file(operation.id), json.dumps(asdict(operation)).encode(), durable=False)
         except OSError as error:
@@ -144,6 +153,8 @@ class Operations:
         task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
 
     async def _carry_out(self, running: Running, operation: Operation) -> None:
+        # The work goes on after the request that began it, and after its confirmation.
+        author.set(replace(author.get(), request_id="", confirmation=""))
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
                 await asyncio.sleep(min(left, LOOK_SECONDS))
@@ -172,8 +183,8 @@ def _read(file: Path) -> Operation | None:
     """None for what is not whole."""
     try:
         stored = json.loads(file.read_bytes())
-        found = Operation(**{each.name: stored[each.name] for each in fields(Operation) if each.name in stored})
+        operation = Operation(**{each.name: stored[each.name] for each in fields(Operation) if each.name in stored})
     except (OSError, ValueError, TypeError) as error:
         log.warning("cannot read the operation %s: %s", file, error)
         return None
-    return found if found.id == file.stem else None
+    return operation if operation.id == file.stem else None

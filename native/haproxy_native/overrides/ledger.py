@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,14 @@ class Override:
 
 
 class OverrideLedger:
-    """`worker` is the one that has all of them, as `pid@start`. A disk that takes nothing costs the memory of them beyond a restart."""
+    """`worker` is the one that has all of them, as `pid@start`; `changes` counts what was kept and forgotten.
+
+    A disk that takes nothing costs the memory of them beyond a restart.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.worker = ""
+        self.worker, self.changes = "", 0
         self._overrides: dict[tuple[str, str], Override] = {}
         self._read()
 
@@ -43,24 +46,30 @@ class OverrideLedger:
         return sorted(self._overrides.values(), key=lambda each: -each.since)
 
     def of(self, object_: str) -> list[Override]:
-        return [each for each in self._overrides.values() if each.object == object_]
+        return [override for override in self._overrides.values() if override.object == object_]
 
     def get(self, object_: str, member: str) -> Override | None:
         return self._overrides.get((object_, member))
 
-    def keep(self, override: Override) -> None:
-        """Forgets it where the first value is back."""
-        key = (override.object, override.member)
-        if override.value == override.former:
-            self._overrides.pop(key, None)
-        else:
-            self._overrides[key] = override
-        self.write()
+    def keep(self, overrides: Sequence[Override]) -> None:
+        """Forgets those whose first value is back."""
+        for override in overrides:
+            key = (override.object, override.member)
+            if override.value == override.former:
+                self._overrides.pop(key, None)
+            else:
+                self._overrides[key] = override
+        if overrides:
+            self.changes += 1
+            self.write()
 
     def forget(self, overrides: Iterable[Override]) -> None:
-        for each in list(overrides):
-            self._overrides.pop((each.object, each.member), None)
-        self.write()
+        gone = [key for override in overrides if (key := (override.object, override.member)) in self._overrides]
+        for key in gone:
+            del self._overrides[key]
+        if gone:
+            self.changes += 1
+            self.write()
 
     def is_applied(self, worker: str) -> None:
         if worker != self.worker:
@@ -68,16 +77,16 @@ class OverrideLedger:
             self.write()
 
     def write(self) -> None:
-        stored = {"worker": self.worker, "overrides": [asdict(each) for each in self._overrides.values()]}
+        stored = {"worker": self.worker, "overrides": [vars(override) for override in self._overrides.values()]}
         try:
-            write_atomically(self._path, json.dumps(stored, indent=2).encode() + b"\n", durable=False)
+            write_atomically(self._path, json.dumps(stored).encode() + b"\n", durable=False)
         except OSError as error:
             log.warning("cannot write %s: %s; changes of the process are forgotten at a restart", self._path, error.strerror)
 
     def _read(self) -> None:
         try:
             stored = json.loads(self._path.read_bytes())
-            known = [Override(**{each.name: row[each.name] for each in fields(Override)}) for row in stored["overrides"]]
+            known = [Override(**{field.name: row[field.name] for field in fields(Override)}) for row in stored["overrides"]]
             self.worker, self._overrides = str(stored["worker"]), {(each.object, each.member): each for each in known}
         except FileNotFoundError:
             pass
@@ -87,7 +96,7 @@ class OverrideLedger:
 
 def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Override]:
     """Those whose very member a change of the configuration has changed, or whose server it has deleted."""
-    return [each for each in overrides if any(_ends(effect, each) for effect in effects)]
+    return [override for override in overrides if any(_ends(effect, override) for effect in effects)]
 
 
 def _ends(effect: Effect, override: Override) -> bool:

@@ -5,32 +5,38 @@ import logging
 import time
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from itertools import groupby
 from types import TracebackType
 from typing import Self
 
 from haproxy_native.background import Background
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Member, Outcome
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Missing, NoParent, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.errors import Conflict, Missing, NoParent, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.overrides.ledger import ADDRESS, MEMBERS, PORT, STATE, WEIGHT, Override, OverrideLedger, ended
-from haproxy_native.planning.effects import Effect, effects
+from haproxy_native.overrides.server_state_file import ServerStateFile
+from haproxy_native.planning import touches
+from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Command
 from haproxy_native.runtime.responses import refusal
 from haproxy_native.runtime.server_state import CONFIGURED_MAINT, ServerState, server_states
+from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.5
+# For what the worker in service says before a reload.
+PATIENCE = 5.0
 # In every refusal of a server or backend that the worker has not.
 NO_SUCH = "No such"
 READY, MAINTENANCE = "ready", "maint"
-# Collections whose sections have servers.
-HOLDERS = ("backends", "listens")
 
 
 class Overrides:
@@ -39,11 +45,14 @@ class Overrides:
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._ledger = OverrideLedger(engine.settings.storage / "overrides.json")
+        self._state_file = ServerStateFile(editor)
+        # What the file was last written for.
+        self._written: tuple[Document, int] | None = None
         self._changed = asyncio.Event()
         self._texts: list[Committed | Edited] = []
         self._watching = Background("keeping what was changed in the process")
         engine.context.events.listen(self._heard)
-        engine.context.on_worker = self.renew
+        engine.context.on_load, engine.context.on_worker = self.before_load, self.renew
 
     async def __aenter__(self) -> Self:
         self._watching.begin(self._watch())
@@ -56,34 +65,79 @@ class Overrides:
         """The newest first."""
         return self._ledger.all()
 
+    def is_gapless(self, override: Override) -> bool:
+        """True if the next worker begins with it, False if it gets it a moment after its start."""
+        return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
+
     async def outside(self) -> list[Override]:
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
-        found = server_states(await self._engine.runtime.read("show servers state", r"1\n"))
-        differing = [each for state in found for each in _differing(state) if self._ledger.get(each.object, each.member) is None]
+        states = server_states(await self._engine.runtime.read("show servers state", r"1\n"))
+        differing = [each for state in states for each in _differing(state) if self._ledger.get(each.object, each.member) is None]
         return [each for each in differing if each.value != self._configured(each)]
 
     def _configured(self, override: Override) -> object:
         """What the configuration says of it, as far as it was changed live since the worker was started."""
         _, backend, _, name = object_names.parsed(override.object)
         table = self._editor.resources
-        for kind in HOLDERS:
+        for kind in table["servers"].parents:
             with suppress(Missing, NoParent):
                 server = self._editor.get_object(self._engine.document, table["servers"], (table[kind], backend), name)
                 state = MAINTENANCE if server.get("maintenance") == "enabled" else READY
                 return state if override.member == STATE else server.get(override.member)
         return None
 
-    def record(self, before: ServerState, after: ServerState | None, members: Collection[str] = MEMBERS) -> None:
-        """A change of these members that was made in the worker in service; `after` is None for a server that was deleted."""
-        object_ = _object(before)
-        if after is None:
-            self._ledger.forget(self._ledger.of(object_))
-            return
-        was, now = _values(before), _values(after)
-        for member in [each for each in MEMBERS if each in members and was[each] != now[each]]:
-            known = self._ledger.get(object_, member)
-            former = known.former if known else was[member]
-            self._ledger.keep(Override(object_, member, now[member], former, time.time(), author.get().name))
+    def record(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str] = MEMBERS) -> list[Member]:
+        """Changes of these members, before and after, that were made in the worker in service; returns what has changed."""
+        self._changed.set()
+        changed = [member for before, after in changes for member in _changed(before, after, members)]
+        self._ledger.keep([self._override(member) for member in changed])
+        return changed
+
+    def _override(self, changed: Member) -> Override:
+        known = self._ledger.get(changed.object, changed.member)
+        former = known.former if known else changed.old
+        return Override(changed.object, changed.member, changed.new, former, time.time(), author.get().name)
+
+    async def take_back(self, changed: Sequence[Member]) -> Outcome | None:
+        """Sets members of servers to what they were before a change; None where they are so already.
+
+        Raises NotFound, RuntimeFailure, and Conflict with both values.
+        """
+        if not (left := [each for each in changed if await self._now(each) != each.old]):
+            return None
+
+        async def apply() -> list[Member]:
+            found = []
+            for object_, members in groupby(left, lambda member: member.object):
+                found.append((await self._changed_so(object_, wanted := list(members)), wanted))
+            for state, wanted in found:
+                await self._send(state, {member.member: member.old for member in wanted})
+            after = [(state, new) for state, _ in found if (new := await self._state(object_of(state)))]
+            return self.record(after, [member.member for member in left])
+
+        objects = groupby(left, lambda member: member.object)
+        touched = [touches.changed(object_, (each.member for each in members)) for object_, members in objects]
+        return await change_process(self._engine.context, left[0].object, apply, touched)
+
+    async def _now(self, changed: Member) -> object:
+        """Raises NotFound."""
+        if (state := await self._state(changed.object)) is None:
+            raise NotFound(f"the worker in service has no {changed.object}")
+        return _values(state)[changed.member]
+
+    async def _changed_so(self, object_: str, changed: Sequence[Member]) -> ServerState:
+        """What a server does, which is what the change has left. Raises NotFound and Conflict."""
+        if (state := await self._state(object_)) is None:
+            raise NotFound(f"the worker in service has no {object_}")
+        for each in changed:
+            if (now := _values(state)[each.member]) != each.new:
+                raise Conflict(f"{each.member} of {object_} is {now} by now, not {each.new}; to come back: {each.old}")
+        return state
+
+    def forget(self, server: ServerState) -> None:
+        """One that was deleted from the worker in service."""
+        self._changed.set()
+        self._ledger.forget(self._ledger.of(object_of(server)))
 
     async def delete(self, object_: str) -> None:
         """The server is again as it was before. Raises NotFound and RuntimeFailure."""
@@ -91,14 +145,36 @@ class Overrides:
         if not known:
             raise NotFound(f"nothing of {object_} is kept; what others have set ends with the worker")
 
-        async def apply() -> None:
-            if state := await self._state(object_):
+        async def apply() -> list[Member]:
+            state = await self._state(object_)
+            if state:
                 await self._send(state, {each.member: each.former for each in known})
             self._ledger.forget(known)
+            await self._write_state_file()
+            return [Member(object_, each.member, each.value, each.former) for each in known] if state else []
 
-        await change_process(self._engine.context, object_, apply)
+        await change_process(self._engine.context, object_, apply, [touches.changed(object_, (each.member for each in known))])
 
     # -- new workers and other texts
+
+    async def before_load(self, document: Document) -> None:
+        """Writes the server-state file for a text that HAProxy is about to load, with the health that the worker in service reports."""
+        self._ledger.forget(ended(self._ledger.all(), [effect for event in self._texts for effect in await beside(_effects, event)]))
+        states: list[ServerState] = []
+        with suppress(RuntimeFailure, TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                for backend in self._state_file.checked(document, self._ledger.all()):
+                    with suppress(RuntimeRefused):
+                        states += await self._engine.runtime.servers(backend)
+        await self._state_file.write(document, self._ledger.all(), states)
+        self._written = None
+
+    async def _write_state_file(self) -> None:
+        """Where overrides or the configuration have changed since; not while HAProxy reads it."""
+        wanted = self._engine.document, self._ledger.changes
+        if wanted != self._written and self._engine.context.load is None:
+            await self._state_file.write(wanted[0], self._ledger.all())
+            self._written = wanted
 
     def _heard(self, event: Event) -> None:
         if isinstance(event, Reloaded):
@@ -121,8 +197,9 @@ class Overrides:
     async def look(self) -> None:
         """Ends what other texts have ended, and makes what is left again where a new worker, or a changed server, lacks it."""
         texts, self._texts = self._texts, []
-        touched = [effect for event in texts for effect in self._effects(event)]
+        touched = [effect for event in texts for effect in await beside(_effects, event)]
         self._ledger.forget(ended(self._ledger.all(), touched))
+        await self._write_state_file()
         known = self._engine.context.state_file.value
         if known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker:
             async with self._engine.context.process_lock:
@@ -144,9 +221,6 @@ class Overrides:
         if await runtime.worker() == worker:
             self._ledger.is_applied(_identity(worker))
 
-    def _effects(self, event: Committed | Edited) -> Iterable[Effect]:
-        return event.effects if isinstance(event, Committed) else effects(self._editor, *event.texts)
-
     async def _make(self, wanted: Sequence[Override]) -> None:
         """All at once, whatever is set already. What is of a server that is gone is forgotten. The caller holds the lock."""
         made = [(each, command.text) for each in wanted if (command := await self._command(each))]
@@ -164,7 +238,7 @@ class Overrides:
         try:
             return await runtime.each(texts)
         except RuntimeAbsent:
-            # 2.6 does not end every refusal, so that answers to many commands cannot be told apart.
+            # 2.6 does not end every refusal, so that answers to many commands cannot be separated.
             return [await runtime.send(text) for text in texts]
 
     async def _command(self, override: Override) -> Command | None:
@@ -187,7 +261,7 @@ class Overrides:
         """None where the worker in service has no such server."""
         _, backend, _, name = object_names.parsed(object_)
         with suppress(RuntimeRefused):
-            return next((each for each in await self._engine.runtime.servers(backend) if each.name == name), None)
+            return next((server for server in await self._engine.runtime.servers(backend) if server.name == name), None)
         return None
 
 
@@ -202,8 +276,14 @@ def _commands(now: ServerState, wanted: dict[str, object]) -> Iterable[Command]:
         yield commands.address(backend, name, str(wanted.get(ADDRESS, now.address)), int(str(wanted.get(PORT, now.port))) or None)
 
 
-def _object(state: ServerState) -> str:
+def object_of(state: ServerState) -> str:
+    """The name of a server."""
     return object_names.spelled("backend", state.backend_name, "server", state.name)
+
+
+def _changed(before: ServerState, after: ServerState, members: Collection[str]) -> Iterable[Member]:
+    was, now, object_ = _values(before), _values(after), object_of(before)
+    return (Member(object_, each, was[each], now[each]) for each in MEMBERS if each in members and was[each] != now[each])
 
 
 def _values(state: ServerState) -> dict[str, object]:
@@ -215,8 +295,12 @@ def _differing(state: ServerState) -> Iterable[Override]:
     first = MAINTENANCE if state.admin & CONFIGURED_MAINT else READY
     for member, value, former in ((STATE, state.forced_state, first), (WEIGHT, state.uweight, state.iweight)):
         if value != former:
-            yield Override(_object(state), member, value, former, 0.0)
+            yield Override(object_of(state), member, value, former, 0.0)
 
 
 def _identity(worker: Worker) -> str:
     return f"{worker.pid}@{worker.started}"
+
+
+def _effects(event: Committed | Edited) -> Sequence[Effect]:
+    return event.effects

@@ -19,6 +19,7 @@ from haproxy_native.reload.records import FAILED, IN_PROGRESS, SUCCEEDED, Phase,
 from haproxy_native.reload.strategies import Outcome, Source, Strategy
 from haproxy_native.reload.verdict import MASTER_FAILED, Ending, Verdict, first_alert
 from haproxy_native.reload.worker_observer import WorkerObserver
+from haproxy_native.request_context import at_once
 from haproxy_native.runtime.client import Runtime, Worker
 
 log = logging.getLogger(__name__)
@@ -45,8 +46,8 @@ class Host(Protocol):
     async def loaded(self, document: Any, mark: str) -> None:
         """HAProxy runs this now."""
 
-    async def refused(self, record: Record) -> int | None:
-        """HAProxy did not take it: puts the file back; the version under which it was."""
+    async def refused(self, record: Record) -> Record:
+        """HAProxy did not take it: takes back what it refuses, and returns the record with what became of each change."""
 
     def runs_since(self, moment: float) -> int | None:
         """The pid of the worker in service, where it started after this Unix time and does what the file says."""
@@ -77,7 +78,8 @@ class ReloadAgent:
         self._strategy, self._runtime, self._host = strategy, runtime, host
         self._clock, self._patience = clock, patience
         self._debounce = Debounce(delay)
-        self._waiting: dict[str, list[asyncio.Future[Record]]] = {}
+        # By the reload's id: the version that the waiting change has made, and what it waits for.
+        self._waiting: dict[str, list[tuple[int | None, asyncio.Future[Record]]]] = {}
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
         self.awaiting: str | None = None
@@ -140,20 +142,21 @@ class ReloadAgent:
         log.info("reload %s: HAProxy has started with version %d", record.id, version, extra=_fields(record))
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
 
-    async def force(self, reasons: Sequence[Reason]) -> Record:
+    async def force(self, reasons: Sequence[Reason], version: int | None = None) -> Record:
         """Reloads now, the pending one with it, and returns its record, which is still in progress where HAProxy does not run.
 
+        `version`: that of the change to be loaded. Where it is kept when the reload fails, the next one is awaited, which loads the rest.
         Raises ReloadFailed.
         """
         record = self._request(reasons, forced=True)
         done: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(record.id, []).append(done)
+        self._waiting.setdefault(record.id, []).append((version, done))
         # The reload goes on when the client that waits for it goes away.
         record = await done
         if record.status == IN_PROGRESS:
             return self.records.join(record.id, reasons)
-        if record.status == FAILED:
-            raise ReloadFailed("Reload failed: " + ", ".join(dict.fromkeys(part for part in (record.error, record.response) if part)))
+        if record.status == FAILED and not record.keeps(version):
+            raise ReloadFailed(record.failure)
         return record
 
     async def close(self) -> None:
@@ -186,6 +189,8 @@ class ReloadAgent:
                 self._timer = asyncio.get_running_loop().call_later(delay, lambda: self._handle(Tick(self._clock())))
 
     async def _reload(self, identity: str) -> None:
+        # What is committed within a reload is loaded by the next one, however the change was made that this one loads.
+        at_once.set(False)
         try:
             record = await self._carry_out(identity)
         except Exception as error:
@@ -194,27 +199,34 @@ class ReloadAgent:
             record = self.records.finish(failed)
         self._work = None
         self.awaiting = identity if record.status == IN_PROGRESS else None
+        self._wake(record)
         self._handle(Finished(self._clock()))
-        for done in self._waiting.pop(identity, []):
-            if not done.done():
-                done.set_result(record)
         if record.status != IN_PROGRESS:
             self._host.ended(record)
 
+    def _wake(self, record: Record) -> None:
+        """Gives the record to all that wait for the reload, except those whose change is loaded by the next one."""
+        for version, done in self._waiting.pop(record.id, []):
+            if (rest := record.rest_reload_id) and record.keeps(version):
+                # That begins when it is due, not at once: a master that has just failed to load may not hear it.
+                self._waiting.setdefault(rest, []).append((version, done))
+            elif not done.done():
+                done.set_result(record)
+
     async def _carry_out(self, identity: str) -> Record:
-        sight = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
+        observer = WorkerObserver(self._runtime, known=self._host.expects_haproxy(), patience=self._patience)
         async with self._host.loading() as (document, mark, version):
             self._handle(Loading(self._clock()))
             began = time.time()
-            await sight.before()
-            pid = sight.worker.pid if sight.worker else None
+            await observer.before()
+            pid = observer.worker.pid if observer.worker else None
             record = replace(self.records.get(identity), started=began, version=version, phase=Phase.LOADING, pid_before=pid)
             self.records.update(record)
             claim = await self._claim()
-            verdict = await sight.after(began, claim)
+            verdict = await observer.after(began, claim)
             # Through its master's socket HAProxy has said it already.
-            said = await sight.startup_log() if verdict.why == MASTER_FAILED and claim.source is not Source.HAPROXY else ""
-            record = _judged(record, claim, verdict, said, sight.worker)
+            startup_log = await observer.startup_log() if verdict.why == MASTER_FAILED and claim.source is not Source.HAPROXY else ""
+            record = _judged(record, claim, verdict, startup_log, observer.worker)
             if record.status == SUCCEEDED:
                 return await self._succeeded(record, document, mark)
             return await self._failed(record, document) if record.status == FAILED else self._waits(record)
@@ -244,8 +256,7 @@ class ReloadAgent:
         log.info("Reload failed, reverting the last working config...", extra=_fields(record))
         self.records.update(replace(record, status=IN_PROGRESS, phase=Phase.REFUSED))
         try:
-            restored = await self._host.refused(record)
-            record = replace(record, restored_version=restored)
+            record = await self._host.refused(record)
         except Exception as error:
             log.exception("the file could not be put back after reload %s", record.id)
             record = replace(record, response=f"{record.response}. Failed to revert to the last working config file: {error}")
@@ -258,7 +269,7 @@ class ReloadAgent:
         return self.records.finish(record, refused=document.data)
 
 
-def _judged(record: Record, claim: Outcome, verdict: Verdict, said: str, before: Worker | None) -> Record:
+def _judged(record: Record, claim: Outcome, verdict: Verdict, startup_log: str, before: Worker | None) -> Record:
     """The record with its outcome. What was seen outweighs what was claimed."""
     record = replace(record, pid_before=before.pid if before else None, pid_after=verdict.worker.pid if verdict.worker else None)
     if verdict.ending is Ending.ABSENT:
@@ -269,7 +280,7 @@ def _judged(record: Record, claim: Outcome, verdict: Verdict, said: str, before:
     # A strategy that knew of no failure has said nothing about it.
     response = claim.response if ok or claim.ok is False else _joined(error, claim.response)
     status = SUCCEEDED if ok else FAILED
-    return replace(record, status=status, phase=Phase.OVER, response=_joined(response, said) or error, error=error, verified=seen)
+    return replace(record, status=status, phase=Phase.OVER, response=_joined(response, startup_log) or error, error=error, verified=seen)
 
 
 def _joined(*parts: str) -> str:

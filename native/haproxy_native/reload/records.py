@@ -23,10 +23,14 @@ from haproxy_native.request_context import origin
 log = logging.getLogger(__name__)
 IN_PROGRESS, SUCCEEDED, FAILED = "in_progress", "succeeded", "failed"
 ID = re.compile(r"\d{4}-\d{2}-\d{2}-(\d+)")
+KEPT, TAKEN_BACK = "kept", "taken_back"
 INTERRUPTED = "the server ended before the outcome of this reload was known, and the configuration has been changed since"
 DAY = 86400.0
 _HIDDEN = ("listed", "phase")
-_SHARED = ("status", "phase", "version", "restored_version", "ended", "response", "error", "verified", "pid_before", "pid_after")
+_SHARED = (
+    *("status", "phase", "version", "restored_version", "ended", "response", "error", "verified", "pid_before", "pid_after"),
+    *("changes", "rest_reload_id"),
+)
 # Enough to understand a reload; a change of ten thousand servers has as many reasons.
 MOST_REASONS = 100
 LONGEST_RESPONSE = 65536
@@ -64,7 +68,9 @@ class Record:
     """Times are Unix seconds. `verified`: a worker that was not there before has been seen to answer, or seen not to come.
 
     `origins`: the requests that asked for it. `listed` is False for a forced reload that took no scheduled one along.
-    `error` is why it failed, `response` what was said. `continued_in`: the reload that does the work of this one, and has its outcome.
+    `error` is why it failed, `response` the output. `continued_in`: the reload that does the work of this one, and has its outcome.
+    `changes`, after a failure: those that HAProxy had not loaded, each with its `outcome`, KEPT or TAKEN_BACK. `rest_reload_id`: the reload
+    that loads what was kept; empty where that needs none.
     """
 
     id: str
@@ -84,6 +90,22 @@ class Record:
     pid_after: int | None = None
     phase: str = Phase.REQUESTED
     continued_in: str = ""
+    changes: tuple[dict[str, Any], ...] = ()
+    rest_reload_id: str = ""
+
+    def keeps(self, version: int | None) -> bool:
+        """True if the change that made this version is in the file although the reload has failed."""
+        return any(each["version"] == version and each["outcome"] == KEPT for each in self.changes)
+
+    @property
+    def failure(self) -> str:
+        """What a failed reload is answered with: why, and in HAProxy's words."""
+        return "Reload failed: " + ", ".join(dict.fromkeys(part for part in (self.error, self.response) if part))
+
+    def keeps_those_of(self, request_id: str) -> bool:
+        """True if what a request has changed is in the file although the reload has failed."""
+        own = [each["outcome"] for each in self.changes if request_id and each.get("request_id") == request_id]
+        return bool(own) and all(outcome == KEPT for outcome in own)
 
     def succeeded(self, pid: int | None) -> "Record":
         """With the outcome that a worker with this pid has loaded the text."""
@@ -91,6 +113,11 @@ class Record:
 
     def failed(self, error: str) -> "Record":
         return replace(self, status=FAILED, phase=Phase.OVER, response=self.response or error, error=self.error or error)
+
+    @property
+    def taken_back(self) -> set[int]:
+        """The versions that these changes had made."""
+        return {each["version"] for each in self.changes if each["outcome"] == TAKEN_BACK}
 
     @property
     def number(self) -> int:
@@ -134,9 +161,9 @@ class Records:
     def issue(self, reasons: Iterable[Reason] = (), *, listed: bool = True) -> Record:
         """A new id, in progress."""
         self._highest += 1
-        told = tuple(map(_told, reasons))[:MOST_REASONS]
+        reported = tuple(map(_reported, reasons))[:MOST_REASONS]
         now = self.now()
-        return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=told, origins=_asking()))
+        return self.update(Record(f"{now:%Y-%m-%d}-{self._highest}", now.timestamp(), listed=listed, reasons=reported, origins=_asking()))
 
     def continue_in(self, identity: str, other: str) -> None:
         """From now on the work of one reload, and of those that it continues, is done under the id of another."""
@@ -147,12 +174,12 @@ class Records:
     def join(self, identity: str, reasons: Iterable[Reason], *, listed: bool = True) -> Record:
         """One more request that a pending reload will answer."""
         record = self.get(identity)
-        more = [told for reason in reasons if (told := _told(reason)) not in record.reasons]
-        asking = [each for each in _asking() if each not in record.origins]
-        if not more and not asking and record.listed >= listed:
+        more_reasons = [reported for reason in reasons if (reported := _reported(reason)) not in record.reasons]
+        more_origins = [request for request in _asking() if request not in record.origins]
+        if not more_reasons and not more_origins and record.listed >= listed:
             return record
-        known, origins = (*record.reasons, *more)[:MOST_REASONS], (*record.origins, *asking)[:MOST_REASONS]
-        return self.update(replace(record, reasons=known, origins=origins, listed=record.listed or listed))
+        all_reasons, origins = (*record.reasons, *more_reasons)[:MOST_REASONS], (*record.origins, *more_origins)[:MOST_REASONS]
+        return self.update(replace(record, reasons=all_reasons, origins=origins, listed=record.listed or listed))
 
     def update(self, record: Record) -> Record:
         """Remembers it; a disk that does not take it costs the memory of this reload beyond a restart, not the reload."""
@@ -215,6 +242,7 @@ class Records:
         refused = self.refused(identity)
         shown = {
             **{name: value for name, value in asdict(record).items() if value not in (None, "") and name not in _HIDDEN},
+            "changes": record.changes or None,
             "refused": None if refused is None else refused.decode("utf-8", "replace"),
         }
         return {name: value for name, value in shown.items() if value is not None}
@@ -261,8 +289,8 @@ def _asking() -> tuple[dict[str, str], ...]:
     return (dict(origin.get()),) if origin.get() else ()
 
 
-def _told(reason: Reason) -> dict[str, Any]:
-    told = {
+def _reported(reason: Reason) -> dict[str, Any]:
+    members = {
         "section": reason.section,
         "line": reason.line,
         "keyword": reason.keyword,
@@ -270,7 +298,7 @@ def _told(reason: Reason) -> dict[str, Any]:
         "file": reason.file,
         "remedy": reason.remedy,
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in members.items() if value}
 
 
 def _api(record: Record) -> dict[str, Any]:
@@ -283,9 +311,9 @@ def _api(record: Record) -> dict[str, Any]:
 def _read(path: Path) -> Record | None:
     """None for a file that is none of ours or was cut off."""
     try:
-        told = json.loads(path.read_bytes())
-        known = {name: told[name] for name in (each.name for each in fields(Record)) if name in told}
-        record = Record(**{**known, "reasons": tuple(known.get("reasons", ())), "origins": tuple(known.get("origins", ()))})
+        members = json.loads(path.read_bytes())
+        known = {name: members[name] for name in (each.name for each in fields(Record)) if name in members}
+        record = Record(**{**known, **{name: tuple(known.get(name, ())) for name in ("reasons", "origins", "changes")}})
     except (OSError, ValueError, TypeError) as error:
         log.warning("cannot read the reload record %s: %s", path, error)
         return None

@@ -33,7 +33,7 @@ class Source(Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """`ok` is None where nothing was claimed. `response` is what was said, `error` the short reason of a failure."""
+    """`ok` is None where nothing was claimed. `response` is the output, `error` the short reason of a failure."""
 
     ok: bool | None
     response: str = ""
@@ -72,8 +72,8 @@ class CustomCommand:
                 failure = await self._run(out, err)
             except OSError as error:
                 return Outcome(False, error=self._failed(_cannot_start(self.words[0], error)))
-            said, complained = _text(out), _text(err)
-        return Outcome(False, complained, self._failed(failure)) if failure else Outcome(True, said)
+            output, complained = _text(out), _text(err)
+        return Outcome(False, complained, self._failed(failure)) if failure else Outcome(True, output)
 
     async def _run(self, out: IO[bytes], err: IO[bytes]) -> str | None:
         child = Child(self.words, self.environment, stdout=out, stderr=err)

@@ -46,7 +46,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds. `worker`: how long the former worker may go on answering after a reload that is claimed, `denied` after one that is said
+    """Seconds. `worker`: how long the former worker may go on answering after a reload that is claimed, `denied` after one that is reported
     to have failed; `master` holds instead while the master is at work. `gone`: how long no worker need answer, `glance` where none did.
     """
 

@@ -83,7 +83,8 @@ def _is_up(row: Mapping[str, str]) -> bool:
 
 
 def _state(row: Mapping[str, str]) -> str:
-    check = " ".join(filter(None, (row["check_status"], row["last_chk"] or row["agent_status"])))
+    # A star says that the next check is under way.
+    check = " ".join(filter(None, (row["check_status"].removeprefix("* "), row["last_chk"] or row["agent_status"])))
     return ", ".join(filter(None, (row["status"], check)))
 
 

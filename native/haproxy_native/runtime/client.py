@@ -29,6 +29,11 @@ NEVER_FOUND = "retry - unable to configure runtime client"
 # Commands at once that are worth looking for another socket.
 MANY = 50
 _WHO = "show info float"
+# Seconds within which a socket that is tried says whose it is.
+PATIENCE = 5.0
+# Seconds within which another worker takes the place of one that is stopping, and between two looks for it.
+SUCCESSION = 1.0
+POLL = 0.02
 T = TypeVar("T")
 
 
@@ -106,6 +111,11 @@ class Runtime:
         return bool(self._master or self._stats)
 
     @property
+    def stats_places(self) -> Sequence[str]:
+        """The addresses of stats sockets, those of TCP last."""
+        return self._stats
+
+    @property
     def configured_master(self) -> Master | None:
         """The master, whichever socket is in use."""
         return Master(self._master, timeout=self._timeout) if self._master else None
@@ -131,10 +141,12 @@ class Runtime:
         return await self._carried(lambda socket: socket.send_each(commands, relayed=self.capabilities.relays), commands)
 
     async def ask(self, command: str, payload: str | None = None) -> str:
-        """Carries out a change. Raises RuntimeRefused with HAProxy's words."""
+        """Carries out a change. Raises RuntimeRefused with HAProxy's words, RuntimeAbsent where no worker serves."""
         answer = await self.send(command, payload)
-        if (said := answers.refusal(answer)) is not None:
-            raise self._refused(said, command)
+        if answers.refusal(answer) == answers.PROXY_STOPPED:
+            answer = await self._of_the_serving(command, payload)
+        if (refusal := answers.refusal(answer)) is not None:
+            raise self._refused(refusal, command)
         return answer
 
     async def read(self, command: str, head: str, sink: Sink | None = None) -> str:
@@ -184,6 +196,23 @@ class Runtime:
                 raise
             await self._reconnect(expected=asks_who)
             return await work(self._socket)
+
+    async def _of_the_serving(self, command: str, payload: str | None) -> str:
+        """The answer of a worker that is not stopping; one that may be has refused the command. Raises RuntimeAbsent after `SUCCESSION`."""
+        deadline = asyncio.get_running_loop().time() + SUCCESSION
+        while asyncio.get_running_loop().time() < deadline:
+            serving = await self._serving()
+            if serving:
+                answer = await self.send(command, payload)
+                if answers.refusal(answer) != answers.PROXY_STOPPED or await self._serving() == serving:
+                    return answer
+            await asyncio.sleep(POLL)
+        raise RuntimeAbsent(f"{self.address}: the worker that answers is stopping, and no other serves")
+
+    async def _serving(self) -> Worker | None:
+        """The worker that answers; None while it is stopping."""
+        facts = answers.info(await self.send(_WHO))
+        return None if facts.get("Stopping") == "1" else _worker(facts)
 
     def _refused(self, said: str, command: str) -> RuntimeRefused:
         self.failures["refused"] += 1
@@ -246,15 +275,19 @@ class Runtime:
 async def _silence(socket: Socket) -> str | None:
     """Why a socket gives no answer of a worker; None when it does."""
     try:
-        answer = await socket.send("show info")
+        async with asyncio.timeout(PATIENCE):
+            answer = await socket.send("show info")
     except RuntimeAbsent as error:
         return error.detail
+    except TimeoutError:
+        # A master that starts may take a connection and lose it.
+        return f"{socket.address}: no answer within {PATIENCE:g} s"
     return None if "Pid" in answers.info(answer) else f"{socket.address}: no answer of HAProxy's: {answer[:80]!r}"
 
 
-def _worker(told: dict[str, str]) -> Worker:
+def _worker(facts: dict[str, str]) -> Worker:
     try:
-        return Worker(int(told["Pid"]), float(told.get("Start_time_sec", 0)))
+        return Worker(int(facts["Pid"]), float(facts.get("Start_time_sec", 0)))
     except (KeyError, ValueError) as error:
         raise RuntimeAbsent("the worker does not tell its pid") from error
 

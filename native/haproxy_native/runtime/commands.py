@@ -156,14 +156,19 @@ def add_server(
 ) -> list[Command]:
     """A server that serves: registered in maintenance, its checks started, then ready.
 
-    `words` are those of its line behind the name, as HAProxy understands them (quotes and variables resolved).
+    One that is not to be ready has its checks paused, as those of a server that the file disables: HAProxy pauses them when a server enters
+    maintenance, so it leaves it first. `words` are those of its line behind the name, as HAProxy understands them (quotes and variables
+    resolved).
     """
     path = _path(backend, server)
     line = " ".join(argument(word) for word in words)
     made = [Command(f"add server {path} {line}", Shows(backend, server), undo=f"del server {path}")]
     made += [checks(backend, server, True)] if check else []
     made += [agent(backend, server, True)] if agent_check else []
-    return [*made, replace(state(backend, server, "ready"), undo=f"set server {path} state maint")] if ready else made
+    out = f"set server {path} state maint"
+    if ready:
+        return [*made, replace(state(backend, server, "ready"), undo=out)]
+    return [*made, replace(state(backend, server, "drain"), undo=out), state(backend, server, "maint")] if check else made
 
 
 def delete_server(backend: str, server: str, *, was: str = "ready", patience: float = 2.0) -> list[Command]:
@@ -207,10 +212,13 @@ async def _carry_out(runtime: Runtime, some: Sequence[Command], done: list[Comma
         await some[0].carry_out(runtime)
         done.append(some[0])
         return
-    found = [answers.refusal(answer) for answer in await runtime.each([command.text for command in some])]
-    done += [command for command, refusal in zip(some, found, strict=True) if refusal is None]
-    for command, refusal in zip(some, found, strict=True):
-        if refusal is not None:
+    refusals = [answers.refusal(answer) for answer in await runtime.each([command.text for command in some])]
+    done += [command for command, refusal in zip(some, refusals, strict=True) if refusal is None]
+    for command, refusal in zip(some, refusals, strict=True):
+        if refusal == answers.PROXY_STOPPED:
+            await command.carry_out(runtime)
+            done.append(command)
+        elif refusal is not None:
             raise RuntimeRefused(refusal, command.text)
 
 

@@ -56,18 +56,18 @@ class EventListener:
         await self._background.stop()
 
     async def _run(self) -> None:
-        pause, told = 0.0, False
+        pause, is_reported = 0.0, False
         while True:
             await asyncio.sleep(pause)
             try:
                 async for event in self._events():
-                    pause, told = 0.0, False
+                    pause, is_reported = 0.0, False
                     self._once(event)
                 pause = FIRST_PAUSE if self._was_there else self._longest
             except (NoEvents, OSError, ValueError) as error:
                 pause = min(max(pause * 2, FIRST_PAUSE), self._longest)
-                log.log(logging.DEBUG if told else logging.WARNING, "no events from HAProxy: %s; tried again", error)
-                told = True
+                log.log(logging.DEBUG if is_reported else logging.WARNING, "no events from HAProxy: %s; tried again", error)
+                is_reported = True
 
     def _once(self, event: HAProxyEvent) -> None:
         if self._last is None or event.at > self._last:

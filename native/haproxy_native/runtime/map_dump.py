@@ -58,5 +58,5 @@ def _one_by_one(lines: bytes) -> Iterator[bytes]:
     for line in lines.decode("utf-8", "surrogateescape").split("\n"):
         if line.startswith("0x"):
             reference, key, value = (*line.split(" ", 2), "", "")[:3]
-            said = f'{{"id":{_quoted(reference)},"key":{_quoted(key)},"value":{_quoted(value)}}},'
-            yield said.encode("utf-8", "backslashreplace")
+            entry = f'{{"id":{_quoted(reference)},"key":{_quoted(key)},"value":{_quoted(value)}}},'
+            yield entry.encode("utf-8", "backslashreplace")

@@ -46,13 +46,13 @@ async def loaded(runtime: Runtime) -> list[Map]:
 
 async def entries(runtime: Runtime, name: str) -> list[MapEntry]:
     """In the map's order. Raises RuntimeRefused for a map that is not loaded."""
-    found = []
+    rows = []
     for line in (await runtime.read(f"show map {argument(name)}", ENTRIES_HEAD)).split("\n"):
         id_, _, rest = line.partition(" ")
         key, _, value = rest.partition(" ")
         if key:
-            found.append(MapEntry(key, value, id_))
-    return found
+            rows.append(MapEntry(key, value, id_))
+    return rows
 
 
 async def entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
@@ -65,8 +65,8 @@ async def entry(runtime: Runtime, name: str, key: str) -> MapEntry | None:
     for line, way in looked_up:
         if way is None:
             raise RuntimeRefused(answer.strip(), command)
-        if found := exact.fullmatch(line, way.end()):
-            return MapEntry(key, found[1])
+        if match := exact.fullmatch(line, way.end()):
+            return MapEntry(key, match[1])
     if any(way and way[1] == "str" and way[0].endswith("no") for _, way in looked_up):
         return None
     return next((MapEntry(each.key, each.value) for each in await entries(runtime, name) if each.key == key), None)
@@ -114,8 +114,8 @@ class Set:
 
     async def carry_out(self, runtime: Runtime) -> None:
         await runtime.ask(self.command)
-        found = await entry(runtime, self.name, self.key)
-        if found is None or found.value != self.value:
+        now = await entry(runtime, self.name, self.key)
+        if now is None or now.value != self.value:
             raise RuntimeRefused(f"unable to parse '{self.value}'.", self.command)
 
     async def take_back(self, runtime: Runtime) -> None:

@@ -26,7 +26,7 @@ class Master:
         self._socket = Socket(path, timeout=timeout, master=True)
 
     async def reload(self) -> ReloadAnswer:
-        """Returns when the master knows the outcome. Raises RuntimeAbsent when there is none to ask."""
+        """Returns when the master reports the outcome. Raises RuntimeAbsent when there is none to ask."""
         before = await self.processes()
         answer = await self._socket.send("reload")
         verdict, _, log = answer.partition("\n--\n")
@@ -43,7 +43,7 @@ class Master:
         return Socket(self.path, timeout=self._timeout, pid=pid)
 
     async def startup_log(self) -> str:
-        """What was said when a worker was last started; empty up to 2.6, which does not keep it."""
+        """What HAProxy printed when a worker was last started; empty up to 2.6, which does not keep it."""
         answer = await self._socket.send("show startup-logs")
         return "" if answer.startswith("Unknown command") else answer
 

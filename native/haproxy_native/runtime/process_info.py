@@ -21,18 +21,18 @@ NO_DATE = "0001-01-01"
 _WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])|-")
 
 
-def process_info(told: Mapping[str, str], known: frozenset[str]) -> dict[str, Any]:
+def process_info(facts: Mapping[str, str], known: frozenset[str]) -> dict[str, Any]:
     """The members in `known` that this version tells; `release_date` always."""
-    found: dict[str, Any] = {"release_date": told.get("Release_date", "").replace("/", "-") or NO_DATE}
-    for name, value in told.items():
+    info: dict[str, Any] = {"release_date": facts.get("Release_date", "").replace("/", "-") or NO_DATE}
+    for name, value in facts.items():
         member = NAMES.get(name) or _WORDS.sub("_", name).lower()
         if member not in known or member == "release_date":
             continue
         if member in TEXTS:
-            found |= {member: value} if value else {}
+            info |= {member: value} if value else {}
         elif (number := _number(value)) is not None:
-            found[member] = number
-    return dict(sorted(found.items()))
+            info[member] = number
+    return dict(sorted(info.items()))
 
 
 def _number(text: str) -> int | None:

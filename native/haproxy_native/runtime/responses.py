@@ -4,10 +4,13 @@ HAProxy words refusals and successes alike, so a change's answer is judged again
 (HAProxy Management Guide, section 9.3; measured on 2.6, 2.8, 3.0 and 3.2).
 """
 
+import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+# What a worker that is stopping answers to any change of a server (2.6 to 3.4), and every worker where the text says `disabled`.
+PROXY_STOPPED = "Proxy is disabled."
 _VERSION = re.compile(r"(\d+)\.(\d+)")
 _DONE = re.compile(
     r"Server deleted\.|Done\.|nothing changed"
@@ -85,15 +88,15 @@ _RELOADS = re.compile(r"(\d+)(?:\s+\[failed: (\d+)\])?")
 
 def processes(text: str) -> Processes:
     """`show proc`; programs are left out."""
-    found: dict[str, list[Process]] = {}
+    groups: dict[str, list[Process]] = {}
     group = ""
     for line in text.splitlines():
         if line.startswith("# "):
             group = line[2:].strip()
         elif process := _process(line):
-            found.setdefault("master" if process.kind == "master" else group, []).append(process)
-    master = found.get("master", [])
-    return Processes(master[0] if master else None, tuple(found.get("workers", ())), tuple(found.get("old workers", ())))
+            groups.setdefault("master" if process.kind == "master" else group, []).append(process)
+    master = groups.get("master", [])
+    return Processes(master[0] if master else None, tuple(groups.get("workers", ())), tuple(groups.get("old workers", ())))
 
 
 def _process(line: str) -> Process | None:
@@ -106,6 +109,13 @@ def _process(line: str) -> Process | None:
 
 def table(text: str) -> Iterator[dict[str, str]]:
     """Rows of an answer whose first line names the columns behind `# `, comma-separated (`show stat`)."""
-    lines = [line for line in text.splitlines() if line]
-    names = lines[0].removeprefix("# ").split(",") if lines else []
-    return (dict(zip(names, line.split(","), strict=False)) for line in lines[1:])
+    places, rows = cells(text)
+    return (dict(zip(places, row, strict=False)) for row in rows)
+
+
+def cells(text: str) -> tuple[Mapping[str, int], Iterator[list[str]]]:
+    """Of such an answer the place of each column, and the cells of each row; one that is cut short is left out."""
+    rows = csv.reader(line for line in text.splitlines() if line)
+    names = [name.removeprefix("# ") for name in next(rows, [])]
+    places = {name: place for place, name in enumerate(names) if name}
+    return places, (row for row in rows if len(row) >= len(places))

@@ -44,7 +44,7 @@ class RuntimeExchange(asyncio.Protocol):
         self.parts = [self.parts[0] if self.parts else data[:BEGINNING], (b"".join(self.parts[1:]) + data)[-2:]]
         try:
             self._taker.take(data)
-        except Exception as error:  # noqa: BLE001 - told to who waits, whatever it is
+        except Exception as error:  # noqa: BLE001 - raised to those who wait
             self._end(error)
             self._transport.abort()
 

@@ -56,9 +56,7 @@ class ServerState:
     @property
     def admin_state(self) -> str:
         """`maint`, `drain` or `ready`, whatever brought it there."""
-        if self.admin & (FORCED_MAINT | INHERITED_MAINT | UNRESOLVED):
-            return "maint"
-        return "drain" if self.admin & (FORCED_DRAIN | INHERITED_DRAIN) else "ready"
+        return admin_state(self.admin)
 
     @property
     def forced_state(self) -> str:
@@ -84,6 +82,13 @@ class ServerState:
     @property
     def agent_enabled(self) -> bool:
         return bool(self.agent_state & CONFIGURED and self.agent_state & ENABLED)
+
+
+def admin_state(bits: int) -> str:
+    """What the bits of srv_admin_state come to: `maint`, `drain` or `ready`."""
+    if bits & (FORCED_MAINT | INHERITED_MAINT | UNRESOLVED):
+        return "maint"
+    return "drain" if bits & (FORCED_DRAIN | INHERITED_DRAIN) else "ready"
 
 
 def server_states(text: str) -> list[ServerState]:

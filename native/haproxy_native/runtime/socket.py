@@ -78,14 +78,14 @@ class Socket:
 
         `relayed`: a master connects to its worker once for all of a request (`@@1`, HAProxy 3.2), not for each command.
         """
-        found: list[str] = []
+        result: list[str] = []
         # All are made before the first is sent: nothing is sent when one of them cannot be.
         for some, request in [(some, self._request(some, None, relayed=relayed)) for some in self._batches(commands)]:
             answers = list(_divided(await self._answer(request, some)))
             if len(answers) != len(some):
                 raise RuntimeAbsent(f"{self.address}: {len(answers)} answers to {len(some)} commands", sent=True)
-            found += answers
-        return found
+            result += answers
+        return result
 
     def _batches(self, commands: Sequence[str]) -> Iterator[list[str]]:
         batch: list[str] = []

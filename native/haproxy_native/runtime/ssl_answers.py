@@ -42,8 +42,8 @@ class CrtListRow:
 
     def as_object(self) -> dict[str, Any]:
         """The API's ssl_crt_list_entry."""
-        told = {"file": self.file, "line_number": self.line, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
-        return {name: value for name, value in told.items() if value}
+        members = {"file": self.file, "line_number": self.line, "ssl_bind_config": self.options, "sni_filter": list(self.filters)}
+        return {name: value for name, value in members.items() if value}
 
 
 def names(text: str) -> list[str]:
@@ -80,18 +80,18 @@ def entries(text: str) -> list[CrtListRow]:
 def certificate(text: str) -> dict[str, Any]:
     """The API's ssl_certificate of `show ssl cert NAME`, and of the first of `show ssl ca-file NAME:INDEX`; empty where there is none.
 
-    `file` only where HAProxy knows it by another name, as in a crt-store.
+    `file` only where HAProxy has another name for it, as in a crt-store.
     """
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     # It stops at the kind of an Ed25519 key, without an end of the line.
     for row in text.replace("Algorithm: OCSP", "OCSP").splitlines():
         label, sign, value = row.partition(": ")
         member = _MEMBERS.get(label) if sign else None
-        if member and value and (member not in found or member in _OF_THE_LAST):
-            found[member] = _date_time(value) if member.startswith("not_") else value
-    if found.get("file") == found.get("storage_name"):
-        found.pop("file", None)
-    return found if "serial" in found or found.get("status") == "Empty" else {}
+        if member and value and (member not in members or member in _OF_THE_LAST):
+            members[member] = _date_time(value) if member.startswith("not_") else value
+    if members.get("file") == members.get("storage_name"):
+        members.pop("file", None)
+    return members if "serial" in members or members.get("status") == "Empty" else {}
 
 
 def revocation_lists(text: str) -> list[dict[str, Any]]:
@@ -103,7 +103,7 @@ def revocation_lists(text: str) -> list[dict[str, Any]]:
 
 def _revocation_list(text: str) -> dict[str, Any]:
     version = re.search(r"^Version (\S+)", text, re.MULTILINE)
-    told = {
+    members = {
         "version": version[1] if version else "",
         "signature_algorithm": _value(text, "Signature Algorithm"),
         "issuer": _value(text, "Issuer"),
@@ -111,7 +111,7 @@ def _revocation_list(text: str) -> dict[str, Any]:
         "next_update": _date(_value(text, "Next Update")),
         "revoked_certificates": list(_revoked(text)),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in members.items() if value}
 
 
 def _revoked(text: str) -> Iterator[dict[str, str]]:

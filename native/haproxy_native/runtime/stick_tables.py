@@ -48,7 +48,7 @@ def unescaped(text: str) -> str:
     """A key as it was before HAProxy made it printable."""
     if "\\" not in text:
         return text
-    raw = _ESCAPE.sub(lambda found: bytes([int(found[1], 16)]) if found[1] else _LETTERS.get(found[2], found[2]), text.encode())
+    raw = _ESCAPE.sub(lambda match: bytes([int(match[1], 16)]) if match[1] else _LETTERS.get(match[2], match[2]), text.encode())
     return raw.decode("utf-8", "surrogateescape")
 
 

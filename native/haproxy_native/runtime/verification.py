@@ -89,9 +89,11 @@ async def _prove_backends(runtime: Runtime, backends: Mapping[str, tuple[str, Ba
     only = argument(next(iter(backends))) if len(backends) == 1 else "-1"
     shown = {row["pxname"]: row["status"] for row in answers.table(await runtime.send(f"show stat {only} {BACKENDS} -1"))}
     for name, (command, check) in backends.items():
-        found = not shown[name].endswith(UNPUBLISHED) if name in shown else None
-        if found is not check.published:
-            raise RuntimeUnseen(f"HAProxy accepted it, but backend {name} is {STANDS[found]}, not {STANDS[check.published]}", command)
+        is_published = not shown[name].endswith(UNPUBLISHED) if name in shown else None
+        if is_published is not check.published:
+            raise RuntimeUnseen(
+                f"HAProxy accepted it, but backend {name} is {STANDS[is_published]}, not {STANDS[check.published]}", command
+            )
 
 
 async def _prove_servers(runtime: Runtime, servers: dict[tuple[str, str], dict[str, tuple[str, object]]]) -> None:
@@ -105,11 +107,11 @@ async def _rows(runtime: Runtime, backends: set[str]) -> dict[str, dict[str, Ser
     """The servers of each; of many backends by one look at all."""
     if len(backends) <= MANY:
         return {backend: {row.name: row for row in await runtime.servers(backend)} for backend in backends}
-    found: dict[str, dict[str, ServerState]] = {backend: {} for backend in backends}
+    states: dict[str, dict[str, ServerState]] = {backend: {} for backend in backends}
     for row in await runtime.servers():
-        if row.backend_name in found:
-            found[row.backend_name][row.name] = row
-    return found
+        if row.backend_name in states:
+            states[row.backend_name][row.name] = row
+    return states
 
 
 def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str, object]]) -> Iterator[tuple[str, str]]:
@@ -119,9 +121,9 @@ def _problems(name: str, row: ServerState | None, expected: dict[str, tuple[str,
             yield command, f"there is no {name}" if there else f"{name} is still there"
         return
     for member, (command, value) in expected.items():
-        found = getattr(row, member) if member else True
-        if not _same(value, found):
-            yield command, f"{member} of {name} is {found}, not {value}"
+        now = getattr(row, member) if member else True
+        if not _same(value, now):
+            yield command, f"{member} of {name} is {now}, not {value}"
 
 
 def holds(row: ServerState, check: Shows) -> bool:
@@ -148,4 +150,4 @@ async def _prove_limit(runtime: Runtime, command: str, limit: Limit) -> None:
 
 async def _limit(runtime: Runtime, proxies: str, proxy: str, row: str, kind: int) -> str | None:
     rows = answers.table(await runtime.send(f"show stat {proxies} {kind} -1"))
-    return next((found["slim"] for found in rows if found["pxname"] == proxy and found["svname"] == row), None)
+    return next((line["slim"] for line in rows if line["pxname"] == proxy and line["svname"] == row), None)

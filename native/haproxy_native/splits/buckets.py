@@ -13,11 +13,11 @@ def shares(weights: Mapping[str, float]) -> dict[str, int]:
     if total <= 0 or min(weights.values()) < 0:
         raise BadValue("weights: none may be below 0, and one must be above it")
     exact = {name: weight * BUCKETS / total for name, weight in weights.items()}
-    found = {name: int(share) for name, share in exact.items()}
-    by_remainder = sorted(exact, key=lambda name: found[name] - exact[name])
-    for name in by_remainder[: BUCKETS - sum(found.values())]:
-        found[name] += 1
-    return found
+    whole = {name: int(share) for name, share in exact.items()}
+    by_remainder = sorted(exact, key=lambda name: whole[name] - exact[name])
+    for name in by_remainder[: BUCKETS - sum(whole.values())]:
+        whole[name] += 1
+    return whole
 
 
 def assigned(wanted: Mapping[str, int], former: Sequence[str] = ()) -> list[str]:

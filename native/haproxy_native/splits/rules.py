@@ -11,16 +11,15 @@ from functools import reduce
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadValue, Conflict, NotFound
-from haproxy_native.planning.servers import ancestors
+from haproxy_native.planning.servers import USUAL_MODE, ancestors, mode_of
 from haproxy_native.splits.buckets import BUCKETS
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section
-from haproxy_native.text.words import unquoted
 
 RANDOM, SOURCE, COOKIE, HEADER = "random", "source", "cookie", "header"
 BY = re.compile(r"(random|source|(cookie|header):([A-Za-z0-9_.-]+))")
 _PATH = re.compile(r"[A-Za-z0-9_./+-]+")
-MODE, USUAL_MODE, HTTP = "mode", "tcp", "http"
+HTTP = "http"
 # Kinds of sections that receive requests, with their collections.
 FRONTENDS = {"frontend": "frontends", "listen": "listens"}
 BACKENDS = ("backend", "listen")
@@ -76,8 +75,8 @@ def lines(editor: Editor, wanted: Sequence[Rule]) -> list[str]:
 
 def installed(editor: Editor, document: Document, path: str) -> dict[str, list[Rule]]:
     """The lines that ask this map, by the name of their frontend."""
-    found = {section.name: _asking(editor, document, section, path) for section in document.sections if section.kind in FRONTENDS}
-    return {name: list(asking.values()) for name, asking in found.items() if asking}
+    askers = {section.name: _asking(editor, document, section, path) for section in document.sections if section.kind in FRONTENDS}
+    return {name: list(asking.values()) for name, asking in askers.items() if asking}
 
 
 def _asking(editor: Editor, document: Document, section: Section, path: str) -> dict[int, Rule]:
@@ -103,18 +102,14 @@ def _parent(editor: Editor, section: Section) -> tuple[Resource, str]:
 
 def mode(document: Document, section: Section) -> str:
     """The mode that a proxy has or inherits."""
-    for each in (section, *ancestors(document, section)):
-        said = [line.words[1] for line in each.lines if line.words[:1] == (MODE,) and len(line.words) > 1]
-        if said:
-            return unquoted(said[-1])
-    return USUAL_MODE
+    return mode_of((section, *ancestors(document, section))) or USUAL_MODE
 
 
 def common_mode(document: Document, names: Sequence[str]) -> str:
     """That of all these backends. Raises BadValue where one is missing or they differ."""
     modes: dict[str, str] = {}
     for name in names:
-        section = next((found for kind in BACKENDS if (found := document.find(kind, name))), None)
+        section = next((backend for kind in BACKENDS if (backend := document.find(kind, name))), None)
         if section is None:
             raise BadValue(f"weights: there is no backend {name}")
         modes.setdefault(mode(document, section), name)
@@ -126,7 +121,7 @@ def common_mode(document: Document, names: Sequence[str]) -> str:
 
 def check_frontend(document: Document, name: str, wanted: str) -> Section:
     """Raises NotFound and BadValue."""
-    section = next((found for kind in FRONTENDS if (found := document.find(kind, name))), None)
+    section = next((proxy for kind in FRONTENDS if (proxy := document.find(kind, name))), None)
     if section is None:
         raise NotFound(f"there is no frontend {name}")
     if mode(document, section) != wanted:
@@ -137,7 +132,7 @@ def check_frontend(document: Document, name: str, wanted: str) -> Section:
 def with_rules(editor: Editor, document: Document, frontend: str, wanted: Sequence[Rule], path: str) -> Document:
     """With these lines as the last of their kind, and none before them that takes all requests. Raises LinesMissing."""
     document = without_rules(editor, document, path, frontend)
-    section = next(found for kind in FRONTENDS if (found := document.find(kind, frontend)))
+    section = next(proxy for kind in FRONTENDS if (proxy := document.find(kind, frontend)))
     if taken := next((rule for rule in _all(editor, document, section) if "cond" not in rule), None):
         text = f"frontend {frontend} has a line that sends all requests to {taken['name']}"
         raise LinesMissing(f"{text}; remove it, or put these lines before it", lines(editor, wanted))

@@ -32,12 +32,12 @@ def read(text: str) -> Split | None:
     head = text.partition("\n")[0]
     with suppress(ValueError, TypeError, KeyError):
         if head.startswith(_HEAD):
-            told: dict[str, Any] = json.loads(head.removeprefix(_HEAD))
-            return Split(str(told["by"]), dict(told["weights"]), float(told["since"]), dict(told["before"]))
+            members: dict[str, Any] = json.loads(head.removeprefix(_HEAD))
+            return Split(str(members["by"]), dict(members["weights"]), float(members["since"]), dict(members["before"]))
     return None
 
 
 def buckets(text: str) -> list[str]:
     """The backend of each bucket, empty where a line is missing."""
-    found = {entry.key: entry.value for entry in map_file.read(text)}
-    return [found.get(str(bucket), "") for bucket in range(BUCKETS)]
+    entries = {entry.key: entry.value for entry in map_file.read(text)}
+    return [entries.get(str(bucket), "") for bucket in range(BUCKETS)]

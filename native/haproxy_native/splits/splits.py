@@ -50,11 +50,11 @@ class Splits:
 
     async def all(self) -> list[SplitStatus]:
         """By name; empty where no directory for maps is configured."""
-        found = []
+        statuses = []
         for path in sorted(await asyncio.to_thread(self._files)):
             with suppress(NotFound):
-                found.append(await self.status(path.stem.removeprefix(PREFIX)))
-        return found
+                statuses.append(await self.status(path.stem.removeprefix(PREFIX)))
+        return statuses
 
     async def status(self, name: str) -> SplitStatus:
         """Raises NotFound."""
@@ -63,8 +63,8 @@ class Splits:
         if split is None:
             raise NotFound(f"there is no split {name}")
         there = Counter(split_file.buckets(text))
-        found = {backend: there[backend] for backend in dict.fromkeys([*split.weights, *there]) if backend}
-        status = SplitStatus(name, split, path, found, list(rules.installed(self._editor, self._engine.document, str(path))))
+        counts = {backend: there[backend] for backend in dict.fromkeys([*split.weights, *there]) if backend}
+        status = SplitStatus(name, split, path, counts, list(rules.installed(self._editor, self._engine.document, str(path))))
         return await self._counted(status)
 
     async def put(self, name: str, by: str, weights: Mapping[str, float], frontend: str = "") -> Outcome:
@@ -75,7 +75,7 @@ class Splits:
         wanted, document, path = shares(weights), self._engine.document, self._path(name)
         lines = self._checked(by, list(weights), frontend, path)
         there = rules.installed(self._editor, document, str(path))
-        has = [each for each, found in there.items() if found == lines]
+        has = [each for each, lines_there in there.items() if lines_there == lines]
         others = [each for each in there if each not in (*has, frontend)]
         texts = rules.lines(self._editor, lines)
         if others:
@@ -118,8 +118,8 @@ class Splits:
     def _check_ours(self, path: Path) -> None:
         """Raises InUse where something else reads the map, too."""
         left = rules.without_rules(self._editor, self._engine.document, str(path))
-        for each in references(left, str(path), str(self._engine.context.current.path.parent)):
-            raise InUse(f"the map of the split is used by another line: {each.text.strip()} (in {each.section})")
+        for reference in references(left, str(path), str(self._engine.context.current.path.parent)):
+            raise InUse(f"the map of the split is used by another line: {reference.text.strip()} (in {reference.section})")
 
     async def _store(self, name: str, split: Split, wanted: Mapping[str, int]) -> tuple[Outcome, bool]:
         """The outcome, and whether the file is new."""
@@ -142,8 +142,8 @@ class Splits:
     async def _counts(self, backends: Iterable[str]) -> dict[str, dict[str, int]]:
         """Of these backends, by process; nothing where HAProxy does not answer."""
         with suppress(RuntimeFailure):
-            found = await self._workers.counts(BACKENDS, _COLUMN)
-            return {process: {name: each.get(name, 0) for name in backends} for process, each in found.by_process.items()}
+            counts = await self._workers.counts(BACKENDS, _COLUMN)
+            return {process: {name: each.get(name, 0) for name in backends} for process, each in counts.by_process.items()}
         return {}
 
     async def _counted(self, status: SplitStatus) -> SplitStatus:
@@ -156,7 +156,7 @@ class Splits:
         }
         pids = {int(process.partition("@")[0]) for process in now}
         records = self._engine.reloads.records.all()
-        came = {each.pid_after for each in records if each.status == SUCCEEDED and (each.ended or 0) >= status.split.since}
+        came = {record.pid_after for record in records if record.status == SUCCEEDED and (record.ended or 0) >= status.split.since}
         complete = before.keys() <= now.keys() and came - {None} <= pids
         return SplitStatus(status.name, status.split, status.file, status.shares, status.frontends, requests, complete)
 

@@ -12,13 +12,15 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from haproxy_native.commit.change import ObjectChange, Outcome
+from haproxy_native.commit.change import Content, ObjectChange, Outcome
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.disk.file import ConfigFile, Draft
+from haproxy_native.editing.header import without_versions
 from haproxy_native.errors import BadValue, Exists, Missing, NotFound, Unreadable, Unusable
 from haproxy_native.spoe.file import SpoeFile
 from haproxy_native.spoe.surroundings import Surroundings
+from haproxy_native.text.document import Document
 
 FIRST_LINE = b"# _version=1\n"
 # What the API can address; a draft beside the file has a longer name.
@@ -74,7 +76,7 @@ class SpoeFiles:
             raise BadValue(f"'{name}' is not the name of a SPOE file: {rule}")
         path = self._around.directory.writable() / name
         data = data if b"# _version=" in data else FIRST_LINE + data
-        return path, await commit(self._around.context, ObjectChange(f"spoe/{name}", partial(self._create, path, data)))
+        return path, await commit(self._around.context, ObjectChange(f"spoe/{name}", partial(self._create, path, data), lasting=True))
 
     async def _create(self, path: Path, data: bytes) -> Outcome:
         """Raises Overtaken, and what `create` raises."""
@@ -100,11 +102,32 @@ class SpoeFiles:
             if around.context.current.document is not asked or not is_free():
                 raise Overtaken
             reasons = around.reasons(path)
+            content = Content(f"spoe/{path.name}", str(path), None, await to_thread(draft.path.read_bytes))
+            contents = await around.context.foreseen([content])
             await around.install(path, lambda: to_thread(draft.install, is_free), reasons)
             # What a deleted file of that name was counts no more.
             self._open.pop(path.name, None)
-            outcome = Outcome(self.file(path.name).version(), live=not reasons, reasons=reasons)
+            outcome = Outcome(self.file(path.name).version(), live=not reasons, reasons=reasons, contents=contents)
             return scheduled(around.context, outcome, force_reload=False)
+
+    async def change(self, name: str, wanted: Callable[[bytes | None], bytes | None]) -> Outcome:
+        """Makes of what a file holds, its version line aside, what `wanted` returns for it; None is no file.
+
+        Raises as `create` and `delete`.
+        """
+
+        def edit(document: Document) -> Document:
+            return Document.parse(wanted(without_versions(document.data)) or b"", self._around.outline)
+
+        try:
+            file = self.file(name)
+        except NotFound:
+            data = wanted(None)
+            return Outcome(0, live=True) if data is None else (await self.create(name, data))[1]
+        if wanted(without_versions(file.read().data)) is None:
+            await self.delete(name)
+            return Outcome(0, live=True)
+        return await file.write(edit)
 
     async def delete(self, name: str) -> None:
         """One that is not there is deleted already. Raises InUse, Missing for what is no name, and Unusable."""

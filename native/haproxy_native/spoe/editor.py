@@ -53,7 +53,7 @@ class ScopeEditor:
             raise Exists(f"scope {name} already exists")
         newline = document.sections[0].newline if document.sections else "\n"
         new = Section(SCOPE, name, name + newline)
-        return _insert(document, new, [each for each in document.sections if each.kind == SCOPE], document.sections, closed=False)
+        return _insert(document, new, [section for section in document.sections if section.kind == SCOPE], document.sections, closed=False)
 
     def delete_scope(self, document: Document, name: str) -> Document:
         """Without the scope and all that is in it."""
@@ -103,8 +103,8 @@ class ScopeEditor:
 
     def _object(self, section: Section, resource: Resource) -> Object:
         shape = self.shape(resource)
-        found = {**shape.read(section), "name": section.name}
-        return {member: found[member] for member in shape.order if member in found}
+        members = {**shape.read(section), "name": section.name}
+        return {member: members[member] for member in shape.order if member in members}
 
 
 def _insert(document: Document, new: Section, kin: Sequence[Section], others: Sequence[Section], *, closed: bool = True) -> Document:
@@ -130,5 +130,5 @@ def _of(document: Document, scope: str) -> Iterator[Section]:
 
 
 def _find(document: Document, scope: str, resource: Resource, name: str) -> Section | None:
-    found = (section for section in _of(document, scope) if section.kind == resource.section and section.name == name)
-    return next(found, None)
+    matching = (section for section in _of(document, scope) if section.kind == resource.section and section.name == name)
+    return next(matching, None)

@@ -8,11 +8,12 @@ import logging
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, Content, Edit, ObjectChange, Outcome
 from haproxy_native.commit.commit import commit, scheduled
 from haproxy_native.commit.current import Current, Overtaken
 from haproxy_native.commit.state_file import StateFile
@@ -128,7 +129,7 @@ class SpoeFile:
     # -- the commit
 
     async def _commit(self, attempt: Callable[[], Awaitable[Outcome]]) -> Outcome:
-        return await commit(self._around.context, ObjectChange(f"spoe/{self.name}", attempt))
+        return await commit(self._around.context, ObjectChange(f"spoe/{self.name}", attempt, lasting=True))
 
     async def _attempt(self, change: Change) -> Outcome:
         """Checks without the lock and publishes under it. Raises Overtaken."""
@@ -148,11 +149,9 @@ class SpoeFile:
                     raise Overtaken
                 if context.current.document is not asked:
                     raise Overtaken
-                return scheduled(
-                    context,
-                    await self._publish(change, stamped, draft, same=header.same_text(before, new)),
-                    force_reload=change.force_reload,
-                )
+                contents = await context.foreseen([Content(f"spoe/{self.name}", str(self.path), before.data, stamped.data)])
+                outcome = await self._publish(change, stamped, draft, same=header.same_text(before, new))
+                return replace(scheduled(context, outcome, force_reload=change.force_reload), contents=contents)
         finally:
             draft.discard()
 
@@ -169,6 +168,9 @@ class SpoeFile:
     async def _remove(self) -> Outcome:
         async with self._around.context.stored_lock, self._around.context.settled():
             await self._around.refuse_in_use(self.path)
+            contents = await self._around.context.foreseen(
+                [Content(f"spoe/{self.name}", str(self.path), self._current.document.data, None)]
+            )
             self._around.context.note_published(self.path)
             with self._around.directory.used():
                 self.path.unlink(missing_ok=True)
@@ -176,4 +178,4 @@ class SpoeFile:
             with suppress(Unusable):
                 for transaction in self._transactions.list():
                     self._transactions.delete(transaction.id)
-        return Outcome(0, live=True)
+        return Outcome(0, live=True, contents=contents)

@@ -50,12 +50,12 @@ class References:
 
     def redirected(self, document: Document, file: Path, draft: Path) -> Document:
         """With the draft where the file was; every line keeps its number."""
-        for found in self._found(document, file):
-            section = document.find(found.section.kind, found.section.name)
+        for reference in self._found(document, file):
+            section = document.find(reference.section.kind, reference.section.name)
             assert section
             read = section.as_read()
-            filter_ = self._editor.lines.children(read, self._filters).objects[found.index]
-            new = self._editor.lines.replace(read, self._filters, found.index, {**(filter_ or {}), _FILE: str(draft)})
+            filter_ = self._editor.lines.children(read, self._filters).objects[reference.index]
+            new = self._editor.lines.replace(read, self._filters, reference.index, {**(filter_ or {}), _FILE: str(draft)})
             document = document.replace(section, new)
         return document
 

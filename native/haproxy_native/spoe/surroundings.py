@@ -17,7 +17,7 @@ from haproxy_native.spoe.references import References
 from haproxy_native.text.document import Document
 from haproxy_native.text.outline import Outline
 
-# By which the ledger knows them.
+# Their kind in the ledger.
 STORE = "spoe"
 
 
@@ -44,7 +44,7 @@ class Surroundings:
         if not self.references.to(asked, file):
             return asked
         document = self.references.redirected(asked, file, draft)
-        configuration = await to_thread(context.current.file.draft, document.data, str(uuid.uuid4()))
+        configuration = await to_thread(context.current.file.draft, document, str(uuid.uuid4()))
         try:
             await context.current.unless_overtaken(context.ask_haproxy(configuration.checked(document)))
             return asked
@@ -80,8 +80,8 @@ class Surroundings:
     def reasons(self, file: Path) -> list[Reason]:
         """Why a changed file needs a reload: the lines that made the worker read it, or will with the reload that is pending."""
         for document in (self.running, self.context.current.document) if self.context.pending else (self.running,):
-            if found := self.references.to(document, file):
-                return [each.reason(document, file.name) for each in found]
+            if references := self.references.to(document, file):
+                return [each.reason(document, file.name) for each in references]
         return []
 
     def waits(self, file: Path) -> bool:
@@ -93,8 +93,8 @@ class Surroundings:
         with suppress(Unreadable):
             await self.context.current.notice_aside()
         for document in filter(None, (self.context.current.document, self.context.running.document)):
-            for found in self.references.to(document, file):
-                line = f"line {found.line(document)}: {found.text()}"
+            for reference in self.references.to(document, file):
+                line = f"line {reference.line(document)}: {reference.text()}"
                 raise InUse(f"rejecting attempt to delete file {file} referenced in haproxy conf at {line}")
 
 
@@ -104,7 +104,10 @@ def _about(error: Refused, draft: str, file: str) -> Refused:
     def named(text: str | None) -> str | None:
         return text and text.replace(draft, file)
 
-    told = [alert for alert in error.alerts if isinstance(alert, Message)]
-    alerts = [replace(each, text=each.text.replace(draft, file), file=named(each.file), source=named(each.source)) for each in told]
+    messages = [alert for alert in error.alerts if isinstance(alert, Message)]
+    alerts = [
+        replace(message, text=message.text.replace(draft, file), file=named(message.file), source=named(message.source))
+        for message in messages
+    ]
     detail = error.detail.replace(draft, file).replace(f" of {PurePath(draft).name}", f" of {PurePath(file).name}", 1)
     return Refused(detail, place=error.place, alerts=alerts)

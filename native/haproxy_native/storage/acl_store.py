@@ -18,6 +18,7 @@ _PREFIXES = ("opt@", "file@", "optfile@")
 
 
 class AclStore(ListStore[Acl]):
+    kind = "acl_file"
     description = "managed ACL file"
     created = "managed but not loaded ACL file"
     word = "an ACL"

@@ -38,16 +38,16 @@ class CertificateFile:
         """The only certificate; of several, the first with a name that is no authority and issues none of the others."""
         if len(self.certificates) == 1:
             return self.certificates[0]
-        issuers = {each.issuer for each in self.certificates}
+        issuers = {certificate.issuer for certificate in self.certificates}
         return next((each for each in self._ends if _has_name(each) and each.subject not in issuers), None)
 
     @property
     def expires(self) -> datetime:
-        return min(each.not_valid_after_utc for each in self.certificates)
+        return min(certificate.not_valid_after_utc for certificate in self.certificates)
 
     @property
     def _ends(self) -> list["Certificate"]:
-        return [each for each in self.certificates if not _is_authority(each)]
+        return [certificate for certificate in self.certificates if not _is_authority(certificate)]
 
     @property
     def warning(self) -> str:
@@ -58,19 +58,19 @@ class CertificateFile:
 
     def described(self) -> dict[str, Any]:
         """The members of the API's ssl_certificate that come from the file's content; lists in a stable order, times in UTC."""
-        told: dict[str, Any] = {
+        members: dict[str, Any] = {
             "not_after": _time(self.expires),
-            "not_before": _time(max(each.not_valid_before_utc for each in self.certificates)),
+            "not_before": _time(max(certificate.not_valid_before_utc for certificate in self.certificates)),
             "issuers": _joined(name for each in self.certificates for name in _common_names(each.issuer)),
             "domains": _joined(name for each in self._ends for name in (*_common_names(each.subject), *_names(each, "DNSName"))),
             "ip_addresses": _joined(name for each in self._ends for name in _names(each, "IPAddress")),
         }
         if self.leaf is not None:
-            told |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
-        return {name: value for name, value in told.items() if value}
+            members |= {"subject": ", ".join(_common_names(self.leaf.subject)[:1]), "serial": str(self.leaf.serial_number)}
+        return {name: value for name, value in members.items() if value}
 
     def is_shown(self, shown: Mapping[str, Any]) -> bool:
-        """Whether what `show ssl cert` told is the certificate that is served; of Ed25519 keys HAProxy tells no fingerprint."""
+        """Whether `show ssl cert` shows this certificate; of Ed25519 keys HAProxy shows no fingerprint."""
         if fingerprint := shown.get("sha1_finger_print"):
             return bool(fingerprint == self.fingerprint)
         served = self.served
@@ -91,12 +91,12 @@ def read(data: bytes) -> CertificateFile:
     from cryptography import x509
 
     try:
-        found = tuple(x509.load_pem_x509_certificate(text) for kind, text in _blocks(data) if kind in _CERTIFICATES)
+        certificates = tuple(x509.load_pem_x509_certificate(text) for kind, text in _blocks(data) if kind in _CERTIFICATES)
     except ValueError as error:
         raise BadRequest(f"{_UNREADABLE}: a CERTIFICATE block is damaged") from error
-    if not found:
+    if not certificates:
         raise BadRequest(f"{_UNREADABLE}: no CERTIFICATE block found")
-    return CertificateFile(found)
+    return CertificateFile(certificates)
 
 
 def accepted(data: bytes, key_beside: bytes | None = None) -> CertificateFile:

@@ -28,6 +28,7 @@ BESIDE = (".ocsp", ".sctl", ".issuer")
 
 
 class CertificateStore(Store):
+    kind = "certificate"
     description = created = "managed SSL file"
 
     def files(self) -> list[Path]:
@@ -62,7 +63,7 @@ class CertificateStore(Store):
 
     def named(self, context: CommitContext, path: Path) -> list[Reference]:
         """The lines that name a file itself, not only the directory that it stands in."""
-        return [each for each in self.references(context, path) if path.name in each.text]
+        return [reference for reference in self.references(context, path) if path.name in reference.text]
 
     def _check_unused(self, context: CommitContext, path: Path) -> None:
         """A directory that is served loses a certificate live; a line or a list that names it would fail at the next reload."""
@@ -92,10 +93,10 @@ class CertificateStore(Store):
             names, is_used = [], False
             for name in known:
                 if means(name, path, base) or (used and name.startswith("@")):
-                    told = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias, told, path, used):
+                    certificate = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+                    if not name.startswith("@") or await asyncio.to_thread(self._is_alias, certificate, path, used):
                         names.append(name)
-                        is_used = is_used or told.get("status") == "Used"
+                        is_used = is_used or certificate.get("status") == "Used"
             others = [row["storage_name"] for row in ssl_answers.ca_files(await ssl_files.show(runtime, CA_FILES))]
             others += ssl_answers.names(await ssl_files.show(runtime, CRL_FILES))
             lists = await crt_lists.names(runtime)

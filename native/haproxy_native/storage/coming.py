@@ -51,7 +51,7 @@ async def previews(context: CommitContext, files: Sequence[Coming]) -> list[File
         await asyncio.to_thread(_check_content, each)
     async with context.settled():
         await notice(context)
-        return [await _preview(context, each) for each in files]
+        return [await _preview(context, file) for file in files]
 
 
 def _check_content(file: Coming) -> None:
@@ -91,6 +91,6 @@ async def check(context: CommitContext, files: Sequence[Coming], document: Docum
 
 def _set(context: CommitContext, files: Sequence[Coming], document: Document) -> WholeSet:
     texts = {name or str(context.current.path): each.data for name, each in parts.parts(document).items()}
-    contents: dict[str, bytes | Path] = {os.path.abspath(each.path): each.content for each in files}
+    contents: dict[str, bytes | Path] = {os.path.abspath(file.path): file.content for file in files}
     lists = [os.path.abspath(each.path) for each in files if isinstance(each.store, CrtListStore)]
     return WholeSet(texts, contents, lists, Path.cwd())

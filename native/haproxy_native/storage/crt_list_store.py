@@ -25,6 +25,7 @@ LISTED = ".txt"
 
 
 class CrtListStore(Store):
+    kind = "crt_list"
     description = created = "managed certificate list"
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
@@ -47,7 +48,7 @@ class CrtListStore(Store):
 
     def may_send(self, context: CommitContext, path: Path) -> bool:
         """One that is listed or that the configuration loads as a list, and that nothing else in the configuration reads."""
-        named = [each for each in self.references(context, path) if path.name in each.text]
+        named = [reference for reference in self.references(context, path) if path.name in reference.text]
         if named:
             return all(_is_loaded(each, path, str(context.current.path.parent)) for each in named)
         return path.name.endswith(LISTED)

@@ -9,6 +9,7 @@ from haproxy_native.storage.store import Store
 
 
 class GeneralStore(Store):
+    kind = "general"
     description = created = "managed general use file"
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:

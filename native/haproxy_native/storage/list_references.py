@@ -21,8 +21,8 @@ def _lists(certificate: Path) -> Iterator[tuple[Path, list[Reference]]]:
     for path in sorted(certificate.parent.iterdir()):
         text = _text(path)
         if certificate.name in text and _NO_LIST not in text:
-            lines = [each for each in crt_list.entries(text) if str(certificate.parent / each.file) == str(certificate)]
-            yield path, [Reference(str(path), each.line, each.file, each.text) for each in lines]
+            lines = [entry for entry in crt_list.entries(text) if str(certificate.parent / entry.file) == str(certificate)]
+            yield path, [Reference(str(path), line.line, line.file, line.text) for line in lines]
 
 
 def _text(path: Path) -> str:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 from haproxy_native.commit.commit import change_process
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.editing.object_names import encoded
 from haproxy_native.errors import BadRequest, Exists, RuntimeRefused
+from haproxy_native.planning.touches import CREATE, DELETE, Touch
 from haproxy_native.runtime import acls
 from haproxy_native.runtime.acls import Acl, Add, Delete, Replace
 from haproxy_native.runtime.client import Runtime
@@ -18,7 +20,7 @@ from haproxy_native.storage.store import Store
 
 @dataclass(frozen=True)
 class AclFile(LiveFile[str]):
-    """The file of one ACL, which HAProxy knows by `acl`."""
+    """The file of one ACL, whose name in HAProxy is `acl`."""
 
     acl: str
 
@@ -54,7 +56,7 @@ class LiveAcl:
             if pattern in there:
                 raise Exists(pattern)
 
-        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, check=check)
+        await self._change(Add(self.name, pattern), lambda before: [*before, pattern], sync, [self._touch(pattern, CREATE)], check=check)
 
     async def delete(self, reference: str, *, sync: bool = False) -> None:
         gone = dict(await acls.entries(self.context.runtime, self.name)).get(reference) if sync else None
@@ -65,39 +67,50 @@ class LiveAcl:
                 left.remove(gone)
             return left
 
-        await self._change(Delete(self.name, reference), edit, sync)
+        await self._change(Delete(self.name, reference), edit, sync, [self._touch(reference, DELETE)])
 
     async def replace(self, patterns: Sequence[str], *, sync: bool = False) -> None:
         await self._change(Replace(self.name, patterns), lambda before: list(patterns), sync, whole=True)
 
+    def _touch(self, entry: str, verb: str) -> Touch:
+        """`entry`: a new pattern, or the reference of one that is there."""
+        return Touch(f"acl/{encoded(self.name)}/entry/{encoded(entry)}", verb)
+
     async def _change(
-        self, step: Step, edit: EntriesEdit[str], sync: bool, *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked
+        self,
+        step: Step,
+        edit: EntriesEdit[str],
+        sync: bool,
+        touched: Sequence[Touch] = (),
+        *,
+        whole: bool = False,
+        check: Callable[[], Awaitable[None]] = unchecked,
     ) -> None:
         if sync:
-            await (await self._file()).change(step, edit, whole=whole, check=check)
+            await (await self._file()).change(step, edit, whole=whole, check=check, touched=touched)
             return
 
         async def apply() -> None:
             await check()
             await step.carry_out(self.context.runtime)
 
-        await change_process(self.context, f"acl/{self.name}", apply)
+        await change_process(self.context, f"acl/{encoded(self.name)}", apply, touched)
 
     async def _file(self) -> AclFile:
         """Raises BadRequest where there is none that may be written."""
-        found = next((each for each in await acls.loaded(self.context.runtime) if self.name in (f"#{each.id}", each.file)), None)
-        if found is None:
+        acl = next((each for each in await acls.loaded(self.context.runtime) if self.name in (f"#{each.id}", each.file)), None)
+        if acl is None:
             # HAProxy has words of its own for an ACL that is not there.
             await acls.entries(self.context.runtime, self.name)
-        if found is None or not found.file:
+        if acl is None or not acl.file:
             raise BadRequest(f"ACL {self.name} stands in the configuration and has no file that could follow")
-        path = path_of(found)
+        path = path_of(acl)
         for store in self.stores.values():
             if path.parent == store.directory:
                 store.check_there(path)
                 return AclFile(self.context, store, path, self.name)
         known = ", ".join(sorted({f"{store.setting} {store.directory}" for store in self.stores.values()}))
-        what = f"the file of ACL {self.name}, {found.file}, is in none of the directories for stored files and stays as it is"
+        what = f"the file of ACL {self.name}, {acl.file}, is in none of the directories for stored files and stays as it is"
         raise BadRequest(f"{what}; they are: {known}")
 
 

@@ -17,6 +17,7 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import NotFound, RuntimeAbsent, WriteFailed
+from haproxy_native.planning.touches import Touch
 from haproxy_native.runtime.commands import Step
 from haproxy_native.storage.store import Store
 
@@ -53,15 +54,21 @@ class LiveFile(ABC, Generic[Item]):
         """The text with exactly these entries. Raises BadValue for one that no line can hold."""
 
     async def change(
-        self, step: Step, edit: EntriesEdit[Item], *, whole: bool = False, check: Callable[[], Awaitable[None]] = unchecked
+        self,
+        step: Step,
+        edit: EntriesEdit[Item],
+        *,
+        whole: bool = False,
+        check: Callable[[], Awaitable[None]] = unchecked,
+        touched: Sequence[Touch] = (),
     ) -> None:
-        """File and process. `whole`: nothing of what was there is left. `check` is made under the lock."""
+        """File and process. `whole`: nothing of what was there is left. `check` is made under the lock. `touched`: what changes in it."""
 
         async def composed() -> FileChange:
             await check()
             return await self.composed([step], edit, whole=whole)
 
-        check_live(await commit(self.context, FileChange(self.store, self.path, compose=composed, may_reload=False)))
+        check_live(await commit(self.context, FileChange(self.store, self.path, compose=composed, may_reload=False, touched=touched)))
 
     async def composed(self, steps: Sequence[Step], edit: EntriesEdit[Item], *, whole: bool) -> FileChange:
         """Under the lock: the file as it will be. One that the process has not read as it is only gets the edit."""

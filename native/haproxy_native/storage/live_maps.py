@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadValue, Exists
+from haproxy_native.planning.touches import CHANGE, CREATE, DELETE, Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Add, Clear, Delete, Fill, MapEntry, Set
@@ -33,19 +35,23 @@ class LiveMap(LiveFile[MapEntry]):
     async def add(self, key: str, value: str, *, sync: bool = False) -> None:
         """Raises Exists for a key that is there."""
         _check_key(key)
-        await self._change(Add(self.name, key, value), lambda before: [*before, MapEntry(key, value)], sync, new=key)
+        await self._change(
+            Add(self.name, key, value), lambda before: [*before, MapEntry(key, value)], sync, [self._touch(key, CREATE)], new=key
+        )
 
     async def set(self, key: str, value: str, *, sync: bool = False) -> None:
         step = Set(self.name, key, value)
-        await self._change(step, lambda before: [MapEntry(key, value) if each.key == key else each for each in before], sync)
+        edit = lambda before: [MapEntry(key, value) if each.key == key else each for each in before]  # noqa: E731
+        await self._change(step, edit, sync, [self._touch(key, CHANGE)])
 
     async def delete(self, key: str, *, sync: bool = False) -> None:
-        await self._change(Delete(self.name, key), lambda before: [each for each in before if each.key != key], sync)
+        edit = lambda before: [each for each in before if each.key != key]  # noqa: E731
+        await self._change(Delete(self.name, key), edit, sync, [self._touch(key, DELETE)])
 
     async def fill(self, entries: Sequence[MapEntry], *, sync: bool = False) -> None:
         """Exactly these, in this order."""
-        for each in entries:
-            maps.payload_line(each)
+        for entry in entries:
+            maps.payload_line(entry)
         await self._change(Fill(self.name, lambda: entries), lambda before: list(entries), sync, whole=True)
 
     async def clear(self, *, sync: bool = False) -> None:
@@ -76,17 +82,22 @@ class LiveMap(LiveFile[MapEntry]):
         text = self.text()
         return self.written(text, entries) == text
 
-    async def _change(self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, *, whole: bool = False, new: str = "") -> None:
+    def _touch(self, key: str, verb: str) -> Touch:
+        return Touch(spelled("map", self.path.name, "entry", key), verb)
+
+    async def _change(
+        self, step: Step, edit: EntriesEdit[MapEntry], sync: bool, touched: Sequence[Touch] = (), *, whole: bool = False, new: str = ""
+    ) -> None:
         """`new`: a key that must not be there yet."""
         if sync:
-            await self.change(step, edit, whole=whole, check=lambda: self._refuse_taken(new))
+            await self.change(step, edit, whole=whole, check=lambda: self._refuse_taken(new), touched=touched)
             return
 
         async def apply() -> None:
             await self._refuse_taken(new)
             await step.carry_out(self.context.runtime)
 
-        await change_process(self.context, f"map/{self.path.name}", apply)
+        await change_process(self.context, spelled("map", self.path.name), apply, touched)
 
     async def _refuse_taken(self, key: str) -> None:
         if key and await self.entry(key):

@@ -122,9 +122,9 @@ def _changed(block: _Block, entry: MapEntry) -> str:
     if block.entry == entry:
         return block.line
     bare = block.line.rstrip("\r\n")
-    found = _LINE.match(bare)
-    assert found
-    return f"{found[1]}{found[2]}{found[3] or ' '}{_value(entry)}{found[5]}{block.line[len(bare) :]}"
+    match = _LINE.match(bare)
+    assert match
+    return f"{match[1]}{match[2]}{match[3] or ' '}{_value(entry)}{match[5]}{block.line[len(bare) :]}"
 
 
 def _new(entry: MapEntry) -> str:

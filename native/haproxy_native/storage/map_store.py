@@ -19,6 +19,7 @@ from haproxy_native.text.document import Document
 
 
 class MapStore(ListStore[Map]):
+    kind = "map"
     description = "managed map file"
     created = "managed but not loaded map file (no runtime ID)"
     word = "a map"

@@ -39,12 +39,12 @@ def with_patterns(text: str, patterns: Sequence[str]) -> str:
 
 def _remaining(patterns: Sequence[str], left: "Counter[str]") -> list[str]:
     """In their order, each as often as it is left."""
-    found: list[str] = []
+    remaining: list[str] = []
     for pattern in reversed(patterns):
         if left[pattern] > 0:
             left[pattern] -= 1
-            found.insert(0, pattern)
-    return found
+            remaining.insert(0, pattern)
+    return remaining
 
 
 def _line(pattern: str) -> str:

@@ -24,7 +24,7 @@ def loaded_anew(used: Sequence[Reference], wanted: Sequence[Reference], why: str
 
 @dataclass(frozen=True)
 class InProcess:
-    """What HAProxy has of a certificate file: the `names` it knows it by, whether one is `used`, the `directories` with it that are
+    """What HAProxy has of a certificate file: the `names` it has for it, whether one is `used`, the `directories` with it that are
     lists, whether it is also the file of an `authority` or of revoked certificates, and a file `beside` it that is read along.
     """
 

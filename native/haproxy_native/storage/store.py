@@ -35,8 +35,9 @@ LONGEST_NAME = 255 - len(".") - len(".") - 36
 
 
 class Store:
-    """`name` is that of the API; `state` is where journals go."""
+    """`name` is that of the API, `kind` that of its files as objects; `state` is where journals go."""
 
+    kind = ""
     description = ""
     created = ""
     # That of a new file: its group is the directory's.
@@ -167,7 +168,7 @@ class Store:
     async def delete(
         self, context: CommitContext, name: str, *, force_reload: bool = False, may_reload: bool = False, live: bool = True
     ) -> Outcome:
-        """Without `may_reload` no reload is scheduled, without `live` the worker is not told. Raises Missing, InUse, WriteFailed."""
+        """Without `may_reload` no reload is scheduled, without `live` nothing is sent to the worker. Raises Missing, InUse, WriteFailed."""
         path = self.find(name)
 
         def check() -> None:
@@ -207,12 +208,12 @@ class Store:
         """A regular file in the directory; a link that leads out of it is not."""
         path = self.directory / name
         try:
-            found = path.lstat()
-            if stat.S_ISLNK(found.st_mode):
+            status = path.lstat()
+            if stat.S_ISLNK(status.st_mode):
                 return _is_regular(beneath.opened(self.directory, name, os.O_PATH))
         except (OSError, ValueError):
             return False
-        return stat.S_ISREG(found.st_mode) and not is_draft(name)
+        return stat.S_ISREG(status.st_mode) and not is_draft(name)
 
 
 def _is_regular(descriptor: int) -> bool:

@@ -305,7 +305,7 @@ def _found(id_: str, status: str, path: Path) -> Transaction:
 
 def _patches(data: bytes, path: Path) -> list[patches.Patch]:
     """The changes, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
-    found: list[patches.Patch] = []
+    changes: list[patches.Patch] = []
     head, *lines, _ = data.split(b"\n")
     size = len(head) + 1
     for line in lines:
@@ -314,8 +314,8 @@ def _patches(data: bytes, path: Path) -> list[patches.Patch]:
         except (ValueError, TypeError):
             break
         size += len(line) + 1
-        found.append((int(start), int(gone), str(put)))
+        changes.append((int(start), int(gone), str(put)))
     if size < len(data):
         with suppress(OSError):
             os.truncate(path, size)
-    return found
+    return changes

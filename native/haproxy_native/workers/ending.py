@@ -45,12 +45,11 @@ class Ending:
         pid, below = operation.arguments["pid"], operation.arguments["sessions_below"]
         while (process := await self._process(pid, operation.arguments["started"])) is not None:
             self._report(running, process)
-            waited = asyncio.get_running_loop().time()
             if self._is_due(running, process, below):
                 with suppress(RuntimeAbsent):
                     ended = await end_sessions(self._workers.socket(pid))
                     running.report(ended=running.now.progress.get("ended", 0) + ended)
-            await asyncio.sleep(max(0.0, LOOK_SECONDS - (asyncio.get_running_loop().time() - waited)))
+            await asyncio.sleep(LOOK_SECONDS)
         running.report(sessions=0, connections=0)
 
     def _is_due(self, running: Running, process: WorkerProcess, below: int | None) -> bool:
@@ -68,10 +67,10 @@ class Ending:
         try:
             if pid not in await self._workers.former():
                 return None
-            found = await self._workers.process(pid)
+            process = await self._workers.process(pid)
         except RuntimeAbsent:
             return None if await self._is_gone(pid) else WorkerProcess(pid, False, started)
-        return found if abs(found.started - started) < 1 else None
+        return process if abs(process.started - started) < 1 else None
 
     async def _is_gone(self, pid: int) -> bool:
         """False while the master does not answer."""

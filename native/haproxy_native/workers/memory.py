@@ -22,8 +22,8 @@ def memory(pid: int, started: float, proc: Path = Path("/proc")) -> int | None:
             return None
         for name, pattern in (("smaps_rollup", _PSS), ("status", _RSS)):
             with suppress(OSError):
-                if found := pattern.search((proc / str(pid) / name).read_text()):
-                    return 1024 * int(found[1])
+                if match := pattern.search((proc / str(pid) / name).read_text()):
+                    return 1024 * int(match[1])
     return None
 
 

@@ -26,12 +26,12 @@ class Process(Protocol):
 
 def sessions(text: str) -> list[Session]:
     """Those of clients, of an answer to `show sess`."""
-    return [found for row in _ROW.finditer(text) if (found := Session(*row.groups())).frontend != _CLI]
+    return [session for row in _ROW.finditer(text) if (session := Session(*row.groups())).frontend != _CLI]
 
 
 async def end_sessions(process: Process, which: Callable[[Session], bool] = lambda _: True) -> int:
     """Ends them and returns how many; one that has ended by itself meanwhile is counted, too. Raises RuntimeFailure."""
-    found = [session for session in sessions(await process.send("show sess")) if which(session)]
-    for session in found:
+    matching = [session for session in sessions(await process.send("show sess")) if which(session)]
+    for session in matching:
         await process.send(f"shutdown session {session.id}")
-    return len(found)
+    return len(matching)

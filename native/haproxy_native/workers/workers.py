@@ -1,8 +1,9 @@
 """What each worker process does: found through the master's socket, where there is one, else the worker in service alone."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from haproxy_native.engine import Engine
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
@@ -73,16 +74,20 @@ class Workers:
         return sorted((await master.processes()).pids - {current})
 
     async def all(self) -> list[WorkerProcess]:
-        """The worker in service, then the others, the youngest first; one that ends meanwhile is left out. Raises RuntimeFailure."""
+        """The worker in service, then the others, the youngest first, with their memory; one that ends meanwhile is left out.
+
+        Raises RuntimeFailure.
+        """
         current = await self.current()
-        found = [await self._current(current)]
+        processes = [await self._current(current)]
         for pid in await self.former():
             with suppress(RuntimeAbsent):
-                found.append(await self.process(pid))
-        return sorted(found, key=lambda each: (not each.current, -each.started, -each.pid))
+                processes.append(await self.process(pid))
+        processes = [replace(each, memory=await asyncio.to_thread(memory, each.pid, each.started)) for each in processes]
+        return sorted(processes, key=lambda each: (not each.current, -each.started, -each.pid))
 
     async def process(self, pid: int) -> WorkerProcess:
-        """One that has been replaced. Raises RuntimeAbsent where there is no such process, or no master to ask."""
+        """One that has been replaced, without its memory. Raises RuntimeAbsent where there is no such process, or no master to ask."""
         socket = self.socket(pid)
         info, stat = await socket.send("show info float"), await socket.send(f"show stat -1 {FRONTENDS} -1")
         return self._read(pid, info, stat, current=False)
@@ -98,16 +103,15 @@ class Workers:
         return self._read(pid, await runtime.send("show info float"), await runtime.send(f"show stat -1 {FRONTENDS} -1"), current=True)
 
     def _read(self, pid: int, info: str, stat: str, *, current: bool) -> WorkerProcess:
-        told = answers.info(info)
-        started = float(told.get("Start_time_sec", 0))
+        facts = answers.info(info)
+        started = float(facts.get("Start_time_sec", 0))
         return WorkerProcess(
-            pid=int(told.get("Pid", pid)),
+            pid=int(facts.get("Pid", pid)),
             current=current,
             started=started,
             version=self._version(pid, started, current=current),
-            connections=int(float(told.get("CurrConns", 0))),
+            connections=int(float(facts.get("CurrConns", 0))),
             sessions=dict(_sessions(stat)),
-            memory=memory(pid, started),
         )
 
     def _version(self, pid: int, started: float, *, current: bool) -> int | None:
@@ -119,16 +123,20 @@ class Workers:
 
     async def counts(self, kind: int, column: str) -> "Counts":
         """A column of `show stat` for all proxies or servers, of every process. Raises RuntimeFailure for the worker in service."""
+        return Counts({name: column_of(text, column) for name, text in (await self.statistics(kind)).items()})
+
+    async def statistics(self, kind: int) -> dict[str, str]:
+        """The answers of every process to `show stat`, the worker in service first. Raises RuntimeFailure for that one."""
         command = f"show stat -1 {kind} -1"
         runtime = self._engine.runtime
         worker = await runtime.worker()
-        found = {f"{worker.pid}@{int(worker.started)}": column_of(await runtime.send(command), column)}
+        texts = {f"{worker.pid}@{int(worker.started)}": await runtime.send(command)}
         for pid in await self.former():
             with suppress(RuntimeAbsent, RuntimeRefused):
                 socket = self.socket(pid)
                 started = answers.info(await socket.send("show info float")).get("Start_time_sec", "0")
-                found[f"{pid}@{int(float(started))}"] = column_of(await socket.send(command), column)
-        return Counts(found)
+                texts[f"{pid}@{int(float(started))}"] = await socket.send(command)
+        return texts
 
 
 @dataclass(frozen=True)

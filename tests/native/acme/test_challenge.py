@@ -32,7 +32,7 @@ def test_time_to_live(ttl: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         (HEAD + LINES, "no authorization"),
         ("acme deploy\n" + LINES + JSON % "a", "no certificate"),
@@ -41,8 +41,8 @@ def test_time_to_live(ttl: str) -> None:
         (HEAD + LINES + "{ broken", "Expecting"),
     ],
 )
-def test_what_is_missing_is_told(text: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_is_missing_is_told(text: str, expected: str) -> None:
+    with pytest.raises(ValueError, match=expected):
         challenge(text)
 
 

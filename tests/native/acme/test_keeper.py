@@ -77,7 +77,7 @@ async def keeper(haproxy: HAProxy) -> AsyncIterator[tuple[Keeper, Engine]]:
 
 
 def keep(haproxy: HAProxy, name: str, renewed: datetime | None = None) -> None:
-    """As told of in a moment, when nothing says otherwise; nothing is left to be done."""
+    """As an event reports it, when nothing contradicts it; nothing is left to be done."""
 
     async def work() -> None:
         async with keeper(haproxy) as (each, engine):

@@ -17,15 +17,15 @@ def script(path: Path, text: str) -> dict[str, str]:
 
 
 def test_a_command_is_told_by_its_environment(tmp_path: Path) -> None:
-    told = tmp_path / "told"
-    at = Exec(script(tmp_path / "hook", f'echo "$ACTION $ZONE $REC_NAME $REC_TTL $REC_TYPE $REC_DATA $#" >> {told}'))
+    output = tmp_path / "output"
+    at = Exec(script(tmp_path / "hook", f'echo "$ACTION $ZONE $REC_NAME $REC_TTL $REC_TYPE $REC_DATA $#" >> {output}'))
 
     async def work() -> None:
         await at.set("b.org", "_acme-challenge.a.b.org", "v w", 60)
         await at.delete("b.org", "_acme-challenge.a.b.org", "v w", 60)
 
     asyncio.run(work())
-    assert told.read_text() == "set b.org. _acme-challenge.a 60 TXT v w 0\ndelete b.org. _acme-challenge.a 60 TXT v w 0\n"
+    assert output.read_text() == "set b.org. _acme-challenge.a 60 TXT v w 0\ndelete b.org. _acme-challenge.a 60 TXT v w 0\n"
 
 
 def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_two_values_of_one_name_live_side_by_side(name_server: NameServer, resol
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         ({"key": "d3Jvbmc="}, "tsig|TSIG|BADSIG|NOTAUTH|signature"),
         ({"key": ""}, "refused the update of example.test|NOTAUTH|REFUSED"),
@@ -61,22 +61,22 @@ def test_two_values_of_one_name_live_side_by_side(name_server: NameServer, resol
         ({"server": "127.0.0.1:1"}, "127.0.0.1 port 1"),
     ],
 )
-def test_refused_updates(name_server: NameServer, changed: dict, told: str) -> None:
+def test_refused_updates(name_server: NameServer, changed: dict, expected: str) -> None:
     at = Rfc2136({**name_server.variables, **changed})
-    with pytest.raises(ProviderFailed, match=told):
+    with pytest.raises(ProviderFailed, match=expected):
         asyncio.run(at.set(ZONE, f"x.{ZONE}", "v", 60))
 
 
 @pytest.mark.parametrize(
-    ("name", "variables", "told"),
+    ("name", "variables", "expected"),
     [
         ("zork", {}, "invalid DNS provider name: 'zork'"),
         ("exec", {}, "exec needs the variable command"),
         ("rfc2136", {}, "server in acme"),
     ],
 )
-def test_providers_that_cannot_be(name: str, variables: dict, told: str) -> None:
-    with pytest.raises(ProviderFailed, match=told):
+def test_providers_that_cannot_be(name: str, variables: dict, expected: str) -> None:
+    with pytest.raises(ProviderFailed, match=expected):
         provider(name, variables)
 
 

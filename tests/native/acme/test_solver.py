@@ -27,8 +27,8 @@ def test_patience_is_told_by_the_environment(environ: dict, patience: Patience) 
 
 
 def solved(name_server: NameServer, zones: Zones, patience: Patience, **changed) -> None:
-    told = {"certificate": "c", "domain": f"solver.{ZONE}", "provider": "rfc2136", "variables": name_server.variables, "value": "v"}
-    asyncio.run(Solver(Runtime(), patience, zones).solve(Challenge(**{**told, **changed})))
+    members = {"certificate": "c", "domain": f"solver.{ZONE}", "provider": "rfc2136", "variables": name_server.variables, "value": "v"}
+    asyncio.run(Solver(Runtime(), patience, zones).solve(Challenge(**{**members, **changed})))
 
 
 def shown(zones: Zones) -> bool:
@@ -50,12 +50,12 @@ def test_a_record_that_nobody_shows_is_taken_away(
     name_server: NameServer, resolver, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     hook = tmp_path / "hook"
-    hook.write_text(f'#!/bin/sh\necho "$ACTION" >> {tmp_path}/told\n')
+    hook.write_text(f'#!/bin/sh\necho "$ACTION" >> {tmp_path}/actions\n')
     hook.chmod(0o755)
     patience = Patience(timeout=0.05, interval=0.01, kept_after_failure=0)
     solved(name_server, Zones(resolver, name_server.port), patience, provider="exec", variables={"command": str(hook)})
     assert "do not show the record" in caplog.text
-    assert (tmp_path / "told").read_text() == "set\ndelete\n"
+    assert (tmp_path / "actions").read_text() == "set\ndelete\n"
 
 
 class Shaky(Zones):
@@ -70,19 +70,19 @@ class Shaky(Zones):
         return await super().shows(zone, name, value)
 
 
-@pytest.mark.parametrize(("doubt", "told"), [(1000.0, "is deployed"), (-1.0, "no name server answers")])
+@pytest.mark.parametrize(("doubt", "expected"), [(1000.0, "is deployed"), (-1.0, "no name server answers")])
 def test_a_resolver_may_fail_for_a_while(
-    name_server: NameServer, resolver, doubt: float, told: str, caplog: pytest.LogCaptureFixture
+    name_server: NameServer, resolver, doubt: float, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
         patience = Patience(timeout=30, interval=0.01, doubt=doubt, kept=0, kept_after_failure=0)
         solved(name_server, Shaky(resolver, name_server.port), patience)
-    assert told in caplog.text
+    assert expected in caplog.text
     assert not shown(Zones(resolver, name_server.port))
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "expected"),
     [
         ({"provider": "zork"}, "invalid DNS provider name: 'zork'"),
         ({"domain": "nowhere.invalid"}, "no zone found"),
@@ -90,7 +90,7 @@ def test_a_resolver_may_fail_for_a_while(
     ],
 )
 def test_what_cannot_be_solved_is_told(
-    name_server: NameServer, resolver, changed: dict, told: str, caplog: pytest.LogCaptureFixture
+    name_server: NameServer, resolver, changed: dict, expected: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     solved(name_server, Zones(resolver, name_server.port), Patience(), **changed)
-    assert told in caplog.text
+    assert expected in caplog.text

@@ -97,8 +97,8 @@ def test_a_command_that_is_none(tmp_path: Path, command: str) -> None:
 def test_the_command_gets_the_file_in_its_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HAPROXY_STARTUPLOGS_FD", "HAPROXY_MWORKER_WAIT_ONLY", "HAPROXY_PROCESSES", "HAPROXY_KEPT"):
         monkeypatch.setenv(name, "1")
-    told = 'echo "$1,$2,$DATAPLANEAPI_TRANSACTION_FILE"; env | grep ^HAPROXY_'
-    path = script(tmp_path, f"#!/bin/sh\n({told}) > {tmp_path}/called\n")
+    shown = 'echo "$1,$2,$DATAPLANEAPI_TRANSACTION_FILE"; env | grep ^HAPROXY_'
+    path = script(tmp_path, f"#!/bin/sh\n({shown}) > {tmp_path}/called\n")
     assert run(tmp_path, CheckSettings(command=f"{path} 'two words' 3")) == []
     assert (tmp_path / "called").read_text() == f"two words,3,{tmp_path}/.haproxy.cfg.{ID}\nHAPROXY_KEPT=1\n"
 

@@ -18,8 +18,8 @@ async def ran(code: str, scratch: Path | None, seconds: float = 60) -> Ended:
 
 def test_limits(tmp_path: Path) -> None:
     async def work() -> None:
-        told = await ran("import resource as r; print(*(r.getrlimit(x)[0] for x in (r.RLIMIT_CPU, r.RLIMIT_CORE)))", tmp_path, 30)
-        assert told.stdout.split() == ["31", "0"]
+        output = await ran("import resource as r; print(*(r.getrlimit(x)[0] for x in (r.RLIMIT_CPU, r.RLIMIT_CORE)))", tmp_path, 30)
+        assert output.stdout.split() == ["31", "0"]
         assert "MemoryError" in (await ran("x = bytearray(1 << 45)", tmp_path)).stderr
         assert str(tmp_path) in (await ran("import os; print(os.environ['TMPDIR'])", tmp_path)).stdout
         assert (await ran("print(1)", None)).stdout == "1\n"

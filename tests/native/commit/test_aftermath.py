@@ -1,6 +1,7 @@
-"""After a refused reload the file is what runs, or what somebody else made of it."""
+"""After a refused reload the file is what runs, or what others made of it."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,15 @@ import pytest
 from haproxy_native.commit import aftermath
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.editing import header
+from haproxy_native.engine import Engine
 from haproxy_native.errors import WriteFailed
 from tests.native.engines import adding, run, running_engine
+
+
+async def restored(engine: Engine, said: str = "") -> int | None:
+    """The version of the file after a reload that fails."""
+    record = replace(engine.reloads.records.issue(), response=said)
+    return (await aftermath.failed(engine.context, record)).restored_version
 
 
 def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
@@ -19,7 +27,7 @@ def test_back_to_what_is_known_to_run(tmp_path: Path) -> None:
             await engine.write(adding("b"), version=1)
             await engine.write(adding("c"), version=2)
             async with engine.loading():
-                assert await aftermath.failed(engine.context) == 4
+                assert await restored(engine) == 4
             assert header.same_text(engine.document, engine.context.running.good())
             assert engine.raw().endswith(b"# mine\nglobal\n")
             assert engine.version() == 4
@@ -41,7 +49,7 @@ def test_what_cannot_be_put_back_leaves_no_draft(tmp_path: Path, monkeypatch, ca
 
             monkeypatch.setattr(engine.context.current, "install", install)
             async with engine.loading():
-                assert await aftermath.failed(engine.context) is None
+                assert await restored(engine) is None
             assert (engine.raw(), sorted(os.listdir(tmp_path))) == before
             assert engine.version() == 2
 
@@ -54,7 +62,7 @@ def test_nothing_to_go_back_to(tmp_path: Path) -> None:
         (tmp_path / "haproxy.cfg").write_text("global\n")
         async with running_engine(tmp_path) as engine:
             async with engine.loading():
-                assert await aftermath.failed(engine.context) is None
+                assert await restored(engine) is None
             assert engine.raw() == b"global\n"
 
     run(work())
@@ -71,7 +79,7 @@ def test_an_outsider_s_mending_is_not_undone(tmp_path: Path, noticed: bool) -> N
             async with engine.loading():
                 (tmp_path / "haproxy.cfg").write_text("global\n# mended\n")
                 assert not noticed or await engine.notice()
-                assert await aftermath.failed(engine.context) is None
+                assert await restored(engine) is None
             assert engine.raw() == b"global\n# mended\n"
             assert engine.version() == 3
 

@@ -75,10 +75,10 @@ def test_a_failure_at_any_step(tmp_path: Path) -> None:
         run(started(directory))
         try:
             run(committed(directory, FailingSystem(at, fail_with(errno.EIO))))
-            told = (3, ["first", "second"], [])
+            expected = (3, ["first", "second"], [])
         except WriteFailed:
-            told = (2, ["first"], ["in_progress"])
-        assert asyncio.run(state(directory)) == told, f"step {at}"
+            expected = (2, ["first"], ["in_progress"])
+        assert asyncio.run(state(directory)) == expected, f"step {at}"
 
 
 class Faults:

@@ -8,9 +8,8 @@ import pytest
 from haproxy_native.engine import Engine
 from haproxy_native.reload.strategies import Outcome
 from haproxy_native.text.section import Section
-from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import CONFIG, adding, backends, reload, run, running_engine
+from tests.native.engines import adding, backends, reload, run, run_beside, running_engine
 
 # It passes `haproxy -c` and cannot be loaded.
 BROKEN = "log-forward broken\n  bind 127.0.0.1:{port}\n  log ring@nowhere local0\n"
@@ -35,7 +34,7 @@ def test_a_change_that_needs_a_reload_waits_for_the_one_at_work(tmp_path: Path) 
 
 @pytest.mark.parametrize("is_scheduled", [False, True])
 def test_a_change_after_the_start_of_haproxy_does_not_share_the_reload_that_waited_for_it(tmp_path: Path, is_scheduled: bool) -> None:
-    """Else its failure would be told of what HAProxy has loaded when it started."""
+    """Else its failure would be reported for what HAProxy has loaded when it started."""
 
     async def work(engine: Engine, haproxy: HAProxy) -> None:
         haproxy.kill()
@@ -55,13 +54,45 @@ def test_a_change_after_the_start_of_haproxy_does_not_share_the_reload_that_wait
         assert backends(haproxy) == last == ["app", "first", "more"][: 2 + is_scheduled]
         assert engine.running is engine.document
 
-    async def within() -> None:
-        with HAProxy(tmp_path, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
-            async with running_engine(tmp_path, haproxy) as engine:
-                await engine._watching.stop()
-                await work(engine, haproxy)
+    run_beside(tmp_path, work)
 
-    run(within())
+
+@pytest.mark.parametrize("has_lock", [True, False])
+def test_a_change_shares_the_reload_that_has_begun_only_if_haproxy_reads_it(tmp_path: Path, has_lock: bool) -> None:
+    """The reload begins while another change has the lock; a further change is published before or after the file is read."""
+
+    async def work(engine: Engine, haproxy: HAProxy) -> None:
+        first = (await engine.write(adding("first"), version=1)).reload_id or ""
+        await engine.context.lock.acquire()
+        changes = []
+        if has_lock:
+            changes.append(asyncio.create_task(engine.amend(adding("second"))))
+            await _waits_for(engine.context.lock, 1)
+        reloading = asyncio.create_task(engine.reloads.force(()))
+        await _waits_for(engine.context.lock, 1 + has_lock)
+        if not has_lock:
+            changes.append(asyncio.create_task(engine.amend(adding("second"))))
+            await _waits_for(engine.context.lock, 2)
+        assert (engine.reloads.pending, engine.context.load) == (first, None)
+        engine.context.lock.release()
+        second = (await changes[0]).reload_id
+        record = await reloading
+        assert (record.id, record.status, record.version) == (first, "succeeded", 2 + has_lock)
+        assert (second == first) is has_lock
+        assert backends(haproxy) == ["app", "first", "second"][: 2 + has_lock]
+        assert engine.reloads.pending == (None if has_lock else second)
+        if not has_lock:
+            assert ((await reload(engine)).id, backends(haproxy)) == (second, ["app", "first", "second"])
+        assert engine.running is engine.document
+
+    run_beside(tmp_path, work)
+
+
+async def _waits_for(lock: asyncio.Lock, number: int) -> None:
+    """Returns when so many wait for the lock."""
+    async with asyncio.timeout(30):
+        while len(lock._waiters or ()) < number:
+            await asyncio.sleep(0.01)
 
 
 class Failing:
@@ -82,10 +113,4 @@ def test_a_reload_that_fails_when_haproxy_has_already_started_with_its_text_has_
         assert engine.version() == 2
         assert (await reload(engine)).status == "failed", "a worker that was there when it was asked for does not count"
 
-    async def within() -> None:
-        with HAProxy(tmp_path, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
-            async with running_engine(tmp_path, haproxy) as engine:
-                await engine._watching.stop()
-                await work(engine, haproxy)
-
-    run(within())
+    run_beside(tmp_path, work)

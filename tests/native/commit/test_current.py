@@ -1,4 +1,4 @@
-"""File, document and version agree, whoever writes."""
+"""File, document and version agree, by which process ever the file is written."""
 
 import asyncio
 import errno
@@ -34,12 +34,13 @@ def test_opened(current: Current) -> None:
     assert not current.notice()
 
 
-def test_our_own_write_is_no_surprise(current: Current, tmp_path: Path) -> None:
-    async def install() -> None:
-        stamped, draft = current.prepare(Document.parse(TEXT + "backend b\n"), 5, False, "00000000-0000-4000-8000-000000000000")
-        await current.install(stamped, draft, False)
+async def install(current: Current) -> None:
+    stamped, draft = current.prepare(Document.parse(TEXT + "backend b\n"), 5, False, "00000000-0000-4000-8000-000000000000")
+    await current.install(stamped, draft, False)
 
-    asyncio.run(install())
+
+def test_our_own_write_is_no_surprise(current: Current, tmp_path: Path) -> None:
+    asyncio.run(install(current))
     assert current.touched() is None
     assert not current.notice()
     assert (current.version, current.banner) == (5, False)
@@ -58,8 +59,29 @@ def test_an_outsider_s_write_is_taken_over(current: Current, tmp_path: Path) -> 
     assert current.document.sections[0] is before.sections[0], "what did not change is shared"
 
 
+def test_an_outsider_s_write_right_behind_ours(current: Current, tmp_path: Path) -> None:
+    """Of the same size, into the same file, within one tick of the kernel's clock for files."""
+    file = tmp_path / "haproxy.cfg"
+    for number in range(50):
+        asyncio.run(install(current))
+        assert current.settled
+        with file.open("r+b") as opened:
+            opened.seek(-2, os.SEEK_END)
+            opened.write(b"%d" % (number % 10))
+        assert current.notice()
+        assert current.document.data == file.read_bytes()
+
+
+def test_a_file_that_was_only_touched_is_compared(current: Current, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asyncio.run(install(current))
+    os.utime(tmp_path / "haproxy.cfg")
+    monkeypatch.setattr(current.file, "read", lambda: pytest.fail("read as a whole"))
+    assert not current.notice()
+    assert current.touched() is None
+
+
 class Slow(ConfigFiles):
-    """A file that is read when `go` is set; `reading` tells that somebody wants to read."""
+    """A file that is read when `go` is set; `reading` is set when it is to be read."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path, path.parent)

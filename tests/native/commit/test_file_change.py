@@ -30,7 +30,7 @@ class Process:
     has: bytes | None = b"old"
     refuses: bytes | None = NOTHING
     gone: bool = False
-    told: list[bytes | None] = field(default_factory=list)
+    published: list[bytes | None] = field(default_factory=list)
 
     @property
     def said(self) -> Sequence[str]:
@@ -38,7 +38,7 @@ class Process:
 
     async def carry_out(self, runtime: Runtime) -> None:
         content = content_of(self.path)
-        self.told.append(content)
+        self.published.append(content)
         if self.gone:
             raise RuntimeAbsent("nobody there")
         if content == self.refuses:
@@ -51,7 +51,7 @@ class Process:
 
 @dataclass
 class OneFile:
-    """A store whose worker can be told."""
+    """A store whose worker takes contents."""
 
     process: Process
     name: str = "one"
@@ -132,7 +132,7 @@ def test_when_nobody_knows_a_reload_decides(tmp_path: Path) -> None:
 def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         outcome = await commit(engine.context, change(path, process, b"new", may_reload=False, live=False))
-        assert (outcome.live, process.told, content_of(path)) == (True, [], b"new")
+        assert (outcome.live, process.published, content_of(path)) == (True, [], b"new")
         await commit(engine.context, change(path, process, b"newer"))
         assert (process.has, engine.context.ledger.entries) == (b"newer", {})
 
@@ -187,7 +187,7 @@ def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
         drafts = [ConfigFile(each, tmp_path, system).draft(b"new", UNKNOWN) for each, system in ((key, os), (path, Full()))]
         with pytest.raises(WriteFailed, match="make room"):
             await commit(engine.context, FileChange(OneFile(process), path, drafts[1], along={key: drafts[0]}))
-        assert (content_of(key), content_of(path), process.told) == (b"old", b"old", [])
+        assert (content_of(key), content_of(path), process.published) == (b"old", b"old", [])
         assert not [name for name in os.listdir(tmp_path) if name.startswith(".one")]
         assert not engine.context.ledger.entries
 

@@ -1,14 +1,23 @@
-"""The difference is that of the whole texts, however little of them is looked at."""
+"""The difference is that of the whole texts, however little of them is looked at; what is asked beside a commit does not disturb it."""
 
+import asyncio
+import threading
 from difflib import unified_diff
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from haproxy_native.commit.preview import difference
+from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
+from haproxy_native.engine import Engine
 from haproxy_native.text.document import Document
 from haproxy_native.text.parts import MAIN, join
+from tests.haproxy.process import HAProxy
+from tests.native.engines import adding, backends, reload, run_beside
 
 LINES = st.lists(st.sampled_from(["global\n", "backend a\n", "  x y\n", "\n", "# c\n", "backend b\n"]), max_size=30)
 
@@ -68,3 +77,35 @@ def test_each_of_several_files() -> None:
         "+++ b.cfg (then)",
         "+backend c",
     ]
+
+
+def test_haproxy_that_starts_while_the_file_is_replaced_is_not_taken_for_one_with_the_former_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replaced, go = threading.Event(), threading.Event()
+    install = Drafts.install
+
+    def slow(self: Drafts, *given: Any) -> None:
+        install(self, *given)
+        replaced.set()
+        go.wait(30)
+
+    async def work(engine: Engine, haproxy: HAProxy) -> None:
+        haproxy.kill()
+        first = (await engine.write(adding("first"), version=1)).reload_id or ""
+        assert (await reload(engine)).phase == "waiting"
+        monkeypatch.setattr(Drafts, "install", slow)
+        second = asyncio.create_task(engine.write(adding("second"), version=2))
+        await asyncio.to_thread(replaced.wait, 30)
+        haproxy.start()
+        asked = asyncio.create_task(engine.plan())
+        await asyncio.wait([asked], timeout=0.5)
+        go.set()
+        await asked
+        assert (await second).version == 3
+        record = engine.reloads.records.get(first)
+        assert (record.status, record.version, engine.reloads.pending) == ("succeeded", 3, None)
+        assert backends(haproxy) == ["app", "first", "second"]
+        assert engine.running is engine.document
+
+    run_beside(tmp_path, work)

@@ -1,35 +1,29 @@
 """What is noticed of a worker that comes and goes."""
 
+import asyncio
 import logging
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.engine import Engine
-from tests.haproxy import binaries
-from tests.haproxy.process import HAProxy, free_port
-from tests.native.engines import CONFIG, reload, run, running_engine
+from tests.haproxy.process import HAProxy
+from tests.native.engines import reload, run_beside, substituting
 
 SECONDS = 60.0
 
 
-def beside(directory: Path, work: Callable[[Engine, HAProxy, ProcessWatch], object]) -> None:
-    async def within() -> None:
-        with HAProxy(directory, CONFIG.replace("%d", str(free_port())), binary=binaries.exactly("3.2")) as haproxy:
-            async with running_engine(directory, haproxy) as engine:
-                await engine._watching.stop()
-                await work(engine, haproxy, ProcessWatch(engine.context))
-
-    run(within())
+def beside(directory: Path, work: Callable[[Engine, HAProxy, ProcessWatch], Awaitable[None]]) -> None:
+    run_beside(directory, lambda engine, haproxy: work(engine, haproxy, ProcessWatch(engine.context)))
 
 
 def renew(haproxy: HAProxy) -> None:
-    """Somebody else reloads HAProxy."""
+    """HAProxy is reloaded from outside."""
     before, deadline = haproxy.worker_pid(), time.monotonic() + SECONDS
     os.kill(haproxy.pid, signal.SIGUSR2)
     while haproxy.worker_pid() == before:
@@ -65,6 +59,34 @@ def test_a_worker_that_has_read_the_file_is_taken_over(tmp_path: Path) -> None:
         assert engine.running is engine.document
         assert engine.context.state_file.value.pid == haproxy.worker_pid()
         assert engine.reloads.pending is None
+
+    beside(tmp_path, work)
+
+
+def test_the_copy_of_the_running_text_follows_live_changes(tmp_path: Path) -> None:
+    async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
+        running = engine.context.running
+        assert (await engine.write(substituting("weight 10", "weight 20"), version=1)).live
+        assert not running.is_copied
+        await watch.look()
+        assert running.is_copied
+        assert running.copy.read_bytes() == haproxy.file.read_bytes()
+
+    beside(tmp_path, work)
+
+
+def test_a_new_worker_is_taken_over_between_two_changes_of_the_process(tmp_path: Path) -> None:
+    """What it lacks is made in it, which no other change may be amid."""
+
+    async def work(engine: Engine, haproxy: HAProxy, watch: ProcessWatch) -> None:
+        former = engine.context.state_file.value.pid
+        renew(haproxy)
+        async with engine.context.process_lock:
+            looking = asyncio.create_task(watch.look())
+            await asyncio.wait([looking], timeout=0.3)
+            assert engine.context.state_file.value.pid == former
+        await looking
+        assert engine.context.state_file.value.pid == haproxy.worker_pid() != former
 
     beside(tmp_path, work)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.commit import publication
 from haproxy_native.commit.publication import new_backends
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadRequest, Conflict, Unhealthy
@@ -78,6 +79,28 @@ def test_another_change_that_deletes_it_meanwhile(haproxy: HAProxy) -> None:
             waiting = asyncio.create_task(write(engine, adding("brief", DEAD), healthy_within=20))
             await there(engine, "brief")
             assert (await write(engine, lambda document: before)).live
+            with pytest.raises(Conflict, match="backend brief was deleted by another change"):
+                await waiting
+            assert not engine.context.running.held_back
+
+    run(work())
+
+
+def test_another_change_deletes_it_after_the_last_look(haproxy: HAProxy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a backend is deleted, HAProxy shows it without servers for a moment."""
+
+    async def work() -> None:
+        async with running_engine(haproxy.directory, haproxy) as engine:
+            before, deleted = engine.document, asyncio.Event()
+
+            async def looks_healthy(*given: object) -> None:
+                await deleted.wait()
+
+            monkeypatch.setattr(publication, "_wait", looks_healthy)
+            waiting = asyncio.create_task(write(engine, adding("brief", DEAD), healthy_within=20))
+            await there(engine, "brief")
+            await write(engine, lambda document: before)
+            deleted.set()
             with pytest.raises(Conflict, match="backend brief was deleted by another change"):
                 await waiting
             assert not engine.context.running.held_back

@@ -153,7 +153,7 @@ def test_it_is_remembered_for_the_same_worker(tmp_path: Path) -> None:
     asyncio.run(again.verify(case.current.document, case.current.fingerprint))
     assert text_of(case.recalled()) == "# pending\n"
     case.process.who = Worker(HIDDEN, 1500)
-    assert text_of(case.recalled()) is None, "somebody else restarted it before the file was written"
+    assert text_of(case.recalled()) is None, "it was restarted from outside before the file was written"
     case.process.who = Worker(HIDDEN, 2001)
     assert text_of(case.recalled()) == "# pending\n"
     assert running.document

@@ -22,8 +22,14 @@ PAGE = 2
 
 def instance(identity: str, name: str = "web", port: str = "80", *, state: str = "running", public: str = "", **tags: str) -> dict:
     number = identity.removeprefix("i-")
-    told = {"HAProxy:Service:Name": name, "HAProxy:Service:Port": port} | {key.replace("_", ":"): value for key, value in tags.items()}
-    return {"id": identity, "private": f"10.0.0.{number}", "public": public, "state": state, "tags": {k: v for k, v in told.items() if v}}
+    all_tags = {"HAProxy:Service:Name": name, "HAProxy:Service:Port": port} | {key.replace("_", ":"): value for key, value in tags.items()}
+    return {
+        "id": identity,
+        "private": f"10.0.0.{number}",
+        "public": public,
+        "state": state,
+        "tags": {k: v for k, v in all_tags.items() if v},
+    }
 
 
 class Ec2(ThreadingHTTPServer):

@@ -57,7 +57,7 @@ def test_health(agent: Agent, policy: dict, ports: set[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "services"),
+    ("policy", "services"),
     [
         ({}, {"web", "a/b ü"}),
         ({"service_allowlist": ["web"], "service_denylist": ["web"]}, {"web"}),
@@ -66,8 +66,8 @@ def test_health(agent: Agent, policy: dict, ports: set[int]) -> None:
         ({"service_name_regexp": 'no"ne'}, set()),
     ],
 )
-def test_admission(agent: Agent, told: dict, services: set[str]) -> None:
-    assert set(look(agent.port, **told).services) == services
+def test_admission(agent: Agent, policy: dict, services: set[str]) -> None:
+    assert set(look(agent.port, **policy).services) == services
 
 
 def test_addresses(agent: Agent) -> None:
@@ -107,7 +107,7 @@ def odd() -> Iterator[ThreadingHTTPServer]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         ((500, {}, b"No cluster leader"), "500 No cluster leader"),
         ((403, {}, b"Permission denied"), "403 Permission denied"),
@@ -116,9 +116,9 @@ def odd() -> Iterator[ThreadingHTTPServer]:
         ((200, {}, b"null"), "no list of services"),
     ],
 )
-def test_no_conclusions_from_a_bad_answer(odd: ThreadingHTTPServer, answer: tuple, told: str) -> None:
+def test_no_conclusions_from_a_bad_answer(odd: ThreadingHTTPServer, answer: tuple, expected: str) -> None:
     odd.answers = {"/v1/catalog/services": answer}
-    with pytest.raises(SourceFailed, match=told):
+    with pytest.raises(SourceFailed, match=expected):
         look(odd.server_port)
 
 
@@ -175,7 +175,7 @@ def test_an_agent_tells_of_changes(agent: Agent, monkeypatch: pytest.MonkeyPatch
                 await asyncio.to_thread(change)
                 async with asyncio.timeout(30):
                     await source.changed(1000)
-                # What one of the two queries has told, the other may tell too.
+                # What one of the two queries has answered, the other may answer too.
                 await source.changed(0.3)
         finally:
             await source.close()

@@ -101,8 +101,8 @@ def test_a_lasting_failure_is_warned_of_once_and_its_end_is_told(caplog: pytest.
 
     with caplog.at_level(logging.INFO):
         asyncio.run(work())
-    told = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "haproxy_native.discovery.poller"]
-    assert told == [
+    logged = [(record.levelname, record.getMessage()) for record in caplog.records if record.name == "haproxy_native.discovery.poller"]
+    assert logged == [
         ("WARNING", "consul here: away; tried again in 0.01 s"),
         ("WARNING", "consul here: elsewhere; tried again in 0.04 s"),
         ("INFO", "consul here answers again"),

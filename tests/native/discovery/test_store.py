@@ -33,13 +33,13 @@ def test_none(tmp_path: Path, text: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [("{", "holds no consuls"), ("[]", "holds no consuls"), ('{"aws": []}', "KeyError"), ('{"consuls": [{"port": 1}]}', "has no address")],
 )
-def test_a_broken_file_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_a_broken_file_is_told(tmp_path: Path, text: str, expected: str) -> None:
     (tmp_path / "service_discovery").mkdir()
     (tmp_path / "service_discovery/consul.json").write_text(text)
-    with pytest.raises(Unreadable, match=told):
+    with pytest.raises(Unreadable, match=expected):
         store(tmp_path).read()
 
 

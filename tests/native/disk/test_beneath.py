@@ -63,7 +63,7 @@ def test_no_descriptor_is_left(directory: Path) -> None:
 
 
 def test_a_link_that_is_exchanged_meanwhile_never_leads_out(directory: Path) -> None:
-    """Between a look at the path and its opening somebody puts a link in place of a directory."""
+    """Between a look at the path and its opening another process puts a link in place of a directory."""
     ended = threading.Event()
     inner, link = directory / "folder", directory / "link"
     (directory / "other").mkdir()

@@ -50,7 +50,7 @@ def test_what_goes_wrong_inside(tmp_path: Path, number: int, remedy: str) -> Non
     assert said.endswith(remedy)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs to become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs to become another user")
 def test_of_another_user(tmp_path: Path) -> None:
     for each in tmp_path.parents:
         if str(each).startswith("/tmp/"):

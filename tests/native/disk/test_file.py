@@ -1,4 +1,4 @@
-"""The file is old or new at any moment, keeps what it is, and is told apart when it cannot be written."""
+"""The file is old or new at any moment, keeps its attributes, and reports why it cannot be written."""
 
 import errno
 import os
@@ -94,6 +94,20 @@ def test_drafts_of_the_dead_are_removed_and_those_of_the_living_are_not(path: Pa
     alive.discard()
 
 
+def test_what_was_synced_ahead_is_synced_again_only_if_it_grew(path: Path) -> None:
+    for more, syncs in ((b"", 1), (b"# more\n", 2)):
+        system = FailingSystem()
+        draft = config_file(path, system).draft(NEW, str(uuid.uuid4()))
+        draft.sync()
+        ahead = len(system.calls)
+        if more:
+            draft.append(more)
+        draft.install()
+        assert system.calls[ahead:].count("fsync") == syncs, "that of the directory, and of what is new"
+        assert path.read_bytes() == NEW + more
+        assert path.stat().st_mtime_ns == draft.dated
+
+
 def steps(path: Path, system: FailingSystem) -> int:
     write(config_file(path, system))
     path.write_bytes(OLD)
@@ -144,11 +158,11 @@ def test_a_failure_at_any_step_leaves_old_or_new(path: Path, way) -> None:
         path.write_bytes(OLD)
         try:
             write(config_file(path, way(path, at, fail_with(errno.EIO))))
-            told = True
+            is_written = True
         except WriteFailed:
-            told = False
+            is_written = False
         config_file(path).recover()
-        assert path.read_bytes() in ((OLD, NEW) if told else (OLD,)), f"step {at}"
+        assert path.read_bytes() in ((OLD, NEW) if is_written else (OLD,)), f"step {at}"
         assert rest(path) in ([], ["haproxy.cfg.journal.new"]), f"step {at}"
 
 

@@ -39,7 +39,7 @@ def joined(directory: Path, contents: dict[str, bytes]) -> bytes:
 
 
 def write(directory: Path, contents: dict[str, bytes], system: object = os) -> None:
-    files(directory, system).draft(joined(directory, contents), str(uuid.uuid4())).install()
+    files(directory, system).draft(Document.parse(joined(directory, contents)), str(uuid.uuid4())).install()
 
 
 def found(directory: Path) -> dict[str, bytes]:
@@ -92,9 +92,22 @@ def test_only_what_changes_is_written(directory: Path) -> None:
     assert (directory / "10-web.cfg").stat().st_ino != before["10-web.cfg"].st_ino
 
 
+def test_what_a_file_holds(tmp_path: Path) -> None:
+    path, data = tmp_path / "haproxy.cfg", b"# caf\xe9\n" + b"backend b\n    mode http\n" * 5000
+    here, document = ConfigFiles(path, tmp_path), Document.parse(data)
+    assert not here.holds(document)
+    for content in (data, data + b"\n", data[:-1], data.replace(b"http", b"http", 1).replace(b"caf", b"CAF"), b""):
+        path.write_bytes(content)
+        assert here.holds(document) is (content == data)
+
+
+def test_of_several_files_none_is_compared(directory: Path) -> None:
+    assert not files(directory).holds(Document.parse(joined(directory, OLD)))
+
+
 def test_haproxy_is_asked_about_all_of_them(directory: Path) -> None:
     contents = {**OLD, "10-web.cfg": NEW["10-web.cfg"]}
-    drafts = files(directory).draft(joined(directory, contents), str(uuid.uuid4()))
+    drafts = files(directory).draft(Document.parse(joined(directory, contents)), str(uuid.uuid4()))
     checked = drafts.checked(Document.parse(joined(directory, contents)))
     assert [each.file.name for each in checked] == list(OLD)
     assert [each.path.read_bytes() for each in checked] == list(contents.values())
@@ -139,12 +152,12 @@ def test_one_that_cannot_be_read(directory: Path) -> None:
 
 def test_other_files_than_before(directory: Path) -> None:
     with pytest.raises(WriteFailed, match="no longer made of the same files: .*other.cfg"):
-        files(directory).draft(joined(directory, {**OLD, "other.cfg": b""}), str(uuid.uuid4()))
+        files(directory).draft(Document.parse(joined(directory, {**OLD, "other.cfg": b""})), str(uuid.uuid4()))
     assert rest(directory) == []
 
 
 def test_an_edit_at_the_last_moment(directory: Path) -> None:
-    drafts = files(directory).draft(joined(directory, NEW), str(uuid.uuid4()))
+    drafts = files(directory).draft(Document.parse(joined(directory, NEW)), str(uuid.uuid4()))
     with pytest.raises(Conflict):
         drafts.install(lambda: False)
     assert (found(directory), rest(directory)) == (OLD, [])

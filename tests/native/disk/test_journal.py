@@ -1,4 +1,4 @@
-"""A journal knows a file that was cut off in the middle from one that somebody else has written."""
+"""A journal distinguishes a file that was cut off in the middle from one that another process has written."""
 
 import os
 from pathlib import Path

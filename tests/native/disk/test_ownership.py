@@ -1,4 +1,4 @@
-"""Owners are told by name where they have one."""
+"""Owners are shown by name where they have one."""
 
 import errno
 import os
@@ -13,14 +13,14 @@ from haproxy_native.disk import ownership
 def test_the_nearest_that_exists(tmp_path: Path) -> None:
     tmp_path.chmod(0o750)
     me = pwd.getpwuid(os.geteuid()).pw_name
-    assert ownership.told(tmp_path / "none" / "below").startswith(f"{tmp_path} belongs to {me}:")
-    assert ownership.told(tmp_path).endswith(f", mode 0750, and this process runs as {me}")
+    assert ownership.described(tmp_path / "none" / "below").startswith(f"{tmp_path} belongs to {me}:")
+    assert ownership.described(tmp_path).endswith(f", mode 0750, and this process runs as {me}")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs to give a file away")
 def test_numbers_without_a_name(tmp_path: Path) -> None:
     os.chown(tmp_path, 54321, 54322)
-    assert f"{tmp_path} belongs to 54321:54322, " in ownership.told(tmp_path)
+    assert f"{tmp_path} belongs to 54321:54322, " in ownership.described(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_what_the_operator_can_do(tmp_path: Path, number: int, said: str) -> Non
 
 def test_rights_that_are_missing(tmp_path: Path) -> None:
     said = ownership.failed("no", PermissionError(errno.EACCES, "Permission denied"), tmp_path, "give them")
-    assert said == f"no: Permission denied; {ownership.told(tmp_path)}: give them"
+    assert said == f"no: Permission denied; {ownership.described(tmp_path)}: give them"

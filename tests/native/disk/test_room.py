@@ -11,7 +11,9 @@ from haproxy_native.disk import room
 BLOCK = 4096
 
 
-def told(*, blocks: int = 100, free: int = 50, available: int = 40, files: int = 100, free_files: int = 50, flags: int = 0) -> room.Statvfs:
+def sizes(
+    *, blocks: int = 100, free: int = 50, available: int = 40, files: int = 100, free_files: int = 50, flags: int = 0
+) -> room.Statvfs:
     result = os.statvfs_result((BLOCK, BLOCK, blocks, free, available, files, free_files, free_files, flags, 255))
     return lambda path: result
 
@@ -27,15 +29,15 @@ def trouble(statvfs: room.Statvfs, size: int = 1) -> int | None:
 @pytest.mark.parametrize(
     ("statvfs", "size", "number"),
     [
-        (told(), 1, None),
-        (told(), 40 * BLOCK, None),
-        (told(), 50 * BLOCK + 1, errno.ENOSPC),
-        (told(free=0, available=0), 1, errno.ENOSPC),
-        (told(free=0, available=0, blocks=0), 1, None),
-        (told(free_files=0), 1, errno.ENOSPC),
-        (told(free_files=0, files=0), 1, None),
-        (told(flags=os.ST_RDONLY), 1, errno.EROFS),
-        (told(flags=os.ST_RDONLY, free=0, available=0), 1, errno.EROFS),
+        (sizes(), 1, None),
+        (sizes(), 40 * BLOCK, None),
+        (sizes(), 50 * BLOCK + 1, errno.ENOSPC),
+        (sizes(free=0, available=0), 1, errno.ENOSPC),
+        (sizes(free=0, available=0, blocks=0), 1, None),
+        (sizes(free_files=0), 1, errno.ENOSPC),
+        (sizes(free_files=0, files=0), 1, None),
+        (sizes(flags=os.ST_RDONLY), 1, errno.EROFS),
+        (sizes(flags=os.ST_RDONLY, free=0, available=0), 1, errno.EROFS),
     ],
 )
 def test_what_keeps_a_file_out(statvfs: room.Statvfs, size: int, number: int | None) -> None:
@@ -43,7 +45,7 @@ def test_what_keeps_a_file_out(statvfs: room.Statvfs, size: int, number: int | N
 
 
 def test_what_is_kept_for_root_is_no_room_for_others() -> None:
-    assert trouble(told(free=9, available=0)) == (None if os.geteuid() == 0 else errno.ENOSPC)
+    assert trouble(sizes(free=9, available=0)) == (None if os.geteuid() == 0 else errno.ENOSPC)
 
 
 def test_a_real_file_system(tmp_path: Path) -> None:

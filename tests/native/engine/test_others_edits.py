@@ -1,4 +1,4 @@
-"""What somebody else writes into the file is noticed, taken over, and never overwritten unseen."""
+"""What others write into the file is noticed, taken over, and never overwritten unseen."""
 
 import asyncio
 import os

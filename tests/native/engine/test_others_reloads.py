@@ -1,4 +1,4 @@
-"""HAProxy reloaded, stopped or started by somebody else: what it runs is followed, on every version."""
+"""HAProxy reloaded, stopped or started by others: what it runs is followed, on every version."""
 
 import asyncio
 import os
@@ -67,7 +67,7 @@ def test_a_file_that_changed_after_the_reload_by_hand(haproxy: HAProxy) -> None:
             haproxy.file.write_text(haproxy.file.read_text().replace("weight 10", "weight 20"))
             assert await engine.notice()
             outcome = await engine.write(substituting("weight 20", "weight 30"), version=2)
-            assert outcome.reload_id, "whether the worker has loaded the edited text cannot be told"
+            assert outcome.reload_id, "whether the worker has loaded the edited text is unknown"
             assert (await reload(engine)).status == "succeeded"
             assert weight(haproxy) == "30"
 

@@ -27,7 +27,7 @@ backend www
 T = TypeVar("T")
 
 
-def told(tmp_path: Path, binary: str, ask: Callable[[Running], Awaitable[T]]) -> T:
+def answer_of(tmp_path: Path, binary: str, ask: Callable[[Running], Awaitable[T]]) -> T:
     async def asked() -> T:
         runtime = Runtime()
         runtime.use(None, [str(haproxy.stats)])
@@ -55,7 +55,7 @@ def test_entries_of_a_stick_table(tmp_path: Path, haproxy_binaries: str) -> None
         assert (about.type, about.size, about.used) == ("ip", 100, 1)
         assert list(await running.stick_tables.all()) == [about]
 
-    told(tmp_path, haproxy_binaries, ask)
+    answer_of(tmp_path, haproxy_binaries, ask)
 
 
 def test_what_is_no_key_no_datum_and_no_table_is_refused(tmp_path: Path, haproxy_binary: str) -> None:
@@ -69,9 +69,9 @@ def test_what_is_no_key_no_datum_and_no_table_is_refused(tmp_path: Path, haproxy
         with pytest.raises(RuntimeRefused):
             await running.stick_tables["none"].entries()
 
-    told(tmp_path, haproxy_binary, ask)
+    answer_of(tmp_path, haproxy_binary, ask)
 
 
 def test_servers_are_as_the_worker_has_them(tmp_path: Path, haproxy_binary: str) -> None:
-    (server,) = told(tmp_path, haproxy_binary, lambda running: running.servers("www"))
+    (server,) = answer_of(tmp_path, haproxy_binary, lambda running: running.servers("www"))
     assert (server.name, server.weight, server.admin_state, server.address, server.port) == ("web1", 7, "ready", "127.0.0.1", 1)

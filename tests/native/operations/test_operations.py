@@ -11,6 +11,7 @@ import pytest
 from haproxy_native.errors import BadRequest, NotCancellable, NotFound, TooManyOperations
 from haproxy_native.operations import operations as module
 from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, Running, Work
+from haproxy_native.request_context import Author, author
 from tests.native.operations.asynchronous import finished
 
 
@@ -58,6 +59,23 @@ async def test_the_end(tmp_path: Path, kind: str, status: str, error: str, progr
     async with Operations(tmp_path, KINDS) as operations:
         assert operations.all() == [ended]
         assert operations.begin("at_once").id == "2"
+
+
+@finished
+async def test_whose_the_work_is(tmp_path: Path) -> None:
+    """What it commits later is not of the request that began it, nor of what that waited for."""
+    seen = list[Author]()
+
+    async def work(running: Running) -> None:
+        seen.append(author.get())
+
+    token = author.set(Author("ann", "192.0.2.1", "r-1", "why", confirmation="7"))
+    try:
+        async with Operations(tmp_path, {"work": work}) as operations:
+            await operations.ended(operations.begin("work").id, 10)
+    finally:
+        author.reset(token)
+    assert seen == [Author("ann", "192.0.2.1", message="why")]
 
 
 @finished

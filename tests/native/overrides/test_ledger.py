@@ -18,14 +18,23 @@ TEXT = "backend shop\n  server web1 10.0.0.1:80 weight 20\n  server web2 10.0.0.
 
 def test_remembered(tmp_path: Path) -> None:
     ledger = OverrideLedger(tmp_path / "overrides.json")
-    for each in (STATE, WEIGHT, PORT):
-        ledger.keep(each)
+    ledger.keep([STATE, WEIGHT, PORT])
     ledger.is_applied("7@1.5")
     again = OverrideLedger(tmp_path / "overrides.json")
     assert again.all() == [PORT, WEIGHT, STATE] and again.worker == "7@1.5"
-    again.keep(Override(WEB1, "weight", 20, 20, 8.0))
+    again.keep([Override(WEB1, "weight", 20, 20, 8.0)])
     again.forget([PORT])
     assert OverrideLedger(tmp_path / "overrides.json").all() == [STATE] == again.of(WEB1)
+
+
+def test_what_changes_nothing_is_not_written(tmp_path: Path) -> None:
+    """It is asked twice a second."""
+    ledger = OverrideLedger(tmp_path / "overrides.json")
+    ledger.forget([])
+    ledger.keep([])
+    ledger.forget([WEIGHT])
+    ledger.is_applied("")
+    assert not (tmp_path / "overrides.json").exists()
 
 
 def test_a_file_that_holds_nothing(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
 
             before = await state()
             await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
-            overrides.record(before, await state(), ["weight"])
+            overrides.record([(before, await state())], ["weight"])
             assert [(each.object, each.member, each.value, each.former) for each in overrides.all()] == [(OBJECT, "weight", 3, 10)]
             assert [(each.member, each.value) for each in await overrides.outside()] == [("admin_state", "drain")]
             await reload(engine)

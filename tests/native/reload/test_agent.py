@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records
 from haproxy_native.reload.strategies import CustomCommand, MasterSocket, Outcome, Strategy
+from haproxy_native.request_context import at_once
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.master import Master
 from tests.haproxy.process import HAProxy
@@ -46,6 +47,7 @@ class File:
     running: bytes = b""
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     known: bool = True
+    is_at_once: bool | None = None
 
     def write(self, text: str) -> None:
         self.path.write_text(text)
@@ -65,11 +67,12 @@ class File:
         self.running = document.data
         self.events.append("loaded")
 
-    async def refused(self, record: Record) -> int:
+    async def refused(self, record: Record) -> Record:
         assert self.lock.locked()
         self.events.append(f"refused while {record.status}")
+        self.is_at_once = at_once.get()
         self.write(self.running.decode())
-        return self.version
+        return replace(record, restored_version=self.version)
 
     def runs_since(self, moment: float) -> None:
         """It is not looked at here."""
@@ -82,7 +85,7 @@ Work = Callable[[ReloadAgent, File], Awaitable[None]]
 
 
 def with_agent(haproxy: HAProxy, work: Work, *, strategy: Strategy | None = None, delay: float = 0.1, **arguments: Any) -> Records:
-    """`through` names the sockets that the runtime knows: both, stats or none."""
+    """`through` names the sockets of the runtime: both, stats or none."""
     through, patience = arguments.pop("through", "both"), arguments.pop("patience", 20.0)
     records = Records(haproxy.directory / "reloads")
 
@@ -155,6 +158,21 @@ def test_a_broken_file_goes_back_before_anyone_sees_the_failure(haproxy: HAProxy
     assert records.refused(failed) == (good + "  nonsense\n").encode() and haproxy.worker_pid() != before
     assert [message for message in caplog.messages if "everting" in message] == ["Reload failed, reverting the last working config..."]
     assert any(getattr(record, "fields", {}).get("reload_id") == failed for record in caplog.records)
+
+
+def test_what_is_put_back_is_loaded_when_it_is_due(haproxy: HAProxy) -> None:
+    """Although the change that is taken back was to be loaded at once."""
+    seen = list[bool | None]()
+
+    async def work(agent: ReloadAgent, file: File) -> None:
+        file.running = file.path.read_bytes()
+        file.write("broken\n")
+        at_once.set(True)
+        await outcome(agent, agent.schedule([Why()]))
+        seen.append(file.is_at_once)
+
+    with_agent(haproxy, work)
+    assert seen == [False]
 
 
 def test_an_address_that_cannot_be_bound(haproxy: HAProxy) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.errors import Missing
-from haproxy_native.reload.records import FAILED, MOST_REASONS, SUCCEEDED, Records
+from haproxy_native.reload.records import FAILED, KEPT, MOST_REASONS, SUCCEEDED, TAKEN_BACK, Record, Records
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Why:
     remedy: str = ""
 
 
-TOLD = {"section": "backend app", "line": 7, "keyword": "balance", "reason": "HAProxy cannot change it live"}
+SHOWN = {"section": "backend app", "line": 7, "keyword": "balance", "reason": "HAProxy cannot change it live"}
 
 
 @dataclass
@@ -77,7 +77,7 @@ def test_the_views_of_a_reload_in_progress(records: Records) -> None:
     identity = records.issue([Why()]).id
     assert records.api(identity) == {"id": identity, "status": "in_progress"}
     full = records.full(identity)
-    assert full["reasons"] == (TOLD,) and full["verified"] is False and "ended" not in full and "reload_timestamp" not in full
+    assert full["reasons"] == (SHOWN,) and full["verified"] is False and "ended" not in full and "reload_timestamp" not in full
 
 
 def test_the_views_of_a_failed_one(records: Records, clock: Clock) -> None:
@@ -116,7 +116,7 @@ def test_joining_adds_reasons_once_and_makes_it_listed(records: Records) -> None
     identity = records.issue([Why()], listed=False).id
     records.join(identity, [Why(), Why(keyword="option")])
     record = records.join(identity, [Why()], listed=False)
-    assert [told["keyword"] for told in record.reasons] == ["balance", "option"] and record.listed
+    assert [reason["keyword"] for reason in record.reasons] == ["balance", "option"] and record.listed
 
 
 def test_many_reasons_are_cut(records: Records) -> None:
@@ -178,3 +178,8 @@ def test_a_disk_that_takes_nothing_does_not_stop_a_reload(records: Records, capl
 def test_the_clock_is_the_local_one(tmp_path: Path) -> None:
     make: Callable[[], str] = lambda: Records(tmp_path / "other").issue().id  # noqa: E731
     assert make().startswith(str(datetime.now().astimezone().year))
+
+
+def test_whose_change_is_kept() -> None:
+    made = Record("r", 1.0, changes=({"request_id": "a", "outcome": KEPT}, {"request_id": "b", "outcome": TAKEN_BACK}, {"outcome": KEPT}))
+    assert made.keeps_those_of("a") and not made.keeps_those_of("b") and not made.keeps_those_of("") and not made.keeps_those_of("c")

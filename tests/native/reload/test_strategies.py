@@ -108,22 +108,22 @@ def test_the_masters_socket(haproxy: HAProxy, tmp_path: Path) -> None:
     assert absent.ok is False and absent.error == f"cannot reload: {tmp_path}/none.sock: no such file"
 
 
-def reloading(command: list[str], *, mode: bool, told: list[str]) -> Reloading:
+def reloading(command: list[str], *, mode: bool, calls: list[str]) -> Reloading:
     runtime = Runtime()
     runtime.use("/m.sock", ())
-    return Reloading(runtime, command, lambda: told.append("looked"), master_reloads=mode)
+    return Reloading(runtime, command, lambda: calls.append("looked"), master_reloads=mode)
 
 
 def test_the_master_reloads_where_nobody_else_can_or_it_answers() -> None:
-    assert isinstance(reloading([], mode=True, told=[])._strategy(), MasterSocket)
-    assert isinstance(reloading(["true"], mode=True, told=[])._strategy(), CustomCommand)
-    assert isinstance(reloading(["true"], mode=False, told=[])._strategy(), CustomCommand)
+    assert isinstance(reloading([], mode=True, calls=[])._strategy(), MasterSocket)
+    assert isinstance(reloading(["true"], mode=True, calls=[])._strategy(), CustomCommand)
+    assert isinstance(reloading(["true"], mode=False, calls=[])._strategy(), CustomCommand)
 
 
 def test_sockets_are_looked_for_again_after_a_reload() -> None:
-    told: list[str] = []
-    assert asyncio.run(reloading(["true"], mode=False, told=told).run()).ok
-    assert told == ["looked"]
+    calls: list[str] = []
+    assert asyncio.run(reloading(["true"], mode=False, calls=calls).run()).ok
+    assert calls == ["looked"]
 
 
 def test_a_command_runs_where_no_directory_is_writable(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_haproxy_was_not_there_and_is_now(haproxy: HAProxy) -> None:
 @pytest.mark.parametrize("ok", [True, False])
 def test_neither_before_nor_after(haproxy: HAProxy, known: bool, ending: Ending, ok: bool) -> None:
     haproxy.stop()
-    assert look(haproxy, "stats", lambda: None, ok=ok, known=known)[0] == Verdict(ending)
+    assert look(haproxy, "stats", lambda: None, patience=0.1, ok=ok, known=known)[0] == Verdict(ending)
 
 
 def test_no_socket_at_all() -> None:

@@ -1,17 +1,22 @@
 """Which socket is chosen, kept, and found again."""
 
 import asyncio
+import os
+import signal
+import socket
+import time
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
 
 from haproxy_native.errors import RuntimeAbsent, RuntimeRefused
+from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.socket import RequestTooLong
-from tests.haproxy.process import SMALL, HAProxy
+from tests.haproxy.process import SMALL, HAProxy, ask, free_port
 
 T = TypeVar("T")
 
@@ -241,3 +246,89 @@ def test_many_commands_through_the_master_alone(tmp_path: Path, haproxy_binaries
     assert accepted == [""] * len(added)
     assert absent == "No such server."
     assert 'value="value"' in last
+
+
+BUSY = """frontend web
+  bind 127.0.0.1:{port}
+backend off
+  disabled
+  server a 127.0.0.1:1
+"""
+
+
+def held(port: int) -> socket.socket:
+    """Half a request, which a worker that is stopping waits for."""
+    connection = socket.create_connection(("127.0.0.1", port))
+    connection.sendall(b"GET / HTTP/1.1\r\nHo")
+    return connection
+
+
+class Stale:
+    """A master's socket that leads the next `requests` to an old worker, as one does whose connection was made before a reload."""
+
+    def __init__(self, haproxy: HAProxy, path: Path, worker: int) -> None:
+        self.haproxy, self.path, self.worker, self.requests = haproxy, path, worker, 0
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        request = (await reader.read()).decode()
+        if self.requests:
+            self.requests -= 1
+            request = request.replace("@1 ", f"@!{self.worker} ")
+        writer.write((await asyncio.to_thread(ask, str(self.haproxy.master), request)).encode())
+        writer.close()
+
+    def talk(self, work: Callable[[Runtime], Awaitable[T]]) -> T:
+        async def run() -> T:
+            async with await asyncio.start_unix_server(self._serve, str(self.path)):
+                runtime = Runtime()
+                assert await runtime.connect(str(self.path), [], 0)
+                return await work(runtime)
+
+        return asyncio.run(run())
+
+
+def test_a_worker_that_is_stopping_does_not_refuse_for_the_one_that_serves(tmp_path: Path, haproxy_binaries: str) -> None:
+    port = free_port()
+    with HAProxy(tmp_path, SMALL + BUSY.format(port=port), binary=haproxy_binaries) as haproxy, closing(held(port)):
+        master, old = Stale(haproxy, tmp_path / "stale.sock", haproxy.worker_pid()), haproxy.worker_pid()
+        haproxy.ask_master("reload")
+        while old == haproxy.worker_pid():
+            time.sleep(0.01)
+        haproxy.wait_until_it_answers()
+        assert "Proxy is disabled" in haproxy.ask_master(f"@!{old} set server app/a weight 1"), "or this proves nothing"
+
+        async def changed(runtime: Runtime, weight: int, times: int) -> int | None:
+            # The first is the command itself, those after it ask who has refused it.
+            master.requests = times
+            await commands.apply(runtime, [commands.weight("app", "a", weight)] * (commands.MANY + 1 if times > 9 else 1))
+            return next(iter(await runtime.servers("app"))).uweight
+
+        for weight, times in ((11, 1), (12, 4), (13, 10)):
+            assert master.talk(lambda runtime, weight=weight, times=times: changed(runtime, weight, times)) == weight
+            assert not master.requests
+
+
+def test_a_worker_that_is_stopping_without_another_is_absent(tmp_path: Path, haproxy_binary: str) -> None:
+    port = free_port()
+    with HAProxy(tmp_path, SMALL + BUSY.format(port=port), binary=haproxy_binary) as haproxy, closing(held(port)):
+
+        async def talk() -> None:
+            runtime = await connected(haproxy)
+            os.kill(haproxy.worker_pid(), signal.SIGUSR1)
+            while "Stopping: 1" not in await runtime.send("show info"):
+                await asyncio.sleep(0.01)
+            with pytest.raises(RuntimeAbsent, match=r"master\.sock: the worker that answers is stopping, and no other serves"):
+                await runtime.ask("set server app/a weight 7")
+
+        asyncio.run(talk())
+
+
+def test_a_backend_that_the_file_disables_refuses(tmp_path: Path, haproxy_binaries: str) -> None:
+    with HAProxy(tmp_path, SMALL + BUSY.format(port=free_port()), binary=haproxy_binaries) as haproxy:
+
+        async def talk() -> None:
+            runtime = await connected(haproxy)
+            with pytest.raises(RuntimeRefused, match=r"^Proxy is disabled\. \[set server off/a weight 7\]$"):
+                await runtime.ask("set server off/a weight 7")
+
+        asyncio.run(talk())

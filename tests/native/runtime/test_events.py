@@ -32,7 +32,7 @@ def test_messages_that_are_no_events() -> None:
 
 
 def test_a_listener_outlives_reloads_and_the_master(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """It is at work as long as there is somebody to hear, told once that there is nobody, and at work again after that."""
+    """It is at work as long as there are listeners, stops when there are none, and is at work again after that."""
     caplog.set_level(logging.DEBUG, "haproxy_native.runtime.events")
 
     async def work() -> None:

@@ -6,7 +6,7 @@ KNOWN = frozenset(["release_date", "version", "node", "uptime", "max_conn", "uli
 
 
 def test_names_and_types() -> None:
-    told = {
+    facts = {
         "Version": "3.2.1",
         "Release_date": "2026/10/14",
         "Uptime": "0d 0h00m01s",
@@ -19,7 +19,7 @@ def test_names_and_types() -> None:
         "Unheard_of": "1",
         "node": "",
     }
-    assert process_info(told, KNOWN) == {
+    assert process_info(facts, KNOWN) == {
         "version": "3.2.1",
         "release_date": "2026-10-14",
         "uptime": 1,

@@ -77,8 +77,8 @@ def test_versions(text: str, version: tuple[int, int]) -> None:
 
 
 def test_info_keeps_values_with_colons() -> None:
-    told = answers.info("Name: HAProxy\nPid: 7\nStopping: 0\nBuild info: a: b\ndescription: \n\n")
-    assert told["Pid"] == "7" and told["Build info"] == "a: b" and told["description"] == ""
+    facts = answers.info("Name: HAProxy\nPid: 7\nStopping: 0\nBuild info: a: b\ndescription: \n\n")
+    assert facts["Pid"] == "7" and facts["Build info"] == "a: b" and facts["description"] == ""
 
 
 SHOW_PROC = {

@@ -44,18 +44,18 @@ def test_a_certificate() -> None:
 
 def test_of_a_longer_chain_the_last_certificate_is_told() -> None:
     last = "Chain Subject: /CN=Older Root\nChain Issuer: /CN=Oldest Root\nOCSP Response Key:"
-    told = ssl_answers.certificate(CERTIFICATE.replace("OCSP Response Key:", last))
-    assert (told["chain_subject"], told["chain_issuer"], told["issuers"]) == ("/CN=Older Root", "/CN=Oldest Root", "/CN=Test Root")
+    shown = ssl_answers.certificate(CERTIFICATE.replace("OCSP Response Key:", last))
+    assert (shown["chain_subject"], shown["chain_issuer"], shown["issuers"]) == ("/CN=Older Root", "/CN=Oldest Root", "/CN=Test Root")
 
 
 def test_the_key_of_a_certificate_may_be_of_a_kind_that_ends_the_answer() -> None:
-    told = ssl_answers.certificate(CERTIFICATE.partition("EC256")[0] + "OCSP Response Key: \n")
-    assert (told["serial"], "algorithm" in told, "subject" in told) == ("1A2B3C4D5E6F", False, False)
+    shown = ssl_answers.certificate(CERTIFICATE.partition("EC256")[0] + "OCSP Response Key: \n")
+    assert (shown["serial"], "algorithm" in shown, "subject" in shown) == ("1A2B3C4D5E6F", False, False)
 
 
 def test_a_certificate_of_a_crt_store_keeps_its_name() -> None:
-    told = ssl_answers.certificate(CERTIFICATE.replace("Filename: /ssl/a.pem", "Filename: @shop/a", 1))
-    assert (told["storage_name"], told["file"]) == ("@shop/a", "/ssl/a.pem")
+    shown = ssl_answers.certificate(CERTIFICATE.replace("Filename: /ssl/a.pem", "Filename: @shop/a", 1))
+    assert (shown["storage_name"], shown["file"]) == ("@shop/a", "/ssl/a.pem")
 
 
 def test_an_empty_certificate() -> None:

@@ -48,8 +48,8 @@ def test_a_replaced_certificate_is_served(site: TlsSite) -> None:
     async def change() -> None:
         async with runtime_of(site) as runtime:
             await ssl_files.replace(runtime, CERTIFICATES, site.path("mutual.pem"), NEW.pem)
-            told = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, site.path("mutual.pem")))
-            assert (told["serial"], told["status"]) == ("C8", "Used")
+            shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, site.path("mutual.pem")))
+            assert (shown["serial"], shown["status"]) == ("C8", "Used")
 
     before = site.serial("MUTUAL")
     asyncio.run(change())
@@ -127,8 +127,8 @@ def test_a_revocation_list_is_replaced(site: TlsSite) -> None:
     async def change() -> None:
         async with runtime_of(site) as runtime:
             await ssl_files.replace(runtime, CRL_FILES, site.path("crl.pem"), revoking(authority(), 0x5EAF01))
-            (told,) = ssl_answers.revocation_lists(await ssl_files.show(runtime, CRL_FILES, site.path("crl.pem")))
-            assert told["revoked_certificates"] == [{"serial_number": "5EAF01", "revocation_date": "2024-05-02"}]
+            (shown,) = ssl_answers.revocation_lists(await ssl_files.show(runtime, CRL_FILES, site.path("crl.pem")))
+            assert shown["revoked_certificates"] == [{"serial_number": "5EAF01", "revocation_date": "2024-05-02"}]
 
     asyncio.run(change())
 
@@ -165,8 +165,8 @@ def test_what_somebody_else_left_open_is_not_committed(site: TlsSite) -> None:
     async def change() -> None:
         async with runtime_of(site) as runtime:
             await ssl_files.replace(runtime, CERTIFICATES, name, NEW.pem)
-            told = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
-            assert "chain_subject" not in told
+            shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+            assert "chain_subject" not in shown
 
     asyncio.run(change())
     assert site.serial("FILE") == 200

@@ -31,7 +31,7 @@ def test_creating_and_deleting(tmp_path: Path) -> None:
             assert [each.id for each in files.file("new.cfg").transactions()] == [], f"{id_} was about another file"
             await files.file("new.cfg").write(lambda document: document, version=1)
             (home / "new.cfg").unlink()
-            assert (await files.create("new.cfg", b"[z]\n"))[1].version == 1, "somebody else deleted the former one"
+            assert (await files.create("new.cfg", b"[z]\n"))[1].version == 1, "the former one was deleted from outside"
             used, outcome = await files.create(READ, TEXT.encode())
             assert outcome.reload_id, "the configuration reads a file of that name already"
             assert used.exists()
@@ -107,5 +107,20 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
             (tmp_path / "spoe").unlink()
             furnish(tmp_path)
             await files.file("free.cfg").write(adding("m2"), version=3)
+
+    run(work())
+
+
+def test_a_text_as_a_whole(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with spoe_files(tmp_path) as (files, _):
+            path = tmp_path / "spoe" / "new.cfg"
+            assert (await files.change("new.cfg", lambda now: None if now is None else b"never")).version == 0 and not path.exists()
+            await files.change("new.cfg", lambda now: b"[x]\n" if now is None else b"never")
+            assert path.read_bytes() == b"# _version=1\n[x]\n"
+            await files.change("new.cfg", lambda now: (now or b"") + b"[y]\n")
+            assert path.read_bytes() == b"# _version=2\n[x]\n[y]\n" and files.file("new.cfg").version() == 2
+            await files.change("new.cfg", lambda now: None)
+            assert not path.exists()
 
     run(work())

@@ -76,7 +76,7 @@ def test_a_transaction_survives_a_restart_and_is_committed(home: Path, tmp_path:
             transaction, outcome = await file.commit_transaction(id_)
             assert transaction.as_dict() == {"_version": 3, "id": id_, "status": "success"}
             assert (outcome.version, outcome.reload_id) == (4, engine.reloads.pending)
-            assert outcome.reload_id, "a transaction asks for a reload, whoever reads the file"
+            assert outcome.reload_id, "a transaction asks for a reload, also where no filter reads the file"
             with pytest.raises(NoTransaction):
                 await file.commit_transaction(id_)
             await reload(engine)
@@ -87,8 +87,8 @@ def test_a_transaction_survives_a_restart_and_is_committed(home: Path, tmp_path:
 def test_every_commit_is_told_as_an_event(home: Path, tmp_path: Path) -> None:
     async def work() -> None:
         async with spoe_files(tmp_path) as (files, engine):
-            told: list[Event] = []
-            engine.context.events.listen(told.append)
+            events: list[Event] = []
+            engine.context.events.listen(events.append)
             await files.create("new.cfg", b"[one]\n")
             file = files.file("new.cfg")
             await file.write(adding("m2"), transaction_id=(id_ := file.start_transaction(1).id))
@@ -98,7 +98,7 @@ def test_every_commit_is_told_as_an_event(home: Path, tmp_path: Path) -> None:
             with pytest.raises(Missing):
                 await file.write(lambda document: EDITOR.delete_scope(document, "[two]"))
             await files.delete("new.cfg")
-            assert [each.outcome for each in told if isinstance(each, Committed)] == ["live", "scheduled", "failed", "live"]
+            assert [each.outcome for each in events if isinstance(each, Committed)] == ["live", "scheduled", "failed", "live"]
             await reload(engine)
 
     run(work())

@@ -1,4 +1,4 @@
-"""What of a certificate file is told, and what is refused before it is stored."""
+"""What of a certificate file is shown, and what is refused before it is stored."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,11 +17,11 @@ LEAF = made("leaf.example.com", 6205185, by=ROOT, names=("*.leaf.example.com",))
 
 
 def test_one_certificate() -> None:
-    told = certificate.accepted(ONE.pem.encode()).described()
-    assert told["not_before"] == "2024-05-01T08:00:00.000Z"
-    assert told["not_after"] == "2044-05-01T08:00:00.000Z"
-    assert (told["subject"], told["serial"], told["issuers"]) == ("a.example.com", "28772997619311", "a.example.com")
-    assert (told["domains"], told["ip_addresses"]) == ("a.example.com, www.a.example.com", "192.0.2.5")
+    shown = certificate.accepted(ONE.pem.encode()).described()
+    assert shown["not_before"] == "2024-05-01T08:00:00.000Z"
+    assert shown["not_after"] == "2044-05-01T08:00:00.000Z"
+    assert (shown["subject"], shown["serial"], shown["issuers"]) == ("a.example.com", "28772997619311", "a.example.com")
+    assert (shown["domains"], shown["ip_addresses"]) == ("a.example.com, www.a.example.com", "192.0.2.5")
     assert certificate.read(ONE.cert.encode()).fingerprint == ONE.certificate.fingerprint(SHA1()).hex().upper()
 
 
@@ -31,21 +31,21 @@ def test_what_a_certificate_does_not_have_is_not_told() -> None:
 
 @pytest.mark.parametrize("text", [LEAF.cert + ROOT.cert + LEAF.private, LEAF.private + LEAF.cert + ROOT.cert])
 def test_a_chain_is_told_by_its_leaf(text: str) -> None:
-    told = certificate.accepted(text.encode()).described()
-    assert (told["subject"], told["serial"]) == ("leaf.example.com", "6205185")
-    assert (told["domains"], told["issuers"]) == ("*.leaf.example.com, leaf.example.com", "Test Root")
+    shown = certificate.accepted(text.encode()).described()
+    assert (shown["subject"], shown["serial"]) == ("leaf.example.com", "6205185")
+    assert (shown["domains"], shown["issuers"]) == ("*.leaf.example.com, leaf.example.com", "Test Root")
 
 
 def test_issuers_are_sorted_and_told_once() -> None:
     middle = made("Middle", 11, by=ROOT, ca=True)
     leaf = made("x.example.com", 12, by=middle)
-    told = certificate.read((leaf.cert + middle.cert + ROOT.cert).encode()).described()
-    assert told["issuers"] == "Middle, Test Root"
+    shown = certificate.read((leaf.cert + middle.cert + ROOT.cert).encode()).described()
+    assert shown["issuers"] == "Middle, Test Root"
 
 
 def test_without_a_leaf_there_is_no_serial() -> None:
-    told = certificate.read((ROOT.cert + authority("Another").cert).encode()).described()
-    assert "serial" not in told
+    shown = certificate.read((ROOT.cert + authority("Another").cert).encode()).described()
+    assert "serial" not in shown
 
 
 @pytest.mark.parametrize("kind", ["rsa", "ed25519", "dsa"])
@@ -60,7 +60,7 @@ def test_a_block_is_what_openssl_takes_for_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("expected", "shown"),
     [
         ({"sha1_finger_print": certificate.read(ONE.cert.encode()).fingerprint}, True),
         ({"sha1_finger_print": "00", "serial": "1A2B3C4D5E6F"}, False),
@@ -69,8 +69,8 @@ def test_a_block_is_what_openssl_takes_for_one() -> None:
         ({}, False),
     ],
 )
-def test_what_haproxy_shows(told: dict[str, str], shown: bool) -> None:
-    assert certificate.read(ONE.cert.encode()).is_shown(told) is shown
+def test_what_haproxy_shows(expected: dict[str, str], shown: bool) -> None:
+    assert certificate.read(ONE.cert.encode()).is_shown(expected) is shown
 
 
 def test_keys_in_their_older_form() -> None:

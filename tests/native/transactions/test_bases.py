@@ -21,12 +21,12 @@ def test_once_for_each_content(tmp_path: Path) -> None:
 def test_what_nobody_uses_goes(tmp_path: Path) -> None:
     bases = Bases(tmp_path / "bases", tmp_path / "haproxy.cfg")
     kept, gone = bases.store(Document.parse("global\n")), bases.store(Document.parse("defaults\n"))
-    (tmp_path / "bases" / "somebody.else").touch()
+    (tmp_path / "bases" / "others.file").touch()
     bases.keep_only({kept})
-    assert sorted(os.listdir(tmp_path / "bases")) == sorted([f"haproxy.cfg.{kept}", "somebody.else"])
+    assert sorted(os.listdir(tmp_path / "bases")) == sorted([f"haproxy.cfg.{kept}", "others.file"])
     with pytest.raises(FileNotFoundError):
         bases.load(gone)
-    (tmp_path / "bases" / "somebody.else").unlink()
+    (tmp_path / "bases" / "others.file").unlink()
     bases.keep_only(set())
     assert not (tmp_path / "bases").exists()
     bases.keep_only(set())

@@ -1,0 +1,38 @@
+"""Whether the author of a change has the right to what it does."""
+
+from haproxy_native.commit import process
+from haproxy_native.commit.change import Change, Edit
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.file_change import ASKED
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import Forbidden
+from haproxy_native.planning.effects import effects
+from haproxy_native.planning.touches import touches
+from haproxy_native.request_context import Author, author
+from haproxy_native.text.document import Document
+
+
+def permit(by: Author, before: Document, new: Document) -> bool:
+    """Whether the author may reload HAProxy for a change of the configuration. Raises Forbidden."""
+    if by.rights is None:
+        return True
+    editor = Editor()
+    return by.rights.permit(touches(editor, effects(editor, before, new)))
+
+
+def permitted(edit: Edit) -> Edit:
+    """An edit that raises Forbidden where the present author has no right to it; whether it may reload is asked at the commit."""
+    by = author.get()
+
+    def checked(before: Document) -> Document:
+        new = edit(before)
+        permit(by, before, new)
+        return new
+
+    return checked
+
+
+async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
+    """Raises Forbidden for a change that reloads HAProxy, now or, where that is skipped, later."""
+    if why := [ASKED] if change.force_reload else await process.reasons_to_reload(context, before, new):
+        raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {why[0]}")

@@ -1,0 +1,23 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Any, Literal
+
+from haproxy_native.models import Model
+from pydantic import StrictStr
+
+
+class DriftDifference(Model):
+    """One member of one object, or a whole object, that two of the three tell differently; a value that is not there is absent."""
+
+    object: StrictStr
+    """Its name, as in backend/shop/server/web1."""
+    member: StrictStr | None = None
+    """The member, absent for a whole object."""
+    cause: Literal['pending', 'not_loaded', 'override', 'outside']
+    """A reload is to come; none is; this server keeps it in the process; or others have changed it there."""
+    file: Any | None = None
+    """Its value in the file."""
+    running: Any | None = None
+    """Its value in what the worker has loaded."""
+    worker: Any | None = None
+    """Its value in the worker."""

@@ -1,0 +1,25 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from typing import Any, Literal
+
+from haproxy_native.models import Model
+from pydantic import StrictInt, StrictStr
+
+
+class ServerEvent(Model):
+    """A server in the running process, of type server."""
+
+    change: Literal['added', 'changed', 'deleted']
+    """Whether it is new."""
+    operational_state: Literal['up', 'down', 'stopping', 'unknown']
+    """Whether it takes requests."""
+    admin_state: Literal['ready', 'drain', 'maint']
+    """What was asked for."""
+    weight: StrictInt
+    """Its weight now."""
+    address: StrictStr
+    """Its address."""
+    port: StrictInt
+    """Its port."""
+    former: dict[str, Any] | None = None
+    """What members that have changed were before, by their names."""

@@ -1,0 +1,85 @@
+"""Rights at the commit, in a transaction, and for what needs a reload."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.commit.change import ObjectChange, Outcome
+from haproxy_native.commit.commit import change_process, commit
+from haproxy_native.errors import Forbidden
+from haproxy_native.planning.touches import changed
+from haproxy_native.request_context import Author, author
+from tests.native.engines import adding, run, running_engine
+
+EVERY = frozenset(("create", "change", "delete"))
+OWN, QUIET = Rights(("own",), (Rule("backend/own_*", EVERY),)), Rights(("quiet",), (Rule("**", EVERY, reloads=False),))
+
+
+def test_a_commit_and_a_transaction(tmp_path: Path) -> None:
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+
+    async def work() -> None:
+        async with running_engine(tmp_path) as engine:
+            author.set(Author("ann", rights=OWN))
+            await engine.write(adding("own_a"), version=1)
+            text = (tmp_path / "haproxy.cfg").read_bytes()
+            with pytest.raises(Forbidden, match="role own may not create backend/b"):
+                await engine.write(adding("b"), version=2)
+            started = engine.start_transaction(2)
+            await engine.write(adding("own_b"), transaction_id=started.id)
+            with pytest.raises(Forbidden, match="may not create backend/b"):
+                await engine.write(adding("b"), transaction_id=started.id)
+            assert (tmp_path / "haproxy.cfg").read_bytes() == text
+            author.set(Author("bob", rights=Rights(("none",))))
+            with pytest.raises(Forbidden, match="role none may not create backend/own_b"):
+                await engine.commit_transaction(started.id)
+            author.set(Author("ann", rights=OWN))
+            await engine.commit_transaction(started.id)
+            assert b"backend own_b" in (tmp_path / "haproxy.cfg").read_bytes()
+
+    run(work())
+
+
+def test_without_a_reload(tmp_path: Path) -> None:
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+
+    async def work() -> None:
+        async with running_engine(tmp_path) as engine:
+            author.set(Author("ann", rights=QUIET))
+            for more in ({}, {"force_reload": True}):
+                with pytest.raises(Forbidden, match="needs a reload, for which a rule with reload: any is needed"):
+                    await engine.write(adding("b"), version=1, **more)
+            with pytest.raises(Forbidden):
+                await engine.push_raw(b"global\nbackend b\n", version=1, skip_reload=True)
+            assert engine.version() == 1 and engine.context.pending is None
+
+    run(work())
+
+
+def test_the_process_and_other_files(tmp_path: Path) -> None:
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+    done = list[str]()
+
+    async def work() -> None:
+        async with running_engine(tmp_path) as engine:
+
+            async def apply() -> None:
+                done.append("process")
+
+            async def attempt() -> Outcome:
+                done.append("file")
+                return Outcome(1)
+
+            author.set(Author("ann", rights=Rights(("weights",), (Rule("backend/*/server/*", EVERY, frozenset(("weight",))),))))
+            await change_process(engine.context, "backend/b/server/s", apply, [changed("backend/b/server/s", ["weight"])])
+            of_server = partial(changed, "backend/b/server/s")
+            for touched in ([of_server(["weight", "admin_state"])], [of_server(["weight"]), changed("backend/c", ["x"])], []):
+                with pytest.raises(Forbidden, match="may not change"):
+                    await change_process(engine.context, "backend/b/server/s", apply, touched)
+            with pytest.raises(Forbidden, match="spoe/a"):
+                await commit(engine.context, ObjectChange("spoe/a", attempt, lasting=True))
+            assert done == ["process"]
+
+    run(work())
