@@ -13,13 +13,16 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import yaml
 
+from haproxy_native.grammar.reference import target
 from openapi import derived, operations
 from openapi.swagger import BODY_NAME, FORM
 
 HERE = Path(__file__).parent
-METHODS = ("get", "post", "put", "delete")
-# What every write takes beside parameters of its own; not where a body may be left out, since clients place that argument behind these.
-COMMON_TO_WRITES = ("strict",)
+METHODS = ("get", "post", "put", "patch", "delete")
+# What every write takes beside parameters of its own. Where a body may be left out clients place that argument behind all parameters:
+# there uploads take these without declaring them.
+COMMON_TO_WRITES = ("strict", "wait_for_reload", "confirm", "join", "guard", "auto_confirm")
+FURTHER = "x-further-parameters"
 
 
 class Mistake(Exception):
@@ -56,14 +59,14 @@ def resources(here: Path = HERE) -> operations.Table:
 
 
 def _schemas(here: Path) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for file in sorted((here / "schemas").glob("*.yaml")):
         for name, schema in load(file).items():
-            if name in found:
+            if name in by_name:
                 raise Mistake(f"schemas/{file.name}: {name} is declared twice")
-            found[name] = schema
+            by_name[name] = schema
     try:
-        return {name: derived.derived(name, found) for name in sorted(found)}
+        return {name: derived.derived(name, by_name) for name in sorted(by_name)}
     except derived.Unknown as error:
         raise Mistake(f"schemas/{error}") from None
 
@@ -85,9 +88,12 @@ def _finished(item: dict[str, Any]) -> dict[str, Any]:
     for method in METHODS:
         if method in item:
             operation = dict(item[method])
-            if method != "get" and operation.get("requestBody", {"required": True}).get("required"):
-                common = [{"$ref": f"#/components/parameters/{name}"} for name in COMMON_TO_WRITES]
+            common = [{"$ref": f"#/components/parameters/{name}"} for name in COMMON_TO_WRITES]
+            body = operation.get("requestBody", {"required": True})
+            if method != "get" and body.get("required"):
                 operation["parameters"] = operation.get("parameters", []) + common
+            elif method != "get" and list(body["content"]) == [FORM]:
+                operation[FURTHER] = common
             responses = operation.pop("responses")
             otherwise = {"default": {"$ref": "#/components/responses/error"}}
             if "requestBody" in operation:
@@ -111,7 +117,7 @@ def check(root: dict[str, Any], here: Path = HERE) -> None:
         if rest := next((key for key, value in node.items() if value is None and " " in str(key)), ""):
             raise Mistake(f"{place}: {rest!r} has no value; a text with a comma in braces wants quotes")
         if "$ref" in node and isinstance(node["$ref"], str):
-            resolve(root, node["$ref"], place)
+            _check_reference(root, node["$ref"], place)
         if isinstance(node.get("enum"), list):
             _check_enum(place, node)
     notation = here / "x-haproxy.schema.json"
@@ -127,13 +133,11 @@ def nodes(node: Any, place: str = "#") -> Iterator[tuple[str, dict[str, Any]]]:
         yield from nodes(child, f"{place}/{key}")
 
 
-def resolve(root: dict[str, Any], reference: str, place: str = "") -> Any:
-    node: Any = root
-    for part in reference.removeprefix("#/").split("/"):
-        if not isinstance(node, dict) or part not in node:
-            raise Mistake(f"{place}: {reference} leads nowhere")
-        node = node[part]
-    return node
+def _check_reference(root: dict[str, Any], reference: str, place: str) -> None:
+    try:
+        target(root, reference)
+    except KeyError:
+        raise Mistake(f"{place}: {reference} leads nowhere") from None
 
 
 def _check_enum(place: str, node: dict[str, Any]) -> None:

@@ -11,6 +11,8 @@ runtime_add_server:
 from collections.abc import Mapping
 from typing import Any
 
+from haproxy_native.grammar.reference import name_of
+
 SOURCE = "members_of"
 # What a declaration says about lines of the file, and about older names, holds where the lines are.
 OF_THE_FILE = ("x-haproxy", "x-former-names")
@@ -43,10 +45,10 @@ def members(name: str, schemas: Schemas) -> dict[str, Mapping[str, Any]]:
 
 
 def _members(schema: Mapping[str, Any], schemas: Schemas) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
+    inherited: dict[str, Mapping[str, Any]] = {}
     for part in schema.get("allOf", ()):
-        found |= members(part["$ref"].rpartition("/")[2], schemas) if "$ref" in part else _members(part, schemas)
-    return found | schema.get("properties", {})
+        inherited |= members(name, schemas) if (name := name_of(part)) else _members(part, schemas)
+    return inherited | schema.get("properties", {})
 
 
 def _changed(declared: Mapping[str, Any], difference: Mapping[str, Any]) -> dict[str, Any]:

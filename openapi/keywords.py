@@ -7,6 +7,7 @@ haproxy/groups.yaml (what no binary tells).
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ class Group:
         return self.not_applicable_all or self.not_applicable.get(word, "")
 
 
+@cache
 def groups() -> dict[str, Group]:
     return {name: Group(**given) for name, given in _rules()["groups"].items()}
 
@@ -86,11 +88,12 @@ def _flow(mapping: Mapping[str, str]) -> str:
     return "{" + ", ".join(f"'{key}': {value}" for key, value in mapping.items()) + "}"
 
 
+@cache
 def facts() -> Facts:
-    told = yaml.safe_load(FACTS.read_text())
-    releases = told.pop("releases")
+    content = yaml.safe_load(FACTS.read_text())
+    releases = content.pop("releases")
     return Facts(
-        releases, {name: {word: tuple(str(key).split()) for key, words in own.items() for word in words} for name, own in told.items()}
+        releases, {name: {word: tuple(str(key).split()) for key, words in own.items() for word in words} for name, own in content.items()}
     )
 
 
@@ -142,13 +145,13 @@ def _begins(head: Words, wanted: Words) -> bool:
 
 
 class Declared:
-    """The words that the grammar knows, by section and by kind of line."""
+    """The words of the grammar, by section and by kind of line."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self.grammar, self.table = Grammar(document), document["x-resources"]
         self._sections: dict[str, set[Words]] = {}
 
-    def knows(self, group: Group, word: str) -> bool:
+    def has(self, group: Group, word: str) -> bool:
         """Whether a line of one of the group's sections, or an option of its kind of line, can begin with the word."""
         own = word.rstrip("*(")
         if group.options:
@@ -159,14 +162,14 @@ class Declared:
     def options(self, schema: str) -> set[Words]:
         """The words of the options of a line."""
         chains = [alternative.chain for alternative in self.grammar.line(schema).alternatives]
-        found = [node for chain in chains for node in chain.nodes if isinstance(node, Options)]
-        return {head for node in found for head in heads([node])}
+        options_of = [node for chain in chains for node in chain.nodes if isinstance(node, Options)]
+        return {head for node in options_of for head in heads([node])}
 
     def section(self, keyword: str) -> set[Words]:
         """What the lines of a section can begin with, those of its children among them."""
         if keyword not in self._sections:
             self._sections[keyword] = {
-                head for shape in self._shapes(keyword) for each in shape.alternatives for head in heads(each.chain.nodes)
+                head for shape in self._shapes(keyword) for alternative in shape.alternatives for head in heads(alternative.chain.nodes)
             }
         return self._sections[keyword]
 
@@ -209,20 +212,20 @@ def verdicts(document: Mapping[str, Any]) -> list[Verdict]:
 
 def _verdict(declared: Declared, name: str, group: Group, word: str, versions: Words) -> Verdict:
     reason = group.excuse(word)
-    state = NOT_APPLICABLE if reason else DECLARED if declared.knows(group, word) else UNKNOWN
+    state = NOT_APPLICABLE if reason else DECLARED if declared.has(group, word) else UNKNOWN
     return Verdict(name, word, state, versions, reason)
 
 
 def page(document: Mapping[str, Any]) -> str:
     """docs/keywords.md."""
-    found, releases = verdicts(document), facts().releases
-    counts = [[group.title, *(str(_count(found, name, state)) for state in STATES)] for name, group in groups().items()]
-    tables = [_chapter(group.title, [each for each in found if each.group == name], list(releases)) for name, group in groups().items()]
+    rows, releases = verdicts(document), facts().releases
+    counts = [[group.title, *(str(_count(rows, name, state)) for state in STATES)] for name, group in groups().items()]
+    tables = [_chapter(group.title, [each for each in rows if each.group == name], list(releases)) for name, group in groups().items()]
     return "\n".join([INTRODUCTION.format(releases=", ".join(releases.values())), _table([("words of", *STATES), *counts]), *tables])
 
 
-def _chapter(title: str, found: Sequence[Verdict], every: Sequence[str]) -> str:
-    return f"## {title[0].upper()}{title[1:]}\n\n{_table(_rows(found, every))}"
+def _chapter(title: str, rows: Sequence[Verdict], every: Sequence[str]) -> str:
+    return f"## {title[0].upper()}{title[1:]}\n\n{_table(_rows(rows, every))}"
 
 
 INTRODUCTION = """\
@@ -236,8 +239,8 @@ declare it. Further sections, such as `program`, and words of later versions tha
 """
 
 
-def _count(found: Iterable[Verdict], group: str, state: str) -> int:
-    return sum(each.group == group and each.state == state for each in found)
+def _count(rows: Iterable[Verdict], group: str, state: str) -> int:
+    return sum(each.group == group and each.state == state for each in rows)
 
 
 def _rows(found: Sequence[Verdict], every: Sequence[str]) -> list[Sequence[str]]:

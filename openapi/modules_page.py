@@ -22,7 +22,7 @@ def page() -> str:
 
 
 def _packages(directory: Path) -> Iterator[Path]:
-    yield from sorted(each.parent for each in directory.rglob("__init__.py"))
+    yield from sorted(path.parent for path in directory.rglob("__init__.py"))
 
 
 def _section(package: Path) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from haproxy_native.grammar.reference import followed
 from openapi import bundle, swagger
 
 LISTING = Path(__file__).parent.parent / "tests" / "openapi" / "signatures"
@@ -29,16 +30,12 @@ def _lines(document: Node) -> Iterator[str]:
 
 
 def _signature(document: Node, operation: Node) -> str:
-    """`Tag.id(argument, other: where)`, with media types where they are said; arguments stand in the path unless it is named."""
-    names = [_argument(_parameter(document, each)) for each in operation.get("parameters", [])]
+    """`Tag.id(argument, other: where)`, with media types where they are declared; arguments stand in the path unless it is named."""
+    names = [_argument(followed(document, each)) for each in operation.get("parameters", [])]
     if "requestBody" in operation:
         names.append(f"{operation[swagger.BODY_NAME]}: {' or '.join(operation['requestBody']['content'])}")
     types = "".join(f" {word} {' or '.join(operation[word])}" for word in ("consumes", "produces") if word in operation)
     return f"{'+'.join(operation['tags'])}.{operation.get('operationId', '-')}({', '.join(names)}){types}"
-
-
-def _parameter(document: Node, node: Node) -> Node:
-    return bundle.resolve(document, node["$ref"]) if "$ref" in node else node
 
 
 def _argument(parameter: Node) -> str:

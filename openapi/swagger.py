@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from haproxy_native.grammar.reference import name_of
+
 BODY_NAME = "x-codegen-request-body-name"
 FORM = "multipart/form-data"
 DEFAULT = ["application/json"]
@@ -17,7 +19,17 @@ REFERENCES = {
     "#/components/parameters/": "#/parameters/",
     "#/components/responses/": "#/responses/",
 }
-NOTES = ("x-haproxy", "x-operation", "x-resources", "x-swagger", "x-filters", "x-guards", "x-other-names", BODY_NAME)
+NOTES = (
+    "x-haproxy",
+    "x-operation",
+    "x-resources",
+    "x-swagger",
+    "x-filters",
+    "x-guards",
+    "x-other-names",
+    "x-further-parameters",
+    BODY_NAME,
+)
 
 Node = dict[str, Any]
 
@@ -48,7 +60,7 @@ def _each(mapping: Node, convert: Callable[[Node], Node]) -> Node:
 
 
 class _Converter:
-    """Knows the components, since Swagger has no references to headers."""
+    """Takes the components along, since Swagger has no references to headers."""
 
     def __init__(self, components: Node) -> None:
         self.components = components
@@ -76,7 +88,7 @@ class _Converter:
         return parameters
 
     def _ordered(self, parameters: list[Node], first: list[str]) -> list[Node]:
-        names = [self._whole(each, "parameters")["name"] for each in parameters]
+        names = [self._whole(parameter, "parameters")["name"] for parameter in parameters]
         places = {name: place for place, name in enumerate(first)}
         return [parameters[at] for at in sorted(range(len(names)), key=lambda at: places.get(names[at], len(first)))]
 
@@ -86,7 +98,8 @@ class _Converter:
         return sorted({media for response in succeeded for media in response.get("content", {})}) or DEFAULT
 
     def _whole(self, node: Node, kind: str) -> Node:
-        return self.components[kind][node["$ref"].rsplit("/", 1)[1]] if "$ref" in node else node
+        """Of a reference of either document."""
+        return self.components[kind][name] if (name := name_of(node)) else node
 
     def parameter(self, old: Node) -> Node:
         if "$ref" in old:

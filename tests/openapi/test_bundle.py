@@ -7,17 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.grammar.reference import followed
 from openapi import bundle, operations
+from tests.openapi.documents import document
 
-DOCUMENT = bundle.document(everything=True)
+DOCUMENT = document(everything=True)
 OPERATIONS = [(method, path, operation) for path, item in DOCUMENT["paths"].items() for method, operation in item.items()]
 ACTIONS = set(operations.METHODS)
 
 
 def test_every_operation_says_who_answers_it():
+    of_handler = {"handler", "store", "source", "unwritable", "access"}
     for method, path, operation in OPERATIONS:
         who = operation["x-operation"]
-        assert set(who) <= {"resource", "parent", "action"} or set(who) <= {"handler", "store", "source", "unwritable"}, (method, path)
+        assert set(who) <= {"resource", "parent", "action"} or set(who) <= of_handler, (method, path)
         if "handler" in who:
             assert re.fullmatch(r"([a-z_]+\.)+[a-z_]+", who["handler"]), (method, path)
             continue
@@ -33,7 +36,7 @@ def test_operation_ids_are_unique():
 
 def test_every_placeholder_of_a_path_is_a_parameter():
     for method, path, operation in OPERATIONS:
-        parameters = [bundle.resolve(DOCUMENT, each["$ref"]) if "$ref" in each else each for each in operation["parameters"]]
+        parameters = [followed(DOCUMENT, each) for each in operation["parameters"]]
         in_path = {each["name"] for each in parameters if each["in"] == "path"}
         assert in_path == set(re.findall(r"\{(\w+)\}", path)), (method, path)
         assert all(each["required"] for each in parameters if each["in"] == "path"), (method, path)
@@ -47,7 +50,7 @@ def test_every_operation_describes_itself_and_its_failures():
         assert operation["description"].endswith("."), (method, path)
         assert operation["responses"]["default"] == {"$ref": "#/components/responses/error"}, (method, path)
         for response in operation["responses"].values():
-            assert bundle.resolve(DOCUMENT, response["$ref"])["description"] if "$ref" in response else response["description"]
+            assert followed(DOCUMENT, response)["description"]
 
 
 def test_every_read_of_the_configuration_can_look_into_a_transaction():
@@ -64,7 +67,7 @@ def test_a_status_for_unwritable_texts_stands_where_a_body_is_taken():
 
 def test_a_filter_is_a_member_of_what_is_listed():
     for method, path, operation in OPERATIONS:
-        parameters = [bundle.resolve(DOCUMENT, each["$ref"]) if "$ref" in each else each for each in operation["parameters"]]
+        parameters = [followed(DOCUMENT, each) for each in operation["parameters"]]
         for name in [each["name"] for each in parameters if each.get("x-filters")]:
             schema = DOCUMENT["x-resources"][operation["x-operation"]["resource"]]["schema"]
             assert (method, name in DOCUMENT["components"]["schemas"][schema]["properties"]) == ("get", True), path

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from openapi import bundle
+from tests.openapi.documents import document
 
-DOCUMENT = bundle.document(everything=True)
+DOCUMENT = document(everything=True)
 SCHEMAS = DOCUMENT["components"]["schemas"]
 LONGEST = 160
 

@@ -1,4 +1,4 @@
-"""Stale, missing and left-over files are told with the command that repairs them."""
+"""Stale, missing and left-over files are reported with the command that repairs them."""
 
 from pathlib import Path
 

@@ -32,7 +32,7 @@ def test_what_is_not_applicable_is_a_word_and_not_declared() -> None:
     for name, group in groups().items():
         for word in group.not_applicable:
             assert keywords.facts().words[name][word], f"{name}: no HAProxy has {word}"
-            assert not declared().knows(group, word), f"{name}: {word} is declared"
+            assert not declared().has(group, word), f"{name}: {word} is declared"
 
 
 def test_words_parsed_by_hand_are_words_of_some_haproxy() -> None:
@@ -43,17 +43,17 @@ def test_words_parsed_by_hand_are_words_of_some_haproxy() -> None:
 @pytest.mark.parametrize("name", [name for name, group in groups().items() if not group.not_applicable_all])
 def test_a_misspelt_word_is_not_declared(name: str) -> None:
     group, words = groups()[name], keywords.facts().words[name]
-    found = [word for word in words if declared().knows(group, word.rstrip("*") + "-zork")]
+    found = [word for word in words if declared().has(group, word.rstrip("*") + "-zork")]
     assert found == [word for word in found if word.startswith("track-sc")], "whatever is glued to a word is open"
 
 
 @pytest.mark.parametrize(
-    ("versions", "told"),
+    ("versions", "expected"),
     [("1 2 3", ""), ("2 3", "since 2"), ("3", "since 3"), ("1 2", "up to 2"), ("2", "2 only"), ("1", "1 only"), ("1 3", "in some")],
 )
-def test_versions_are_told_in_short(versions: str, told: str) -> None:
+def test_versions_are_told_in_short(versions: str, expected: str) -> None:
     verdict = Verdict("global", "x", keywords.DECLARED, tuple(versions.split()))
-    assert keywords._rows([verdict], ["1", "2", "3"])[1] == ("declared", told or "all", "`x`")
+    assert keywords._rows([verdict], ["1", "2", "3"])[1] == ("declared", expected or "all", "`x`")
 
 
 def test_the_page_tells_every_word() -> None:

@@ -50,5 +50,5 @@ def test_descriptions_stand_behind_members_with_their_units():
     )["thing.py"]
     thing = next(node for node in ast.parse(text).body if isinstance(node, ast.ClassDef))
     assert ast.get_docstring(thing) == 'A thing\'s "line" \\ more.'
-    told = [node.value.value for node in thing.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
-    assert told[1:] == ["Milliseconds between two.", "How long it waits. In milliseconds.", "Of the buffer. In bytes.", "What it is."]
+    docstrings = [node.value.value for node in thing.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    assert docstrings[1:] == ["Milliseconds between two.", "How long it waits. In milliseconds.", "Of the buffer. In bytes.", "What it is."]

@@ -2,9 +2,11 @@
 
 import pytest
 
+from haproxy_native.grammar.reference import followed
 from openapi import bundle, operations
+from tests.openapi.documents import document
 
-DOCUMENT = bundle.document()
+DOCUMENT = document()
 TABLE = bundle.resources()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 FIELDS = set(
@@ -15,7 +17,7 @@ FIELDS = set(
 
 
 def properties(schema: dict) -> dict:
-    schema = bundle.resolve(DOCUMENT, schema["$ref"]) if "$ref" in schema else schema
+    schema = followed(DOCUMENT, schema)
     found: dict = {}
     for part in schema.get("allOf", []):
         found |= properties(part)

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from openapi import bundle, signatures
+from haproxy_native.grammar.reference import followed
+from openapi import signatures
 from openapi.swagger import BODY_NAME, swagger
+from tests.openapi.documents import document
 
 LISTINGS = signatures.listings()
-DOCUMENT = bundle.document()
+DOCUMENT = document()
 ADVICE = """
 A client that was generated before breaks where a line changes, but for arguments that may be left out and stand last.
 Where that is meant, or an operation is new: python -m openapi.signatures
@@ -26,7 +28,8 @@ def test_the_documents_are_those_that_clients_were_generated_from(file: Path) ->
 def test_a_line_tells_all_that_matters() -> None:
     lines = {file.stem: dict(line.split(": ", 1) for line in text.splitlines()) for file, text in LISTINGS.items()}
     server = "DELETE /services/haproxy/configuration/backends/{parent_name}/servers/{name}"
-    arguments = "name, parent_name, transaction_id: query, version: query, force_reload: query, strict: query"
+    common = "strict: query, wait: query, confirm: query, join: query, guard: query, auto_confirm: query"
+    arguments = f"name, parent_name, transaction_id: query, version: query, force_reload: query, {common}"
     assert lines["openapi3"][server] == f"Server.deleteServerBackend({arguments})"
     certificate = "POST /services/haproxy/storage/ssl_crt_lists"
     assert lines["openapi3"][certificate] == "Storage.createStorageSSLCrtListFile(force_reload: query, file_upload: multipart/form-data)"
@@ -36,8 +39,8 @@ def test_a_line_tells_all_that_matters() -> None:
 
 
 def test_an_id_is_that_of_one_operation() -> None:
-    for document in (DOCUMENT, swagger(DOCUMENT)):
-        ids = Counter(each["operationId"] for item in document["paths"].values() for each in item.values() if "operationId" in each)
+    for served in (DOCUMENT, swagger(DOCUMENT)):
+        ids = Counter(each["operationId"] for item in served["paths"].values() for each in item.values() if "operationId" in each)
         assert [name for name, count in ids.items() if count > 1] == []
 
 
@@ -60,6 +63,6 @@ def test_what_may_be_left_out_stands_behind_what_may_not() -> None:
     """But for a path, whose names are given by their own order."""
     for path, item in DOCUMENT["paths"].items():
         for method, operation in item.items():
-            parameters = [bundle.resolve(DOCUMENT, each["$ref"]) if "$ref" in each else each for each in operation.get("parameters", [])]
+            parameters = [followed(DOCUMENT, each) for each in operation.get("parameters", [])]
             required = [each.get("required", False) for each in parameters]
             assert required == sorted(required, reverse=True), (method, path)

@@ -1,0 +1,11 @@
+"""The bundled document, made once for all tests of a process, which only read it."""
+
+from functools import cache
+from typing import Any
+
+from openapi import bundle
+
+
+@cache
+def document(*, everything: bool = False) -> dict[str, Any]:
+    return bundle.document(everything=everything)
