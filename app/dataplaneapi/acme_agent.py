@@ -24,17 +24,17 @@ def acme(engine: Engine, editor: Editor) -> Acme:
 
 
 def base(engine: Engine, editor: Editor, certificate: str) -> Path | None:
-    """The directory that names in the certificate's crt-store are relative to; None outside of one, or where only HAProxy knows."""
+    """The directory that names in the certificate's crt-store are relative to; None outside of one, and where only HAProxy resolves it."""
     match = _IN_STORE.match(certificate)
     if not match:
         return None
     for resource, name, path in (("crt_stores", match[1], ("crt_base",)), ("global", "", ("ssl_options", "crt_base"))):
         try:
-            found = editor.get_object(engine.document, editor.resources[resource], None, name)
+            value = editor.get_object(engine.document, editor.resources[resource], None, name)
         except Missing:
             continue
         for member in path:
-            found = found.get(member) or {}
-        if found:
-            return Path(str(found))
+            value = value.get(member) or {}
+        if value:
+            return Path(str(value))
     return None

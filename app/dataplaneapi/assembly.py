@@ -3,6 +3,7 @@
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from dataplaneapi.acme_agent import acme
 from dataplaneapi.api.application import Application
@@ -14,25 +15,46 @@ from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide
 from dataplaneapi.handlers.docs import page
+from dataplaneapi.handlers.sidecar import confirmations
+from dataplaneapi.handlers.sidecar import events as event_stream
+from dataplaneapi.handlers.sidecar.operations import as_dict
 from dataplaneapi.open_engine import open_engine, own_directory
 from dataplaneapi.settings.directories import directories
 from dataplaneapi.settings.migration import migrate
+from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings
+from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
+from haproxy_native.confirmations.confirmations import Confirmations
+from haproxy_native.confirmations.ledger import Confirmation
+from haproxy_native.confirmations.traffic import Traffic
+from haproxy_native.confirmations.watch import Watch
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.drains.drain import DRAIN
 from haproxy_native.drains.drains import Drains
+from haproxy_native.drift.drift import Drift
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
+from haproxy_native.event_stream.events import EventSources
+from haproxy_native.event_stream.fanout import Fanout
+from haproxy_native.event_stream.stream import CONFIRMATION, OPERATION
 from haproxy_native.grammar.load import Grammar, bundle, grammar
-from haproxy_native.operations.operations import Operations
+from haproxy_native.history.history import History
+from haproxy_native.history.journal import Limits
+from haproxy_native.history.returning import Returning
+from haproxy_native.operations.operations import Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
+from haproxy_native.webhooks.message import source
+from haproxy_native.webhooks.missed import missed
+from haproxy_native.webhooks.webhooks import Webhooks
 from haproxy_native.workers.ending import END_WORKER, Ending
-from haproxy_native.workers.workers import Workers
+from haproxy_native.workers.workers import BACKENDS, FRONTENDS, Workers
+
+DAY = 86400.0
 
 
 @asynccontextmanager
@@ -50,7 +72,16 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
     services = app.services
     try:
         migrate(services.settings, services.discovery)
-        async with services.discovery, services.acme, services.overrides, services.operations:
+        async with (
+            services.history,
+            services.events,
+            services.webhooks,
+            services.confirmations,
+            services.discovery,
+            services.acme,
+            services.overrides,
+            services.operations,
+        ):
             yield
     finally:
         if services.traces:
@@ -67,6 +98,12 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     editor, workers = Editor(language), Workers(engine)
     overrides = Overrides(engine, editor)
     drains, ending = Drains(engine, editor, workers, overrides), Ending(workers)
+    limits = Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
+    history = History(engine.context, editor, own_directory(settings) / "history", limits)
+    spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
+    returning = Returning(history, engine, editor, spoe, overrides.take_back)
+    events = EventSources(engine, editor, history.mask)
+    watch = Watch(Traffic(lambda: workers.statistics(FRONTENDS | BACKENDS)))
     works = {RELOAD: reload(engine.reloads), DRAIN: drains.work, END_WORKER: ending.work}
     services = Services(
         settings=settings,
@@ -78,18 +115,34 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),
+        roles=read_roles(settings.roles, settings.role_of, settings.users),
         traces=traces.from_environment(os.environ),
         directories=named,
         acme=acme(engine, editor),
         discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
-        spoe=spoe_files(settings, engine, editor, named["spoe_dir"]),
+        spoe=spoe,
         scope_editor=ScopeEditor(language),
         workers=workers,
         ending=ending,
         drains=drains,
         overrides=overrides,
+        drift=Drift(engine, editor, overrides),
         splits=Splits(engine, editor, workers),
-        operations=Operations(own_directory(settings) / "operations", works),
+        operations=Operations(own_directory(settings) / "operations", works, changed=lambda each: _publish(events, each)),
+        events=events,
+        fanout=Fanout(events.stream, event_stream.form, event_stream.HEARTBEAT_SECONDS),
+        webhooks=Webhooks(
+            events.stream,
+            own_directory(settings) / "webhooks",
+            source(settings.name),
+            read_webhooks(settings.webhooks),
+            missed=partial(missed, history),
+        ),
+        history=history,
+        returning=returning,
+        confirmations=Confirmations(
+            engine.context, history, returning, own_directory(settings), lambda each: _publish_confirmation(events, each), watch
+        ),
     )
     engine.context.events.listen(services.tally.heard)
     if services.traces:
@@ -97,3 +150,11 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     for operation in declared:
         operation.load()
     return Application(services, page, lifespan)
+
+
+def _publish_confirmation(events: EventSources, confirmation: Confirmation) -> None:
+    events.stream.publish(CONFIRMATION, f"confirmation/{confirmation.id}", confirmations.as_dict(confirmation))
+
+
+def _publish(events: EventSources, operation: Operation) -> None:
+    events.stream.publish(OPERATION, f"operation/{operation.id}", as_dict(operation))

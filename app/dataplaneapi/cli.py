@@ -110,18 +110,18 @@ def arguments(argv: Sequence[str]) -> dict[str, Any]:
         sys.exit(0)
     made = parser()
     given, rest = made.parse_known_args(argv)
-    found = {name: value for name, value in vars(given).items() if value is not None}
-    wrong = [*_unusable_values(made, found), *_unknown_words(made, found.get("command"), rest)]
-    if "fix" in found and found.get("command") != "doctor":
+    values = {name: value for name, value in vars(given).items() if value is not None}
+    wrong = [*_unusable_values(made, values), *_unknown_words(made, values.get("command"), rest)]
+    if "fix" in values and values.get("command") != "doctor":
         wrong.append("--fix belongs to doctor: dataplaneapi doctor --fix")
     if wrong:
         refuse("\n".join(wrong))
-    return found
+    return values
 
 
-def _unusable_values(made: Parser, found: Mapping[str, Any]) -> Iterator[str]:
+def _unusable_values(made: Parser, given: Mapping[str, Any]) -> Iterator[str]:
     for action in made._actions:
-        values = found.get(action.dest)
+        values = given.get(action.dest)
         for value in values if isinstance(values, list) else [values]:
             if isinstance(value, Unusable):
                 yield f"argument {'/'.join(action.option_strings)}: {value}"
@@ -166,16 +166,16 @@ def settings(argv: Sequence[str], environ: Mapping[str, str]) -> Settings:
         data = {}
     warnings += settings_file.unknown_keys(data)
     warnings += [f"flag {FORMER_HELP}: {', '.join(former)}" for former in [flags.pop("former", [])] if former]
-    found = combine(flags, environ, data, file=file)
-    if settings_file.is_settings_file(found.config_file):
-        raise SettingsError(f"haproxy.config_file: {found.config_file} is a settings file of this server, not a configuration of HAProxy")
-    return _with_warnings(mworker.adapted(found, environ), warnings)
+    result = combine(flags, environ, data, file=file)
+    if settings_file.is_settings_file(result.config_file):
+        raise SettingsError(f"haproxy.config_file: {result.config_file} is a settings file of this server, not a configuration of HAProxy")
+    return _with_warnings(mworker.adapted(result, environ), warnings)
 
 
-def _with_warnings(found: Settings, warnings: list[str]) -> Settings:
+def _with_warnings(given: Settings, warnings: list[str]) -> Settings:
     import dataclasses
 
-    return dataclasses.replace(found, warnings=(*warnings, *found.warnings))
+    return dataclasses.replace(given, warnings=(*warnings, *given.warnings))
 
 
 def load_environment(path: str = ".env") -> None:
@@ -222,16 +222,16 @@ def _main(argv: Sequence[str] | None) -> None:
     # Nothing that is made during start-up is garbage; the program switches collection on again.
     gc.disable()
     try:
-        found = settings(argv, os.environ)
+        given = settings(argv, os.environ)
     except SettingsError as error:
         refuse("\n".join(f"configuration error: {line}" for line in str(error).splitlines()))
     if "command" in asked:
         from dataplaneapi.doctor import checks as doctor
 
-        sys.exit(doctor.report(found, asked["command"], as_json="as_json" in asked, fix="fix" in asked))
+        sys.exit(doctor.report(given, asked["command"], as_json="as_json" in asked, fix="fix" in asked))
     from dataplaneapi.program import serve
 
-    sys.exit(serve(found, lambda: settings(argv, os.environ)))
+    sys.exit(serve(given, lambda: settings(argv, os.environ)))
 
 
 if __name__ == "__main__":

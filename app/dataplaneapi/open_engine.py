@@ -47,6 +47,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
         backups=Path(settings.backups_dir) if settings.backups_dir else None,
         backups_number=settings.backups_number,
         short_header=settings.short_header,
+        shapes=settings.shapes,
         check=CheckSettings(
             binary=settings.haproxy_bin,
             command=settings.validate_cmd,
@@ -75,8 +76,8 @@ def prepare_storage(storage: Directory) -> None:
 def _make_private(file: Path) -> None:
     """Users, tokens and keys stand in it: for the user of this process alone, also where a file of other rights is found."""
     file.touch(mode=0o600)
-    found = file.stat()
-    if found.st_uid == os.geteuid() and stat.S_IMODE(found.st_mode) & 0o077:
+    status = file.stat()
+    if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o077:
         file.chmod(0o600)
 
 

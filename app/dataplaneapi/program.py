@@ -24,7 +24,9 @@ from dataplaneapi.server.hot_swap import Doorway
 from dataplaneapi.server.serving import Serving
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.migration import migrate
+from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings, SettingsError, table
+from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.telemetry import log
 from dataplaneapi.version import BUILD_DATE, COMMIT, REPOSITORY, VERSION
 from haproxy_native.beside import hand_on_often
@@ -167,7 +169,7 @@ class Program:
         task.add_done_callback(self._tasks.discard)
 
     async def _tell_refusal(self) -> None:
-        """The server starts on any file; what keeps HAProxy from taking it keeps every change from being made, so it is said at once."""
+        """Logs what is wrong with the file: the server starts on any, but no change can be made while HAProxy refuses it."""
         try:
             await self.engine.validate(self.engine.raw())
         except NativeError as error:
@@ -207,7 +209,10 @@ class Program:
 
     async def _take_over(self, settings: Settings) -> None:
         self.app.services.users.read(settings)
+        self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users)
         migrate(settings, self.app.services.discovery)
+        if settings.webhooks or self.settings.webhooks:
+            await self.app.services.webhooks.change(read_webhooks(settings.webhooks))
         self.settings = self.app.services.settings = settings
         await self.engine.reread()
 

@@ -53,7 +53,7 @@ class Got:
 
 
 def settings(directory: Path, **changed: Any) -> Settings:
-    """All files below one directory; nothing is checked and nothing reloaded unless told."""
+    """All files below one directory; nothing is checked and nothing reloaded by default."""
     plain = Settings(
         config_file=str(directory / "haproxy.cfg"),
         maps_dir=str(directory / "maps"),

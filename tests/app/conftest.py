@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.app.client import Client, serving
+from tests.databases import closed_databases
+
+__all__ = ["client", "closed_databases"]
 
 
 @pytest.fixture

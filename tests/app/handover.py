@@ -1,4 +1,4 @@
-"""Starts a command as a service manager would: listening sockets from descriptor 3 on, told in variables."""
+"""Starts a command as a service manager would: listening sockets from descriptor 3 on, named in variables."""
 
 import subprocess
 import sys

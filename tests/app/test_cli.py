@@ -93,11 +93,11 @@ def test_a_mistyped_command_writes_nothing(tmp_path: Path) -> None:
 def test_the_help_of_a_command(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         cli.main(argv)
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     assert end.value.code == 0
-    assert told.startswith(f"usage: dataplaneapi {'doctor' if 'doctor' in argv else 'check'} ")
-    assert "--json" in told
-    assert "--reload-strategy" not in told
+    assert output.startswith(f"usage: dataplaneapi {'doctor' if 'doctor' in argv else 'check'} ")
+    assert "--json" in output
+    assert "--reload-strategy" not in output
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["--version"], ["doctor", "-f", ""], ["doctor", "--help"]])

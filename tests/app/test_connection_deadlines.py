@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from dataplaneapi.server import listeners, protocol
-from dataplaneapi.server.serving import Server
-from tests.app.server.test_protocol import GET, app, given, talk
+from dataplaneapi.server import protocol
+from tests.app.server.test_protocol import GET, given, served, talk
 
 
 @pytest.mark.parametrize(
@@ -27,26 +26,21 @@ def test_no_state_of_a_connection_lasts_for_ever(pieces: tuple[bytes, ...], ever
     """The client sends one small thing after another."""
 
     async def story() -> None:
-        (listener,) = listeners.open_all([given(read_timeout=0.5, cleanup_timeout=0.5)])
-        listener.socket.listen()
-        server = Server(app, listener, 15.0)
-        serving = asyncio.ensure_future(server.serve(sockets=[listener.socket]))
-        _, writer = await asyncio.open_connection(*listener.socket.getsockname()[:2])
-        for piece in pieces:
-            writer.write(piece)
-            await asyncio.sleep(0.02)
-        while not server.server_state.connections:
-            await asyncio.sleep(0.01)
-        with contextlib.suppress(ConnectionError):
+        async with served(given(read_timeout=0.5, cleanup_timeout=0.5)) as (server, address):
+            _, writer = await asyncio.open_connection(*address)
+            for piece in pieces:
+                writer.write(piece)
+                await asyncio.sleep(0.02)
+            while not server.server_state.connections:
+                await asyncio.sleep(0.01)
+            with contextlib.suppress(ConnectionError):
+                while server.server_state.connections:
+                    writer.write(every)
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
+            writer.close()
             while server.server_state.connections:
-                writer.write(every)
-                await writer.drain()
-                await asyncio.sleep(0.05)
-        writer.close()
-        while server.server_state.connections:
-            await asyncio.sleep(0.01)
-        server.should_exit = True
-        await serving
+                await asyncio.sleep(0.01)
 
     asyncio.run(asyncio.wait_for(story(), 60))
 

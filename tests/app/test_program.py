@@ -289,11 +289,11 @@ def serial(connection: http.client.HTTPSConnection) -> str:
 
 def test_under_a_service_manager(tmp_path: Path) -> None:
     """Its sockets are served and stay, its variables reach no child, and it hears of each state."""
-    path, told = str(tmp_path / "api.sock"), str(tmp_path / "notify")
-    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix, manager_at(told) as heard:
+    path, notify = str(tmp_path / "api.sock"), str(tmp_path / "notify")
+    with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix, manager_at(notify) as heard:
         unix.bind(path)
         unix.listen()
-        environment = {"NOTIFY_SOCKET": told, "WATCHDOG_USEC": "60000000"}
+        environment = {"NOTIFY_SOCKET": notify, "WATCHDOG_USEC": "60000000"}
         flags = ["--port", "1", "--validate-cmd", f"sh -c 'env > {tmp_path}/child'"]
         with running(tmp_path, *flags, sockets=[tcp, unix], environment=environment) as server:
             server.until("http://127.0.0.1:1 is not listened on")

@@ -15,15 +15,18 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Lifespan, Receive, Scope, Send
 
 from dataplaneapi.api import probes
+from dataplaneapi.api.access import limited
 from dataplaneapi.api.errors import ApiError, error_response, response_to
 from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.response_cache import ResponseCache
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
+from dataplaneapi.api.write_options import with_options
 from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.version import VERSION
 from haproxy_native.errors import NativeError
+from haproxy_native.request_context import author
 
 Page = Callable[[Scope], Response | None]
 
@@ -87,13 +90,14 @@ class OperationRoute(BaseRoute):
         document = scope["document"] = self._services.engine.read(None)
         accept = next((value for name, value in scope["headers"] if name == b"accept"), None)
         key = (scope["raw_path"], scope["query_string"], accept)
-        if (kept := self._kept.get(document, key)) is not None:
+        is_limited = author.get().rights is not None
+        if not is_limited and (kept := self._kept.get(document, key)) is not None:
             scope["operation"] = kept.operation
             await kept(scope, receive, send)
             return
         await self._serve(scope, receive, send)
         response: Response = scope["response"]
-        if response.cacheable and not scope["ignored"]:
+        if response.cacheable and not scope["ignored"] and not is_limited:
             response.operation = scope["operation"]
             self._kept.keep(document, key, response)
 
@@ -102,7 +106,8 @@ class OperationRoute(BaseRoute):
         scope["operation"], scope["path_params"] = operation, values
         route = self._routes.get(operation)
         if route is None:
-            route = self._routes[operation] = APIRoute(operation.path, operation.handler, methods=[operation.method], response_model=None)
+            handler = limited(operation, with_options(operation))
+            route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
         await route.app(scope, receive, send)
 
 

@@ -18,6 +18,22 @@ def timestamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def present(members: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that have a value: neither None nor an empty text."""
+    return {name: value for name, value in members.items() if value is not None and value != ""}
+
+
+def moment(call: Call, name: str) -> float | None:
+    """The Unix time that a parameter gives, in RFC 3339; None without it. Raises ApiError."""
+    if (text := call.get(name)) is None:
+        return None
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise ApiError(400, f"{name} in query is no time: write RFC 3339, as in 2026-11-23T08:00:00Z") from None
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
 def duration(member: str, text: str) -> float:
     """The seconds that a member of a body tells, `90s`, `5m` or a bare number. Raises ApiError."""
     try:

@@ -5,16 +5,20 @@ Every failure is `{"code": status, "message": text}`, the text's first line shor
 
 import dataclasses
 from collections.abc import Iterable
+from math import ceil
 from typing import Any
 
-from dataplaneapi.api.responses import Header, Response, json_response
+from dataplaneapi.api.responses import RETRY_AFTER, Header, Response, json_response
 from dataplaneapi.api.summary import summarized
 from haproxy_native import errors as native
 
 STATUS: dict[type[native.NativeError], int] = {
     native.Missing: 404,
     native.NotFound: 404,
+    native.NoEntry: 404,
+    native.NoConfirmation: 404,
     native.NoTransaction: 400,
+    native.Forbidden: 403,
     native.Exists: 409,
     native.InUse: 409,
     native.NotTaken: 400,
@@ -29,6 +33,8 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NotCommittable: 406,
     native.Unhealthy: 409,
     native.NotCancellable: 409,
+    native.NotPending: 409,
+    native.Unconfirmed: 409,
     native.TooManyTransactions: 429,
     native.TooManyOperations: 429,
     native.Refused: 400,
@@ -47,6 +53,17 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeMisused: 400,
     native.RuntimeUnseen: 503,
     native.NativeError: 500,
+}
+
+
+# What to call then, behind the text of the error; the attributes of the error fill it.
+CALLS: dict[type[native.NativeError], str] = {
+    native.NoEntry: "GET /v3/sidecar/history lists those it has",
+    native.NoConfirmation: "GET /v3/sidecar/confirmations lists those there are",
+    native.Unconfirmed: (
+        "this is no conflict of versions: try again then, confirm it (POST /v3/sidecar/confirmations/{confirmation}/confirm), "
+        "or join it (?join={confirmation})"
+    ),
 }
 
 
@@ -71,13 +88,24 @@ def response_to(error: Exception) -> Response:
     if isinstance(error, ApiError):
         return error_response(error.status, error.message, error.headers, **error.members)
     if isinstance(error, native.NativeError):
-        return error_response(status_of(error), str(error) or type(error).__name__, **_places(error))
+        return error_response(status_of(error), _text(error), _headers(error), **_places(error))
     return error_response(500, f"unexpected failure: {type(error).__name__}; the log has its trace")
 
 
+def _text(error: native.NativeError) -> str:
+    text, call = str(error) or type(error).__name__, CALLS.get(type(error))
+    return f"{text}; {call.format_map(vars(error))}" if call else text
+
+
+def _headers(error: native.NativeError) -> list[Header]:
+    return [(RETRY_AFTER, b"%d" % ceil(error.seconds_left))] if isinstance(error, native.Unconfirmed) else []
+
+
 def _places(error: native.NativeError) -> dict[str, Any]:
-    """Where the trouble is, for programs: HAProxy's alerts, and the place the library knows."""
+    """Where the trouble is, for programs: HAProxy's alerts, and the place where the library has one."""
     members: dict[str, Any] = {}
+    if isinstance(error, native.Unconfirmed):
+        members |= {"confirmation": error.confirmation, "author": error.author, "seconds_left": ceil(error.seconds_left)}
     if alerts := getattr(error, "alerts", None):
         members["alerts"] = [_plain(alert) for alert in alerts]
     if error.place is not None:

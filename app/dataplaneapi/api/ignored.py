@@ -34,15 +34,15 @@ def is_strict(query: Mapping[str, list[str]], setting: bool) -> bool:
 
 def parameters(operation: "Operation", query: Mapping[str, list[str]], *, strict: bool) -> list[Header]:
     """The header that names those of a query that the operation does not know. Raises 400 and, where `strict`, 422."""
-    known: Known = {each.name for each in operation.parameters if each.place == "query"} | {STRICT}
+    known: Known = {parameter.name for parameter in operation.parameters if parameter.place == "query"} | {STRICT}
     unknown = sorted(query.keys() - set(known))
     if operation.method != "GET":
         for name in unknown:
             _check_guards(operation, name, known)
-    found = dict.fromkeys(unknown, known)
-    if strict and found:
-        raise ApiError(422, "\n".join(_texts(found, "query")))
-    return _header(PARAMETERS, found)
+    ignored = dict.fromkeys(unknown, known)
+    if strict and ignored:
+        raise ApiError(422, "\n".join(_texts(ignored, "query")))
+    return _header(PARAMETERS, ignored)
 
 
 def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers: list[Header]) -> list[str]:
@@ -50,43 +50,43 @@ def members(shaped: "Shaped", embedded: Iterable[str], *, strict: bool, headers:
 
     `embedded`: members that are known and read only together with the whole section.
     """
-    found: dict[str, Known] = {}
+    ignored: dict[str, Known] = {}
     for path, names in shaped.unknown.items():
-        found |= {f"{path}.{name}" if path else name: shaped.known[path] for name in sorted(names)}
-    found |= {name: WHOLE for name in embedded if name in shaped.value}
+        ignored |= {f"{path}.{name}" if path else name: shaped.known[path] for name in sorted(names)}
+    ignored |= {name: WHOLE for name in embedded if name in shaped.value}
     if strict:
-        return list(_texts(found, "body"))
-    headers += _header(MEMBERS, found)
+        return list(_texts(ignored, "body"))
+    headers += _header(MEMBERS, ignored)
     return []
 
 
 def _check_guards(operation: "Operation", name: str, known: Iterable[str]) -> None:
     for guard, spellings in operation.guards.items():
-        if any(distance(name, each, NEAR) <= NEAR for each in spellings):
+        if any(distance(name, spelling, NEAR) <= NEAR for spelling in spellings):
             meant = (
                 f'did you mean "{guard}"?' if guard in known else "this operation has no such parameter; try it with POST /v3/sidecar/plan."
             )
             raise ApiError(400, f"{name[:LONGEST]} in query is not known; {meant} Nothing has been changed.")
 
 
-def _texts(found: Mapping[str, Known], place: str) -> Iterator[str]:
-    for name, known in list(found.items())[:MOST]:
+def _texts(ignored: Mapping[str, Known], place: str) -> Iterator[str]:
+    for name, known in list(ignored.items())[:MOST]:
         likely, said = _meant(name, known), "is read" if known is WHOLE else "is not known"
         hint = f" with {WHOLE} only" if known is WHOLE else f'; did you mean "{likely}"?' if likely else ""
         yield f"{name[:LONGEST]} in {place} {said}{hint}"
-    if len(found) > MOST:
-        yield f"{len(found) - MOST} more in {place} are not known"
+    if len(ignored) > MOST:
+        yield f"{len(ignored) - MOST} more in {place} are not known"
 
 
-def _header(header: HeaderName, found: Mapping[str, Known]) -> list[Header]:
+def _header(header: HeaderName, ignored: Mapping[str, Known]) -> list[Header]:
     """`wieght (weight?), colour`; what no header can hold is percent-encoded."""
-    if not found:
+    if not ignored:
         return []
     named = []
-    for name, known in list(found.items())[:MOST]:
+    for name, known in list(ignored.items())[:MOST]:
         likely = _meant(name, known)
         named.append(quote(name[:LONGEST], safe="[]/:@", errors="surrogatepass") + (f" ({likely}?)" if likely else ""))
-    more = [f"and {len(found) - MOST} more"] if len(found) > MOST else []
+    more = [f"and {len(ignored) - MOST} more"] if len(ignored) > MOST else []
     return [(header, ", ".join(named + more).encode())]
 
 

@@ -34,7 +34,9 @@ async def exposition(services: "Services") -> bytes:
         raise ApiError(501, MISSING) from None
     registry = CollectorRegistry(auto_describe=False)
     expiries = await asyncio.to_thread(_expiries, services)
-    registry.register(_Collected([*_counted(services), *_standing(services, await _is_up(services)), _sources(services), expiries]))
+    waiting = await services.webhooks.waiting()
+    families = [*_counted(services), *_standing(services, await _is_up(services)), _sources(services), expiries]
+    registry.register(_Collected([*families, *_webhooks(services, waiting)]))
     return generate_latest(registry)
 
 
@@ -86,6 +88,32 @@ def _sources(services: "Services") -> "Metric":
     return family
 
 
+def _webhooks(services: "Services", waiting: Mapping[str, tuple[int, float]]) -> Iterator["Metric"]:
+    """`waiting`: by webhook how many events, and for how long."""
+    standing = services.webhooks.standing
+    outcomes: dict[tuple[str, str], int] = {}
+    for each in standing:
+        name = each.webhook.name
+        dropped = services.webhooks.dropped(name) + each.refused
+        outcomes |= {(name, "delivered"): each.delivered, (name, "failed"): each.failed, (name, "dropped"): dropped}
+    yield _counter("webhook_events", "Events that a webhook took, attempts that failed, events given up.", ["webhook", "outcome"], outcomes)
+    for place, (name, text) in enumerate(
+        (("events", "Events that wait for their delivery."), ("seconds", "For how long the oldest of them has waited."))
+    ):
+        yield _labelled(f"webhook_waiting_{name}", text, {name: row[place] for name, row in waiting.items()})
+    text = "Status of a webhook's last answer, 0 where there was none."
+    yield _labelled("webhook_last_status", text, {each.webhook.name: each.status for each in standing})
+
+
+def _labelled(name: str, text: str, values: Mapping[str, float]) -> "Metric":
+    from prometheus_client.core import GaugeMetricFamily
+
+    family = GaugeMetricFamily(f"dataplane_{name}", text, labels=["webhook"])
+    for webhook, value in values.items():
+        family.add_metric([webhook], float(value))
+    return family
+
+
 def _expiries(services: "Services") -> "Metric":
     """A file that goes away or breaks while it is looked at is left out."""
     from prometheus_client.core import GaugeMetricFamily
@@ -119,7 +147,7 @@ def _counter(name: str, text: str, labels: list[str], counts: Mapping[Any, int])
     family = CounterMetricFamily(f"dataplane_{name}", text, labels=labels)
     for key, count in sorted(counts.items()):
         values = key if isinstance(key, tuple) else (key,)
-        family.add_metric([str(each) or "none" for each in values], count)
+        family.add_metric([str(value) or "none" for value in values], count)
     return family
 
 

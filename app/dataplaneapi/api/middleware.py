@@ -49,24 +49,25 @@ class KeptReplies:
         response: Response | None = scope.get("response")
         if response and response.cacheable and not self.services.traces and (recording := scope.get("recording")):
             request = {name: scope[name] for name in _LOGGED}
-            self.replies.keep(recording, scope["document"], version_of(self.services, scope), request, exchange.finished())
+            generation = self.services.users.generation
+            self.replies.keep(recording, scope["document"], version_of(self.services, scope), generation, request, exchange.finished())
 
     def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
         """What is sent for a whole request that was answered before; None where the application has to answer it."""
         began = time.perf_counter()
-        found, engine = self.replies.get(packet), self.services.engine
-        if found is None or not found.holds(over, engine.read(None), engine.version()):
+        kept, engine = self.replies.get(packet), self.services.engine
+        if kept is None or not kept.holds(over, engine.read(None), engine.version(), self.services.users.generation):
             return None
-        authorization = found.exchange.headers.get(b"authorization", b"")
+        authorization = kept.exchange.headers.get(b"authorization", b"")
         if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization):
             return None
         request_id = self.next_id()
         seconds = time.perf_counter() - began
-        self.services.tally.answered(operation_of(found.scope), found.exchange.status, seconds)
+        self.services.tally.answered(operation_of(kept.scope), kept.exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO):
-            scope = {**found.scope, **peers, "request_id": request_id}
-            contextvars.copy_context().run(_log_as, scope, found.exchange.again(request_id), seconds)
-        return found.at(date, request_id.encode())
+            scope = {**kept.scope, **peers, "request_id": request_id}
+            contextvars.copy_context().run(_log_as, scope, kept.exchange.again(request_id), seconds)
+        return kept.at(date, request_id.encode())
 
 
 class RequestMiddleware:
@@ -87,13 +88,15 @@ class RequestMiddleware:
         origin.set({"request_id": scope["request_id"], **fields})
         try:
             refusal = await self._refusal(scope, exchange)
-            if not refusal and scope["method"] != "GET":
-                author.set(change_author.of(scope, exchange.headers))
+            if not refusal and not is_public(scope):
+                author.set(change_author.of(scope, exchange.headers, self._services.roles))
             await (refusal or self._app)(scope, receive, exchange.send)
         except Exception as error:
             logger.exception("request %s %s failed", scope["method"], scope["path"])
             if not exchange.status:
                 await response_to(error)(scope, receive, exchange.send)
+        if response := scope.get("response"):
+            exchange.size += response.written
         seconds = time.perf_counter() - exchange.began
         self._services.tally.answered(operation_of(scope), exchange.status, seconds)
         if traces:

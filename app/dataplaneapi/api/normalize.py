@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from haproxy_native.grammar.reference import name_of
+
 ABSENT: Any = object()
 _TYPES: dict[str, tuple[type, ...]] = {"string": (str,), "integer": (int,), "number": (int, float), "boolean": (bool,)}
 _SAID = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "an array", dict: "an object", type(None): "null"}
@@ -72,7 +74,7 @@ class Schemas:
         self._objects: dict[int, tuple[Mapping[str, Any], dict[str, Member]]] = {}
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        if name := schema_name(schema):
+        if name := name_of(schema):
             if name not in self._resolved:
                 self._resolved[name] = self._joined(self._schemas[name])
             return self._resolved[name]
@@ -80,7 +82,7 @@ class Schemas:
 
     def _joined(self, schema: Mapping[str, Any]) -> dict[str, Any]:
         joined = {key: value for key, value in schema.items() if key != "allOf"}
-        if "$ref" in schema:
+        if name_of(schema):
             return dict(self.resolve(schema))
         parts = [*map(self.resolve, schema.get("allOf", ())), {"properties": schema.get("properties", {})}]
         members = {name: each for part in parts for name, each in part.get("properties", {}).items()}
@@ -155,8 +157,8 @@ class Schemas:
         if unknown := given.keys() - members.keys():
             shaped.unknown[path], shaped.known[path] = unknown, members
             sent = [name for name in sorted(unknown) if given[name]]
-            told = [(name, meant) for name in sent if (meant := _todays_name(name, members)) and meant not in taken]
-            shaped.misnamed += [f'{_below(path, name)} in body is not known; did you mean "{meant}"?' for name, meant in told]
+            renamed = [(name, meant) for name in sent if (meant := _todays_name(name, members)) and meant not in taken]
+            shaped.misnamed += [f'{_below(path, name)} in body is not known; did you mean "{meant}"?' for name, meant in renamed]
         return taken
 
     def _map(self, value: dict[str, Any], schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
@@ -174,11 +176,6 @@ class Schemas:
         keys = [key for key in value if not self._too_long(key, {}, where, shaped)]
         taken = {key: self._take(value[key], inner, kind, _below(path, key), shaped) for key in keys}
         return {key: each for key, each in taken.items() if each is not ABSENT}
-
-
-def schema_name(schema: Mapping[str, Any]) -> str | None:
-    reference: str | None = schema.get("$ref")
-    return reference.rpartition("/")[2] if reference else None
 
 
 def _below(path: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The operations of the API as the bundled document declares them; each knows its handler.
+"""The operations of the API as the bundled document declares them, each with its handler.
 
 What only some requests need (the handler's module, parameters, body, media types) is worked out when it is first asked for.
 """
@@ -11,10 +11,13 @@ from typing import Any
 
 from dataplaneapi.api.parameters import Parameter
 from dataplaneapi.api.responses import Response
+from haproxy_native.grammar.reference import followed
 
 # Of a `Call`.
 Handler = Callable[[Any], Awaitable[Response]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
+# What `access` may be beside the name of an object.
+EFFECTS, READING, ANY, ANYONE = "effects", "read", "any", "anyone"
 # A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
 KINDS = {
     "section": "configuration.section",
@@ -44,7 +47,9 @@ class Operation:
     """One method of one path.
 
     `store` and `source`: which store of files, which source of service discovery it works on. `unwritable`: the status of a body with a
-    text that no line of a file can hold, or no command.
+    text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
+    is checked by its commit, READING for what a GET needs, ANY for nothing beside a role, ANYONE for not even that, or the name of an
+    object; empty where it needs the right to everything.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -58,6 +63,7 @@ class Operation:
         self.store: str = about.get("store", "")
         self.source: str = about.get("source", "")
         self.unwritable: int = about.get("unwritable", 422)
+        self.access: str = about.get("access", EFFECTS if self.resource else "")
 
     @cached_property
     def handler(self) -> Handler:
@@ -85,8 +91,13 @@ class Operation:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        shared = self.bundle["paths"][self.path].get("parameters", [])
-        return tuple(Parameter.of(self._resolve(each)) for each in [*shared, *self.declared.get("parameters", [])])
+        shared, further = self.bundle["paths"][self.path].get("parameters", []), self.declared.get("x-further-parameters", [])
+        return tuple(Parameter.of(self._resolve(each)) for each in [*shared, *self.declared.get("parameters", []), *further])
+
+    @property
+    def in_effect(self) -> int:
+        """The status of a change that is in effect when it is answered."""
+        return min(int(status) for status in self.declared["responses"] if status in ("200", "201", "204"))
 
     @cached_property
     def filters(self) -> tuple[str, ...]:
@@ -98,7 +109,8 @@ class Operation:
     def guards(self) -> dict[str, tuple[str, ...]]:
         """Parameters that hold a write back, its own and those of all writes, with what else they are called."""
         everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") == "everywhere"]
-        own = [self._resolve(each) for each in self.declared.get("parameters", []) if "x-guards" in self._resolve(each)]
+        declared = [*self.declared.get("parameters", []), *self.declared.get("x-further-parameters", [])]
+        own = [self._resolve(each) for each in declared if "x-guards" in self._resolve(each)]
         return {each["name"]: (each["name"], *each.get("x-other-names", ())) for each in [*everywhere, *own]}
 
     @cached_property
@@ -122,12 +134,7 @@ class Operation:
         return frozenset(kind for content in answers for kind in content) | {"application/json"}
 
     def _resolve(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        while "$ref" in node:
-            target: Any = self.bundle
-            for part in node["$ref"].removeprefix("#/").split("/"):
-                target = target[part]
-            node = target
-        return node
+        return followed(self.bundle, node)
 
     def __repr__(self) -> str:
         return f"Operation({self.method} {self.path})"

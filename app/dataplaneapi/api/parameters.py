@@ -73,23 +73,23 @@ def convert(
 ) -> dict[str, Any]:
     """The values of the parameters that were sent; an empty optional string counts as not sent."""
     values: dict[str, Any] = {}
-    for each in parameters:
-        if each.place == "path":
-            values[each.name] = _convert(each, path[each.name])
-        elif each.place == "query":
-            _take_query(each, query.get(each.name, []), values)
+    for parameter in parameters:
+        if parameter.place == "path":
+            values[parameter.name] = _convert(parameter, path[parameter.name])
+        elif parameter.place == "query":
+            _take_query(parameter, query.get(parameter.name, []), values)
         else:
-            _take_header(each, headers, values)
+            _take_header(parameter, headers, values)
     return values
 
 
 def check(parameters: Iterable[Parameter], values: Mapping[str, Any]) -> None:
     """Pattern, enum and minimum of what was sent."""
-    for each in parameters:
-        sent = values.get(each.name)
+    for parameter in parameters:
+        sent = values.get(parameter.name)
         for value in sent if isinstance(sent, list) else [] if sent is None else [sent]:
-            if reason := _violation(each, value):
-                raise ApiError(400, f"{each.name} in {each.place}: {reason}")
+            if reason := _violation(parameter, value):
+                raise ApiError(400, f"{parameter.name} in {parameter.place}: {reason}")
 
 
 def _take_query(each: Parameter, sent: list[str], values: dict[str, Any]) -> None:

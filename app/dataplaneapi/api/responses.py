@@ -5,7 +5,8 @@ JSON bodies end with a newline; an answer without a body has no content type.
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from typing import Any, BinaryIO
 
 from aiofiles.threadpool import wrap
@@ -20,10 +21,11 @@ class HeaderName(bytes):
         return self
 
 
-CONTENT_TYPE = HeaderName(b"Content-Type")
+CONTENT_TYPE, CONTENT_LENGTH = HeaderName(b"Content-Type"), b"content-length"
 CONFIGURATION_VERSION = HeaderName(b"Configuration-Version")
 CONFIGURATION_CHECKSUM = HeaderName(b"Configuration-Checksum")
 LOCATION = HeaderName(b"Location")
+RETRY_AFTER = HeaderName(b"Retry-After")
 RELOAD_ID = HeaderName(b"Reload-Id")
 UNPARSED_LINES = HeaderName(b"X-Unparsed-Lines")
 JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-stream"
@@ -38,11 +40,13 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 class Response(StarletteResponse):
     """A response whose body is complete.
 
-    `cacheable`: it would be the same as long as the configuration is; one that is kept knows what `operation` it answers.
+    `cacheable`: it stays the same as long as the configuration does; one that is kept names the `operation` that it answers.
+    `written`: bytes that were not sent as messages.
     """
 
     cacheable = False
     operation: Any = None
+    written = 0
     background = None
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
@@ -52,7 +56,7 @@ class Response(StarletteResponse):
         if body is not None:
             self.raw_headers.append((CONTENT_TYPE, media_type))
         if status >= 200 and status not in (204, 304):
-            self.raw_headers.append((b"content-length", b"%d" % len(self.body)))
+            self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Sends itself; `scope["response"]` is it from then on."""
@@ -67,7 +71,7 @@ class FileResponse(Response):
         """Closes the file when it is sent. Raises OSError."""
         super().__init__(200, b"", OCTETS)
         self._file, self._size = file, os.fstat(file.fileno()).st_size
-        self.raw_headers[-1] = (b"content-length", b"%d" % self._size)
+        self.raw_headers[-1] = (CONTENT_LENGTH, b"%d" % self._size)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises OSError when the file becomes shorter while it is sent."""
@@ -83,6 +87,48 @@ class FileResponse(Response):
                 await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
             if not self._size:
                 await send({"type": "http.response.body", "body": b""})
+
+
+WritePart = Callable[[bytes], bool]
+Parts = Callable[[WritePart | None], AsyncGenerator[bytes]]
+
+
+class StreamResponse(Response):
+    """Parts that are sent as they come, until there are no more. `close` makes them end soon: the client has left, or the server stops.
+
+    `parts` gets a function that writes a `chunk` between two parts, without a wait, or None where the connection has none.
+    A client that takes a part for longer than `patience`, in seconds, is cut off; the next part is to come sooner.
+    """
+
+    def __init__(self, parts: Parts, close: Callable[[], None], media_type: bytes, headers: Iterable[Header], patience: float) -> None:
+        super().__init__(200, b"", media_type, headers)
+        self.raw_headers.pop()
+        self._parts, self._close, self._patience = parts, close, patience
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["response"], scope["at_end"] = self, self._close
+        if answer_within := scope.get("answer_within"):
+            answer_within(self._patience)
+        if recording := scope.pop("recording", None):
+            recording.forget()
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async with aclosing(self._parts(self._counting(scope.get("write_part")))) as parts:
+            async for part in parts:
+                await send({"type": "http.response.body", "body": part, "more_body": True})
+        await send({"type": "http.response.body", "body": b""})
+
+    def _counting(self, write: WritePart | None) -> WritePart | None:
+        def counted(data: bytes) -> bool:
+            is_written = write is not None and write(data)
+            self.written += len(data) if is_written else 0
+            return is_written
+
+        return counted if write else None
+
+
+def chunk(part: bytes) -> bytes:
+    """A part of a body as it goes over the connection (RFC 9112, section 7.1)."""
+    return b"%x\r\n%b\r\n" % (len(part), part)
 
 
 def to_json(data: Any) -> bytes:

@@ -61,10 +61,10 @@ class RouteIndex:
 
     def find(self, scope: Scope) -> tuple[Operation, dict[str, str]]:
         """The operation a request asks for and its path values; 404 and 405 say what would be right."""
-        found = self.walk(scope["raw_path"].decode("latin-1"))
-        if found is None or not found[0].operations:
+        place = self.walk(scope["raw_path"].decode("latin-1"))
+        if place is None or not place[0].operations:
             raise self._not_found(scope)
-        node, names = found
+        node, names = place
         operation = node.operations.get(scope["method"])
         if operation is None:
             allowed = ", ".join(method.upper() for method in METHODS if method.upper() in node.operations)

@@ -9,21 +9,29 @@ from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.users import Users
+from dataplaneapi.settings.roles import Roles
 from dataplaneapi.settings.table import Settings
 from dataplaneapi.telemetry.counters import Tally
 from dataplaneapi.telemetry.traces import Traces
 from haproxy_native.acme.agent import Acme
+from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
 from haproxy_native.drains.drains import Drains
+from haproxy_native.drift.drift import Drift
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
+from haproxy_native.event_stream.events import EventSources
+from haproxy_native.event_stream.fanout import Fanout
+from haproxy_native.history.history import History
+from haproxy_native.history.returning import Returning
 from haproxy_native.operations.operations import Operations
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.reload.records import Records
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
+from haproxy_native.webhooks.webhooks import Webhooks
 from haproxy_native.workers.ending import Ending
 from haproxy_native.workers.workers import Workers
 
@@ -50,6 +58,14 @@ class Services:
     drains: Drains
     overrides: Overrides
     operations: Operations
+    history: History
+    returning: Returning
+    confirmations: Confirmations
+    events: EventSources
+    fanout: Fanout
+    webhooks: Webhooks
+    drift: Drift
+    roles: Roles | None = None
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)
     started: float = field(default_factory=time.time)

@@ -26,11 +26,11 @@ async def received(call: Call) -> AsyncIterator[tuple[Mapping[str, bytes], Seque
     scratch = await asyncio.to_thread(Scratch, "set")
     try:
         form = SetForm(call, scratch.path)
-        async for each in call.body.parts():
-            if isinstance(each, Part):
-                await form.begin(each)
+        async for part in call.body.parts():
+            if isinstance(part, Part):
+                await form.begin(part)
             else:
-                await form.append(each)
+                await form.append(part)
         call.body.check_ended()
         await form.end()
         yield form.texts, form.files
@@ -95,7 +95,7 @@ class SetForm:
         if not names.is_element(part.file):
             raise BadRequest("the file name leaves the directory, send the last part of it")
         path = store.place(part.file)
-        if any(each.path == path for each in self.files):
+        if any(file.path == path for file in self.files):
             raise BadRequest(f"a part for {path.name} is sent already")
         content = self._directory / str(len(self.files))
         content.touch()

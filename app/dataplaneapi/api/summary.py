@@ -26,9 +26,9 @@ def summarized(message: str) -> str:
     return _broken(line) + end + rest
 
 
-def _shortened(found: re.Match[str]) -> str:
+def _shortened(match: re.Match[str]) -> str:
     """The beginning and the end, with the quotes where there are any."""
-    text = found[0]
+    text = match[0]
     side = (_KEPT - len(_MARK)) // 2
     return text[:side] + _MARK + text[-side:]
 

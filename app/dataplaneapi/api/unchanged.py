@@ -8,11 +8,11 @@ from typing import Any
 def sent_back(body: Any, sent: Any, now: Any) -> Any:
     """The body with those members of what was `sent` that are 0 or false and stand so `now`."""
     if isinstance(body, dict) and isinstance(sent, Mapping) and isinstance(now, Mapping):
-        kept = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
-        return {name: sent_back(each, sent.get(name), now.get(name)) for name, each in body.items()} | kept
+        unchanged = {name: value for name, value in sent.items() if name not in body and _stands(value, now.get(name))}
+        return {name: sent_back(element, sent.get(name), now.get(name)) for name, element in body.items()} | unchanged
     if isinstance(body, list) and isinstance(sent, list) and isinstance(now, list) and len(body) == len(sent) and has_zero(sent):
         pairs = zip(body, sent, _counterparts(sent, now), strict=True)
-        return [sent_back(each, own, other) for each, own, other in pairs]
+        return [sent_back(element, own, other) for element, own, other in pairs]
     return body
 
 
@@ -29,6 +29,6 @@ def _stands(value: Any, now: Any) -> bool:
 
 def _counterparts(sent: Sequence[Any], now: Sequence[Any]) -> list[Any]:
     """For each element the one that says the same, else the one in its place."""
-    said = {json.dumps(each, sort_keys=True): each for each in now}
+    by_content = {json.dumps(element, sort_keys=True): element for element in now}
     there = [*now, *[None] * len(sent)]
-    return [said.get(json.dumps(each, sort_keys=True), there[place]) for place, each in enumerate(sent)]
+    return [by_content.get(json.dumps(element, sort_keys=True), there[place]) for place, element in enumerate(sent)]

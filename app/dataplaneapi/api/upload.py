@@ -94,8 +94,8 @@ class Parts(File):
     async def parts(self) -> AsyncIterator[Part | bytes]:
         """Each part, and after it the pieces of its content."""
         while True:
-            found, self._found = self._found, []
-            for each in found:
+            events, self._found = self._found, []
+            for each in events:
                 yield each
             if not self._more:
                 break

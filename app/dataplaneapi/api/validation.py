@@ -9,9 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.normalize import Schemas, Shaped, schema_name
+from dataplaneapi.api.normalize import Schemas, Shaped
 from dataplaneapi.api.parameters import matches
 from dataplaneapi.did_you_mean import nearest
+from haproxy_native.grammar.reference import name_of
 from haproxy_native.models import model
 
 # Violations that one answer tells of.
@@ -83,13 +84,13 @@ def violations(shaped: Shaped, schema: Mapping[str, Any], schemas: Schemas) -> I
     """One text for each violation of the model."""
     whole = schemas.resolve(schema)
     listed = schemas.kind(schema) == "array"
-    name = schema_name(whole.get("items", {}) if listed else schema)
+    name = name_of(whole.get("items", {}) if listed else schema)
     if name is None:
         return
     for place, value in enumerate(shaped.value) if listed else [(None, shaped.value)]:
         prefix = () if place is None else (place,)
         texts = [
-            _text(prefix + tuple(each["loc"]), each, schema, schemas, shaped) for each in _errors(name, value, schema, schemas, prefix)
+            _text(prefix + tuple(error["loc"]), error, schema, schemas, shaped) for error in _errors(name, value, schema, schemas, prefix)
         ]
         yield from texts
         if listed and texts:
@@ -108,7 +109,7 @@ def _parted(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> tuple[An
     for member in large:
         held, declared = value[member], schemas.resolve(members.get(member, {}))
         element = declared.get("items") or declared.get("additionalProperties")
-        if isinstance(element, Mapping) and (name := schema_name(element)):
+        if isinstance(element, Mapping) and (name := name_of(element)):
             pairs = list(held.items()) if isinstance(held, dict) else list(enumerate(held))
             own[member] = dict(pairs[:AT_ONCE]) if isinstance(held, dict) else held[:AT_ONCE]
             rest += [((member, key), name, each) for key, each in pairs[AT_ONCE:]]
@@ -136,14 +137,14 @@ def _model_errors(name: str, value: Any) -> list[Any]:
 
 def _first_of_each_collection(errors: list[Any], schema: Mapping[str, Any], schemas: Schemas, prefix: Location) -> list[Any]:
     first: dict[Location, Any] = {}
-    kept = []
-    for each in errors:
-        path = prefix + tuple(each["loc"])
+    first_errors = []
+    for error in errors:
+        path = prefix + tuple(error["loc"])
         passed = list(schemas.at(schema, path))
         collections = [(path[:place], path[place]) for place in range(len(prefix), len(path)) if "properties" not in passed[place]]
         if all(first.setdefault(where, element) == element for where, element in collections):
-            kept.append(each)
-    return sorted(kept, key=lambda each: [str(step) for step in each["loc"]])
+            first_errors.append(error)
+    return sorted(first_errors, key=lambda error: [str(step) for step in error["loc"]])
 
 
 def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], schemas: Schemas, shaped: Shaped) -> str:
@@ -153,8 +154,8 @@ def _text(path: Location, error: Mapping[str, Any], schema: Mapping[str, Any], s
     if kind in ("literal_error", "enum"):
         return _of_enum(name, [str(each) for each in declared.get("enum", ())], _at(shaped.value, path))
     write = _TEXTS.get(kind)
-    said = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
-    return f"{name} in body {said}" + (_misnamed(path, shaped) if kind == "missing" else "")
+    violation = write({**declared, **error.get("ctx", {})}) if write else f"is wrong: {error['msg']}"
+    return f"{name} in body {violation}" + (_misnamed(path, shaped) if kind == "missing" else "")
 
 
 def _of_enum(name: str, words: list[str], sent: Any) -> str:

@@ -1,6 +1,6 @@
-"""Checks a password against a stored one: clear text, a variable, or any hash that the system's libcrypt knows.
+"""Checks a password against a stored one: clear text, a variable, or any hash that the system's libcrypt supports.
 
-`crypt_r` of libcrypt is called directly: Python's own wrapper is gone, and no package knows yescrypt.
+`crypt_r` of libcrypt is called directly: Python's own wrapper is gone, and no package implements yescrypt.
 """
 
 import ctypes
@@ -73,8 +73,8 @@ def hashed(password: str, setting: str) -> str | None:
     secret, salt = password.encode("utf-8", "surrogateescape"), setting.encode("utf-8", "surrogateescape")
     if b"\0" in secret or b"\0" in salt:
         return None
-    found = _crypt_r()(secret, salt, ctypes.create_string_buffer(_STATE_BYTES))
-    return None if found is None or found.startswith(b"*") else found.decode("ascii", "replace")
+    result = _crypt_r()(secret, salt, ctypes.create_string_buffer(_STATE_BYTES))
+    return None if result is None or result.startswith(b"*") else result.decode("ascii", "replace")
 
 
 def new_hash(password: str) -> str | None:

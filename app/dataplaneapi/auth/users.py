@@ -74,9 +74,9 @@ class Users:
         except NoUsers as error:
             logger.error("the users stay as they were: %s", error)
 
-    def _accept(self, found: Iterable[User]) -> None:
+    def _accept(self, users: Iterable[User]) -> None:
         by_name: dict[str, User] = {}
-        for user in found:
+        for user in users:
             by_name.setdefault(user.name, user)
         self._by_name = by_name
         self.hashes = {cost: user.password for user in by_name.values() if (cost := passwords.cost(user.password, clear=user.clear))}

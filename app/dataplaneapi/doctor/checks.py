@@ -19,18 +19,22 @@ from pathlib import Path
 
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import NoUsers, Users
+from dataplaneapi.doctor import receivers, units
 from dataplaneapi.doctor import repair as settings_repair
-from dataplaneapi.doctor import units
 from dataplaneapi.doctor.programs import programs
 from dataplaneapi.host import credentials, mounts
 from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.directories import directories, unusable
 from dataplaneapi.settings.table import Settings, SettingsError
+from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.version import VERSION
 from haproxy_native import sandbox, stats_sockets
 from haproxy_native.check.check import CheckSettings, check
+from haproxy_native.disk import shape_place
+from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import NativeError, RuntimeFailure, Unreadable
+from haproxy_native.overrides import server_state_file
 from haproxy_native.quirks import is_supported, lacking
 from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import Runtime
@@ -54,14 +58,14 @@ class Finding:
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
     """Prints the findings; the exit status, 1 with an error among them. `fix` writes corrected settings beside the file."""
-    found = list(findings(settings) if command == "doctor" else essentials(settings))
+    rows = list(findings(settings) if command == "doctor" else essentials(settings))
     if fix:
-        found.append(_fixed(settings))
+        rows.append(_fixed(settings))
     if as_json:
-        print(json.dumps([asdict(each) for each in found], indent=2))
+        print(json.dumps([asdict(each) for each in rows], indent=2))
     else:
-        print(*found, sep="\n")
-    return int(any(each.level == ERROR for each in found))
+        print(*rows, sep="\n")
+    return int(any(each.level == ERROR for each in rows))
 
 
 def _fixed(settings: Settings) -> Finding:
@@ -89,12 +93,15 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_binary(settings)
     yield from _of_configuration(settings)
     yield from _of_file(Path(settings.config_file))
+    yield from _of_shapes(settings)
     yield from _of_users(settings)
     yield from _of_listeners(settings, places)
     yield from _of_units(settings, places)
     yield from _of_directories(settings)
     yield from _of_sockets(settings)
     yield from _of_reloads(settings)
+    yield from _of_overrides(settings)
+    yield from _of_webhooks(settings)
     yield from _of_extras()
 
 
@@ -112,18 +119,18 @@ def _of_settings(settings: Settings) -> Iterator[Finding]:
     file = Path(settings.file) if settings.file else None
     if file is None or not file.exists():
         yield Finding(NOTE, "settings", f"there is no settings file{f' {file}' if file else ''}; flags and defaults are used")
-    elif settings.users and stat.S_IMODE(file.stat().st_mode) & 0o077:
+    elif (settings.users or any(webhook.get("secret") for webhook in settings.webhooks)) and stat.S_IMODE(file.stat().st_mode) & 0o077:
         yield Finding(WARNING, "settings", f"{file} holds passwords, and others may read it", f"chmod 600 {file}")
     else:
         yield Finding(OK, "settings", f"{file}")
 
 
 def _of_programs(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
-    for each in programs(settings, places):
-        if each.path:
-            yield Finding(OK, "programs", f"{each.path} {each.use}")
+    for program in programs(settings, places):
+        if program.path:
+            yield Finding(OK, "programs", f"{program.path} {program.use}")
         else:
-            yield Finding(ERROR, "programs", f"{each.name} is no command that can be run: it {each.use}", each.remedy)
+            yield Finding(ERROR, "programs", f"{program.name} is no command that can be run: it {program.use}", program.remedy)
 
 
 def _of_binary(settings: Settings) -> Iterator[Finding]:
@@ -152,11 +159,11 @@ def _of_sandbox(settings: Settings) -> Finding:
 
 def _version(binary: str) -> tuple[int, int]:
     try:
-        told = subprocess.run([binary, "-v"], capture_output=True, text=True, timeout=20, check=False).stdout
+        output = subprocess.run([binary, "-v"], capture_output=True, text=True, timeout=20, check=False).stdout
     except (OSError, subprocess.TimeoutExpired):
         return (0, 0)
-    found = re.search(r"version (\d+)\.(\d+)", told)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = re.search(r"version (\d+)\.(\d+)", output)
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def _of_configuration(settings: Settings) -> Iterator[Finding]:
@@ -171,12 +178,12 @@ def _of_configuration(settings: Settings) -> Iterator[Finding]:
         settings.haproxy_bin, settings.validate_cmd, tuple(settings.validate_files_before), tuple(settings.validate_files_after)
     )
     try:
-        said = asyncio.run(check(files.checked(document), asked))
+        messages = asyncio.run(check(files.checked(document), asked))
     except NativeError as error:
         yield Finding(ERROR, "configuration", f"{file}: {error}", "until this is mended every change is refused")
         return
     yield Finding(OK, "configuration", f"{file} is valid")
-    for message in said:
+    for message in messages:
         yield Finding(NOTE, "configuration", f"HAProxy: {message.text}")
 
 
@@ -194,6 +201,12 @@ def _of_file(file: Path) -> Iterator[Finding]:
         yield Finding(WARNING, "file", f"{mount.point} is a {mount.kind}: the configuration is lost with the machine's next start")
     for trouble in mounts.refused_writes(file.resolve()):
         yield Finding(ERROR, "file", trouble, "give this user write access to the file, or better to its directory")
+
+
+def _of_shapes(settings: Settings) -> Iterator[Finding]:
+    if settings.shapes and (why := shape_place.missing(settings.config_files_after)):
+        remedy = "add `-f DIRECTORY` as the last of HAProxy's start command, and name DIRECTORY as the last of haproxy.config_files_after"
+        yield Finding(WARNING, "shapes", f"they are off: {why}", remedy)
 
 
 def _of_users(settings: Settings) -> Iterator[Finding]:
@@ -247,8 +260,8 @@ def _of_units(settings: Settings, places: Sequence[Path]) -> Iterator[Finding]:
             what = f"{former.path} starts another server of this API, {' '.join(former.command)}: both change the same configuration"
             yield Finding(WARNING, "units", what, f"systemctl disable --now {former.name}")
     for name in (units.OURS, units.HAPROXY):
-        found = units.unit(name, places)
-        for place in _needed_below_tmp(settings) if found and found.has_own_tmp else ():
+        unit = units.unit(name, places)
+        for place in _needed_below_tmp(settings) if unit and unit.has_own_tmp else ():
             remedy = f"move it elsewhere, or PrivateTmp=no: systemctl edit {name}"
             yield Finding(ERROR, "units", f"{name} has a /tmp of its own (PrivateTmp=), so {place} is not there for it", remedy)
 
@@ -281,7 +294,7 @@ def _is_the_unit_s(path: Path) -> bool:
 
 
 def _of_directories(settings: Settings) -> Iterator[Finding]:
-    named = [each for each in directories(settings).values() if not _is_the_unit_s(each.path)]
+    named = [directory for directory in directories(settings).values() if not _is_the_unit_s(directory.path)]
     troubles = unusable(named)
     for trouble in troubles:
         what, _, remedy = trouble.rpartition("; ")
@@ -312,13 +325,14 @@ async def _of_socket(kind: str, master: str | None, stats: Sequence[str]) -> Fin
     runtime = Runtime(timeout=5)
     runtime.use(master, stats)
     try:
-        told = await runtime.refresh()
+        capabilities = await runtime.refresh()
     except RuntimeFailure as error:
         remedy = "start haproxy, and let this user's group reach the socket: mode 660, group haproxy"
         return Finding(ERROR, "sockets", f"{kind}: {error}", remedy)
-    if told.level != ADMIN:
-        return Finding(ERROR, "sockets", f"{kind} {runtime.address} is of level {told.level}", "give the stats socket `level admin`")
-    version = ".".join(map(str, told.version))
+    if capabilities.level != ADMIN:
+        level = f"{kind} {runtime.address} is of level {capabilities.level}"
+        return Finding(ERROR, "sockets", level, "give the stats socket `level admin`")
+    version = ".".join(map(str, capabilities.version))
     return Finding(OK, "sockets", f"{kind} {runtime.address}, HAProxy {version}")
 
 
@@ -330,6 +344,44 @@ def _of_reloads(settings: Settings) -> Iterator[Finding]:
         return
     way = "the master socket" if settings.master_worker_mode and settings.master_runtime else " ".join(command)
     yield Finding(OK, "reloads", f"by {way}")
+
+
+def _of_overrides(settings: Settings) -> Iterator[Finding]:
+    """Whether a new worker begins with what was set in its predecessor."""
+    try:
+        document = Document.parse(config_files(settings).read())
+    except Unreadable:
+        return
+    editor = Editor()
+    moment = "a moment lies between the start of a worker and its overrides (states and weights set at run time)"
+    path = server_state_file.place(editor, document)
+    if path is None:
+        file = Path(settings.config_file).parent / "server-state"
+        remedy = f"add `server-state-file {file}` to global and `load-server-state-from-file global` to the defaults sections"
+        yield Finding(NOTE, "overrides", f"no server-state file is configured, so {moment}", remedy)
+        return
+    if not os.access(path if path.exists() else path.parent, os.R_OK) or not os.access(path.parent, os.W_OK):
+        yield Finding(WARNING, "overrides", f"{path} cannot be replaced, so {moment}", f"give this user write access to {path.parent}")
+    proxies = [section for kind in server_state_file.PROXIES for _, section in document.of_kind(kind)]
+    if without := [proxy.name for proxy in proxies if not server_state_file.loads(editor, document, proxy)]:
+        what = f"servers of {without[0]} and of {len(without) - 1} others" if len(without) > 1 else f"servers of {without[0]}"
+        remedy = "add `load-server-state-from-file global` to their defaults section"
+        yield Finding(NOTE, "overrides", f"{what} do not begin with what {path} says, so {moment}", remedy)
+    else:
+        yield Finding(OK, "overrides", f"a new worker begins with what {path} says")
+
+
+def _of_webhooks(settings: Settings) -> Iterator[Finding]:
+    for webhook in read_webhooks(settings.webhooks):
+        part = f"webhook {webhook.name}"
+        if trouble := receivers.unusable(webhook):
+            yield Finding(ERROR, part, trouble, "nothing is sent until then; events wait on disk")
+        elif trouble := receivers.unreachable(webhook):
+            yield Finding(WARNING, part, trouble, "events wait on disk for three days")
+        elif webhook.url.startswith("http:"):
+            yield Finding(NOTE, part, f"{webhook.url} is not encrypted: its events are signed, and can be read on their way", "use https")
+        else:
+            yield Finding(OK, part, f"{webhook.url} takes connections")
 
 
 def _of_extras() -> Iterator[Finding]:

@@ -47,8 +47,8 @@ class Program:
 
 def programs(settings: Settings, places: Sequence[Path]) -> list[Program]:
     """All that the settings, the configuration and the unit name, each once for each use."""
-    found = [*_that_check(settings), *_that_reload(settings), *_of_acme(settings), *_of_the_unit(places)]
-    return list(dict.fromkeys(found))
+    commands = [*_that_check(settings), *_that_reload(settings), *_of_acme(settings), *_of_the_unit(places)]
+    return list(dict.fromkeys(commands))
 
 
 def _that_check(settings: Settings) -> Iterator[Program]:

@@ -53,24 +53,24 @@ def unit(name: str, places: Sequence[Path]) -> Unit | None:
     path = next((place / name for place in places if (place / name).is_file()), None)
     if path is None:
         return None
-    found = Unit(path)
+    result = Unit(path)
     dropped = {file.name: file for place in reversed(places) for file in (place / f"{name}.d").glob("*.conf")}
     for file in (path, *(dropped[each] for each in sorted(dropped))):
         for key, value in _options(file):
-            found.options.setdefault(key, []).append(value)
-    return found
+            result.options.setdefault(key, []).append(value)
+    return result
 
 
 def other_servers(places: Sequence[Path]) -> list[Unit]:
     """Services beside ours that start a server of this API."""
     names = sorted({file.name for place in places for file in place.glob("*.service")} - {OURS})
-    found = (unit(name, places) for name in names)
-    return [each for each in found if each and each.command and _SERVER.search(os.path.basename(each.command[0]))]
+    units = (unit(name, places) for name in names)
+    return [each for each in units if each and each.command and _SERVER.search(os.path.basename(each.command[0]))]
 
 
 def is_wanted(name: str, places: Sequence[Path]) -> bool:
     """Whether the start of the machine starts it; `name` may be a pattern."""
-    wanting = [each for place in places for kind in ("*.wants", "*.requires") for each in place.glob(kind)]
+    wanting = [path for place in places for kind in ("*.wants", "*.requires") for path in place.glob(kind)]
     return any(fnmatch.filter(os.listdir(each), name) for each in wanting)
 
 

@@ -12,6 +12,8 @@ async def root(call: ReadCall) -> Response:
 
 async def children(call: ReadCall) -> Response:
     base = call.operation.path
-    below = [each for each in call.services.index.operations if each.method == "GET" and each.path.rpartition("/")[0] == base]
+    below = [
+        operation for operation in call.services.index.operations if operation.method == "GET" and operation.path.rpartition("/")[0] == base
+    ]
     rows = [{"description": each.declared.get("description"), "title": each.declared.get("summary"), "url": each.path} for each in below]
     return json_response(200, [{name: text for name, text in row.items() if text} for row in rows])

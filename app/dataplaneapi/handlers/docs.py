@@ -29,5 +29,5 @@ def page(scope: Scope) -> Response | None:
 
 
 def _file(name: str) -> Response | None:
-    file = next((each for each in STATIC.iterdir() if each.name == name and each.suffix in TYPES), None)
+    file = next((path for path in STATIC.iterdir() if path.name == name and path.suffix in TYPES), None)
     return Response(200, file.read_bytes(), TYPES[file.suffix], [_POLICY]) if file else None

@@ -68,14 +68,14 @@ async def _state(command: list[str]) -> str:
     assert child.stdout
     try:
         async with asyncio.timeout(STATUS_SECONDS):
-            said, code = await asyncio.gather(read(child.stdout, 100), child.wait())
+            output, code = await asyncio.gather(read(child.stdout, 100), child.wait())
     except TimeoutError:
         await child.kill()
         return "down"
     finally:
         child.close()
     # s6-svstat says it in a word, and ends well either way.
-    return "up" if code == 0 and said.strip() != "false" else "down"
+    return "up" if code == 0 and output.strip() != "false" else "down"
 
 
 def machine() -> dict[str, Any]:

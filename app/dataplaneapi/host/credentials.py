@@ -14,5 +14,5 @@ UNIT_USERS = Path("/etc/dataplaneapi/users")
 def path(name: str) -> str:
     """Where a credential is; empty when none of that name was handed over, or one that is empty."""
     directory = os.environ.get("CREDENTIALS_DIRECTORY", "")
-    found = Path(directory, name)
-    return str(found) if directory and found.is_file() and found.stat().st_size else ""
+    file = Path(directory, name)
+    return str(file) if directory and file.is_file() and file.stat().st_size else ""

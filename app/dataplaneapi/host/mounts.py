@@ -20,13 +20,13 @@ class Mount(NamedTuple):
 
 def of(file: Path, table: Path = MOUNTS) -> Mount:
     """The innermost mount that holds an absolute path; the last of those at one place lies on top."""
-    found = Mount(Path("/"), "")
+    mount = Mount(Path("/"), "")
     for line in _lines(table):
         head, _, tail = line.partition(" - ")
         point = Path(_ESCAPED.sub(lambda match: chr(int(match[1], 8)), head.split(" ")[4]))
-        if file.is_relative_to(point) and len(point.parts) >= len(found.point.parts):
-            found = Mount(point, tail.split(" ")[0])
-    return found
+        if file.is_relative_to(point) and len(point.parts) >= len(mount.point.parts):
+            mount = Mount(point, tail.split(" ")[0])
+    return mount
 
 
 def refused_writes(file: Path, state: Path | None = None) -> list[str]:

@@ -11,7 +11,7 @@ def adapted(settings: Settings, environ: Mapping[str, str]) -> Settings:
     """The settings of such a program, or as they were; SettingsError when HAProxy loads other files than the settings name."""
     if environ.get("HAPROXY_MWORKER") != "1":
         return settings
-    warnings = _compare(settings, [each for each in environ.get("HAPROXY_CFGFILES", "").split(";") if each])
+    warnings = _compare(settings, [word for word in environ.get("HAPROXY_CFGFILES", "").split(";") if word])
     socket = next((path for path in map(_path, environ.get("HAPROXY_MASTER_CLI", "").split(";")) if path), settings.master_runtime)
     return dataclasses.replace(settings, master_runtime=socket, warnings=(*settings.warnings, *warnings))
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 class Deadline:
     """At most one action is pending; setting another replaces it."""
 
+    __slots__ = ("_action", "_due", "_loop", "_timer")
+
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._due: float | None = None

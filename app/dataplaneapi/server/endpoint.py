@@ -76,17 +76,17 @@ def _is_spiffe_id(uri: str) -> bool:
 
 def endpoints(settings: Settings) -> tuple[Endpoint, ...]:
     """All of them; SettingsError when one cannot be, or two are at the same place."""
-    found = [_endpoint(scheme, settings) for scheme in dict.fromkeys(settings.scheme)]
-    found += [_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
-    for number, each in enumerate(found):
-        if each.place in [other.place for other in found[:number]] and (each.port or each.path):
+    result = [_endpoint(scheme, settings) for scheme in dict.fromkeys(settings.scheme)]
+    result += [_entry(f"dataplaneapi.listeners[{number}]", entry, settings) for number, entry in enumerate(settings.listeners)]
+    for number, each in enumerate(result):
+        if each.place in [other.place for other in result[:number]] and (each.port or each.path):
             raise SettingsError(f"two listeners at {each.path or f'{each.host}:{each.port}'}")
-    return tuple(found)
+    return tuple(result)
 
 
 def one_of(scheme: str, settings: Settings) -> Endpoint:
     """Of a socket that was opened by another: the first endpoint of its scheme, else what the settings say for it."""
-    return next((each for each in endpoints(settings) if each.scheme == scheme), None) or _endpoint(scheme, settings)
+    return next((endpoint for endpoint in endpoints(settings) if endpoint.scheme == scheme), None) or _endpoint(scheme, settings)
 
 
 def _endpoint(scheme: str, settings: Settings) -> Endpoint:

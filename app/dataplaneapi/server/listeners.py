@@ -101,8 +101,8 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         # A text would be encoded by a codec that takes 4 ms to import.
         name = host.encode() if host.isascii() else host
-        found = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
+        addresses = socket.getaddrinfo(name or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, protocol, _, address = min(addresses, key=lambda each: each[0] != socket.AF_INET)
         opened = socket.socket(family, kind, protocol)
     except OSError as error:
         raise SettingsError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None

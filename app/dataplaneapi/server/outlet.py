@@ -30,6 +30,11 @@ class RecordingOutlet:
             self._written.clear()
         self._write(data)
 
+    def forget(self) -> None:
+        """Remembers nothing, whatever is written."""
+        self._size = LARGEST + 1
+        self._written.clear()
+
     @property
     def written(self) -> bytes:
         """Empty when it is more than LARGEST."""

@@ -10,7 +10,9 @@ connection, and the peer's identity.
 | an answer waits to be taken | `write_timeout` | a reset |
 | the last answer is sent, the client still sends | LINGER_SECONDS | a close |
 
-A handler that needs more time says so with `scope["answer_within"](seconds)`, which holds from then on and anew from each part.
+A handler that needs more time says so with `scope["answer_within"](seconds)`, which holds from then on and anew from each part. One whose
+response does not end by itself sets `scope["at_end"]`, which is called when the client leaves or the server stops;
+`scope["write_part"](chunk)` writes to many such connections at once.
 """
 
 import asyncio
@@ -93,6 +95,7 @@ class Protocol(Ending):
         self._unset_keepalive_if_required()
         self._count_head(0)
         self._held = None
+        self._end_response()
         super().connection_lost(exc)
         self._place.leave()
 
@@ -101,9 +104,15 @@ class Protocol(Ending):
         self._stopping = True
         if self._active is not None:
             self.cycle.keep_alive = False
+            self._end_response()
         elif not self._in_head:
             patience = FIRST_CALL if self._is_new else LAST_CALL
             self.loop.call_later(patience, self._end_call)
+
+    def _end_response(self) -> None:
+        """One that does not end by itself."""
+        if self._active is not None and (at_end := self._active.scope.get("at_end")):
+            at_end()  # type: ignore[operator]
 
     def _end_call(self) -> None:
         if self._active is None and not self._in_head:
@@ -153,7 +162,7 @@ class Protocol(Ending):
 
     def _pass_over_offer(self, rest: bytes) -> None:
         """Reads the head anew without its offer to speak another protocol: Java offers HTTP/2 so, and the parser drops the body then."""
-        kept = [b"%s: %s\r\n" % each for each in self.headers if each[0] != b"upgrade"]
+        kept = [b"%s: %s\r\n" % header for header in self.headers if header[0] != b"upgrade"]
         method, version = self.parser.get_method(), self.parser.get_http_version().encode()
         head = b"%s %s HTTP/%s\r\n%s\r\n" % (method, self.url, version, b"".join(kept))
         self.parser = httptools.HttpRequestParser(self)
@@ -186,6 +195,7 @@ class Protocol(Ending):
         self._unset_keepalive_if_required()
         self.scope["connection"] = self._connection  # type: ignore[typeddict-unknown-key]
         self.scope["answer_within"] = self._answer_within  # type: ignore[typeddict-unknown-key]
+        self.scope["write_part"] = self._write_part  # type: ignore[typeddict-unknown-key]
         self._in_head, self._is_new = True, False
 
     def on_header(self, name: bytes, value: bytes) -> None:
@@ -257,6 +267,15 @@ class Protocol(Ending):
     def _answer_within(self, seconds: float) -> None:
         self._patience = seconds
         self._deadline.within(seconds, self._give_up_answer)
+
+    def _write_part(self, chunk: bytes) -> bool:
+        """Writes a chunk of the response under way; False where the client has yet to take what was written before."""
+        cycle = self._active
+        if cycle is None or not cycle.chunked_encoding or cycle.response_complete or self.flow.write_paused or self.transport.is_closing():
+            return False
+        self.transport.write(chunk)
+        self._deadline.within(self._patience, self._give_up_answer)
+        return True
 
     def on_response_complete(self) -> None:
         self._active = None

@@ -1,7 +1,8 @@
 """Replies to whole requests, kept as the bytes that were sent, and sent again for the same bytes: HTTP is not even parsed.
 
-A reply is given only on an equal connection (listener, client certificate), for the same document under the same version, and with
-credentials that the gate still remembers. Date and request id, the two things that differ each time, are put in their places.
+A reply is given only on an equal connection (listener, client certificate), for the same document under the same version, while users and
+their rights are the same, and with credentials that the gate still remembers. Date and request id, the two things that differ each time,
+are put in their places.
 """
 
 from dataclasses import dataclass
@@ -28,15 +29,17 @@ class Reply:
     connection: Connection
     document: object
     version: int
+    generation: int
     scope: Scope
     exchange: Any
     parts: tuple[bytes, bytes, bytes]
 
-    def holds(self, connection: Connection, document: object, version: int) -> bool:
-        """Whether the request would be answered in the same way now."""
+    def holds(self, connection: Connection, document: object, version: int, generation: int) -> bool:
+        """Whether the request would be answered in the same way now; `generation` is that of users and rights."""
         return (
             self.document is document
             and self.version == version
+            and self.generation == generation
             and self.connection.endpoint is connection.endpoint
             and self.connection.name == connection.name
         )
@@ -56,16 +59,17 @@ class Replies:
     def get(self, packet: bytes) -> Reply | None:
         return self._replies.get(packet)
 
-    def keep(self, recording: RecordingOutlet, document: object, version: int, scope: Scope, exchange: Any) -> None:
+    def keep(self, recording: RecordingOutlet, document: object, version: int, generation: int, scope: Scope, exchange: Any) -> None:
         """Keeps a reply that has been written, unless it closes the connection, is too large, or has no place for date and id."""
         reply = recording.written
         parts = _parts(reply, scope["request_id"].encode())
-        if parts is None or (recording.packet in self._replies and self._replies[recording.packet].document is document):
+        known = self._replies.get(recording.packet)
+        if parts is None or (known and known.document is document and known.generation == generation):
             return
         size = len(recording.packet) + 2 * len(reply) + 1000
         if self._size + size > MOST_BYTES:
             self._replies, self._size = {}, 0
-        self._replies[recording.packet] = Reply(scope["connection"], document, version, scope, exchange, parts)
+        self._replies[recording.packet] = Reply(scope["connection"], document, version, generation, scope, exchange, parts)
         self._size += size
 
 

@@ -52,20 +52,20 @@ class Server(uvicorn.Server):
         """What was accepted is answered; where another process has the socket, too, the others wait in it for the next server."""
         self.server_state.stopping = True
         if not self.listener.kept:
-            await asyncio.gather(*(each.drain() for each in self.servers))
+            await asyncio.gather(*(server.drain() for server in self.servers))
         await super().shutdown(sockets)
 
     async def _wait_tasks_to_complete(self) -> None:
         # A connection whose handshake is under way is none of uvicorn's yet.
-        for each in self.servers:
-            await each.wait_closed()
+        for server in self.servers:
+            await server.wait_closed()
         await super()._wait_tasks_to_complete()
 
     def follow(self, graceful_timeout: float) -> None:
         """Takes over what its listener has become."""
         self.config.timeout_graceful_shutdown = int(graceful_timeout)
-        for each in self.servers:
-            each.watch()
+        for server in self.servers:
+            server.watch()
 
     def _protocol(self, place: Place) -> Protocol:
         about = {"config": self.config, "server_state": self.server_state, "app_state": self.lifespan.state}

@@ -30,8 +30,8 @@ class Identity:
 
     def context(self) -> ssl.SSLContext:
         """For the connection that comes next; unusable files, like half of a rotation, are logged, and the former context stays."""
-        if (found := self._stamps()) != self._seen:
-            self._seen = found
+        if (stamps := self._stamps()) != self._seen:
+            self._seen = stamps
             try:
                 self._context = _context(*self._files)
             except (OSError, ValueError) as error:

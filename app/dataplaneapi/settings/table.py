@@ -112,6 +112,9 @@ class Settings:
     maps_dir: str = _from("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of the map files")
     ssl_certs_dir: str = _from("--ssl-certs-dir", RESOURCES, "text", "/etc/haproxy/ssl", "directory of certificates and crt-lists")
     acl_dir: str = _from("--acl-dir", RESOURCES, "text", "", "directory of files of ACL patterns, managed as maps are; default: none")
+    history_entries: int = _from("--history-entries", RESOURCES, "number", 10_000, "changes that are kept with what they changed")
+    history_days: int = _from("--history-days", RESOURCES, "number", 0, "days that they are kept; 0 for any")
+    history_size: int = _from("--history-size", RESOURCES, "number", 1024, "MiB that they may take on disk, private keys beside that 64")
     general_storage_dir: str = _from("--general-storage-dir", RESOURCES, "text", "/etc/haproxy/general", "directory of other files")
     dataplane_storage_dir: str = _from("--dataplane-storage-dir", RESOURCES, "text", "/etc/haproxy/dataplane", "own data")
     spoe_dir: str = _from("--spoe-dir", RESOURCES, "text", "/etc/haproxy/spoe", "directory of the SPOE files")
@@ -124,6 +127,7 @@ class Settings:
     short_header: bool = _from(
         "--short-header", HAPROXY, "switch", False, "write `# _version=` alone above the file, no checksum, no banner"
     )
+    shapes: int = _from("--shapes", HAPROXY, "number", 0, "shapes of backends to keep, so that such backends take no reload; 0 for none")
     haproxy_bin: str = _from("-b --haproxy-bin", HAPROXY, "text", "haproxy", "HAProxy binary")
     master_runtime: str = _from("-m --master-runtime", HAPROXY, "text", "", "master socket of HAProxy")
     master_worker_mode: bool = _from("--master-worker-mode", HAPROXY, "switch", False, "reload through the master socket")
@@ -144,6 +148,10 @@ class Settings:
     name: str = ""
     listeners: list[dict[str, Any]] = field(default_factory=list)
     users: list[dict[str, Any]] = field(default_factory=list)
+    guards: list[dict[str, Any]] = field(default_factory=list)
+    webhooks: list[dict[str, Any]] = field(default_factory=list)
+    roles: dict[str, Any] = field(default_factory=dict)
+    role_of: dict[str, Any] = field(default_factory=dict)
     advertised: dict[str, Any] = field(default_factory=dict)
     log_targets: list[dict[str, Any]] = field(default_factory=list)
     service_discovery: dict[str, Any] = field(default_factory=dict)
@@ -205,6 +213,10 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         name=str(at(data, "name") or os.uname().nodename),
         listeners=listeners,
         users=_maps(data, "dataplaneapi.user", wrong),
+        guards=_maps(data, "dataplaneapi.guards", wrong),
+        webhooks=_maps(data, "dataplaneapi.webhooks", wrong),
+        roles=_map(data, "dataplaneapi.roles", wrong),
+        role_of=_map(data, "dataplaneapi.role_of", wrong),
         advertised=_map(data, "dataplaneapi.advertised", wrong),
         log_targets=_maps(data, "log_targets", wrong),
         service_discovery=_map(data, "service_discovery", wrong),
@@ -236,13 +248,13 @@ def _value(
             return parse(source.kind, environ[source.env])
         except ValueError as error:
             raise SettingsError(f"variable {source.env}: {error}") from None
-    found = at(data, source.yaml) if source.yaml else None
-    return default if found is None else _from_yaml(source, found, default, warnings)
+    value = at(data, source.yaml) if source.yaml else None
+    return default if value is None else _from_yaml(source, value, default, warnings)
 
 
-def _from_yaml(source: Source, found: Any, default: Any, warnings: list[str]) -> Any:
+def _from_yaml(source: Source, value: Any, default: Any, warnings: list[str]) -> Any:
     try:
-        return yaml_value(source.kind, source.yaml, found)
+        return yaml_value(source.kind, source.yaml, value)
     except SettingsError as error:
         if source.kind not in ("duration", "size"):
             raise
@@ -250,20 +262,20 @@ def _from_yaml(source: Source, found: Any, default: Any, warnings: list[str]) ->
         return default
 
 
-def yaml_value(kind: str, place: str, found: Any) -> Any:
+def yaml_value(kind: str, place: str, value: Any) -> Any:
     """A value of the YAML file as one of its kind; SettingsError that names the place when it is none."""
     if kind in ("duration", "size"):
         try:
-            return parse(kind, str(found))
+            return parse(kind, str(value))
         except ValueError as error:
             raise SettingsError(f"{place}: {error}") from None
-    if kind == "texts" and isinstance(found, list):
-        return [str(each) for each in found]
-    if kind in _WORDS and not isinstance(found, list | Mapping):
+    if kind == "texts" and isinstance(value, list):
+        return [str(each) for each in value]
+    if kind in _WORDS and not isinstance(value, list | Mapping):
         with contextlib.suppress(ValueError, KeyError):
-            return _WORDS[kind](str(found).lower() if isinstance(found, bool) else str(found))
+            return _WORDS[kind](str(value).lower() if isinstance(value, bool) else str(value))
     wanted = {"texts": "a list", "text": "a text", "switch": "true or false", "number": "a number"}[kind]
-    raise SettingsError(f"{place} must be {wanted}, not {found!r}")
+    raise SettingsError(f"{place} must be {wanted}, not {value!r}")
 
 
 # YAML 1.1 has more words for true and false, and there are files that use them.
@@ -280,19 +292,19 @@ def _collected(wrong: list[str]) -> Iterator[None]:
 
 
 def _maps(data: Any, path: str, wrong: list[str]) -> list[dict[str, Any]]:
-    found = at(data, path) or []
-    if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
+    rows = at(data, path) or []
+    if not isinstance(rows, list) or not all(isinstance(each, Mapping) for each in rows):
         wrong.append(f"{path} must be a list of maps")
         return []
-    return [dict(each) for each in found]
+    return [dict(each) for each in rows]
 
 
 def _map(data: Any, path: str, wrong: list[str]) -> dict[str, Any]:
-    found = at(data, path) or {}
-    if not isinstance(found, Mapping):
+    members = at(data, path) or {}
+    if not isinstance(members, Mapping):
         wrong.append(f"{path} must be a map")
         return {}
-    return dict(found)
+    return dict(members)
 
 
 _PORTS, _IDS, _COUNTS = (1 << 16) - 1, (1 << 32) - 2, (1 << 63) - 1
@@ -310,6 +322,40 @@ def _unusable_numbers(settings: Settings) -> Iterator[str]:
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 
 
+def _unusable_guards(settings: Settings) -> Iterator[str]:
+    if not settings.guards:
+        return
+    from dataplaneapi.settings.guards import read_guard
+
+    for guard in settings.guards:
+        try:
+            read_guard({member: value for member, value in guard.items() if member != "name"})
+        except ValueError as error:
+            yield f"dataplaneapi.guards: {guard.get('name', '')}: {error}"
+
+
+def _unusable_webhooks(settings: Settings) -> Iterator[str]:
+    if not settings.webhooks:
+        return
+    from dataplaneapi.settings.webhooks import read_webhooks
+
+    try:
+        read_webhooks(settings.webhooks)
+    except ValueError as error:
+        yield f"dataplaneapi.webhooks: {error}"
+
+
+def _unusable_roles(settings: Settings) -> Iterator[str]:
+    if not settings.roles and not settings.role_of and not any("role" in user for user in settings.users):
+        return
+    from dataplaneapi.settings.roles import WrongRoles, read_roles
+
+    try:
+        read_roles(settings.roles, settings.role_of, settings.users)
+    except WrongRoles as error:
+        yield f"dataplaneapi.{error}"
+
+
 def _troubles(settings: Settings) -> Iterator[str]:
     """What speaks against values that are of their kind."""
     yield from _unusable_numbers(settings)
@@ -317,8 +363,11 @@ def _troubles(settings: Settings) -> Iterator[str]:
         yield f"scheme {wrong[0]!r} is not one of http, https, unix"
     if not re.fullmatch(r"v[0-9]+(\.[0-9]+)*[!-~]*", settings.api_version):
         yield f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}"
-    if strange := [each for each in settings.cors_origins if not _ORIGIN.fullmatch(each)]:
+    if strange := [origin for origin in settings.cors_origins if not _ORIGIN.fullmatch(origin)]:
         yield f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443"
+    yield from _unusable_guards(settings)
+    yield from _unusable_webhooks(settings)
+    yield from _unusable_roles(settings)
     try:
         shlex.split(settings.status_cmd)
     except ValueError as error:

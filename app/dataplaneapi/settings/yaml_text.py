@@ -80,7 +80,7 @@ def without(text: str, key: str) -> str:
 def _composed(text: str) -> Any:
     from ruamel.yaml import YAML
 
-    return YAML(pure=True).compose(text)
+    return YAML(typ="safe", pure=True).compose(text)
 
 
 def _deepest(node: Any, keys: list[str]) -> tuple[Any, list[str]]:
@@ -131,8 +131,8 @@ def _lines(tree: Tree, indent: str) -> Iterator[str]:
 
 
 def _line_end(text: str, after: int) -> int:
-    found = text.find("\n", after)
-    return len(text) if found < 0 else found
+    end = text.find("\n", after)
+    return len(text) if end < 0 else end
 
 
 def _flow(tree: Tree) -> str:

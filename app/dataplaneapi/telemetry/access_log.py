@@ -27,7 +27,7 @@ def line(parts: Sequence["str | Writer"], scope: Scope, exchange: "Exchange", se
 
 def fields(scope: Scope, exchange: "Exchange", seconds: float) -> dict[str, str | int | float]:
     """What an access line tells, by name, for layouts of fields; `duration` in seconds. What is not known is left out."""
-    told = {
+    values = {
         "client": _peer(scope, exchange, seconds),
         "user": _user(scope, exchange, seconds),
         "method": scope["method"],
@@ -37,7 +37,7 @@ def fields(scope: Scope, exchange: "Exchange", seconds: float) -> dict[str, str 
         "user_agent": _sent(exchange, "user-agent"),
         "referer": _sent(exchange, "referer"),
     }
-    known = {name: value for name, value in told.items() if value not in ("", "-")}
+    known = {name: value for name, value in values.items() if value not in ("", "-")}
     return {**known, "status": exchange.status, "size": exchange.size, "duration": round(seconds, 6)}
 
 

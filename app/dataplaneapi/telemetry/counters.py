@@ -59,6 +59,6 @@ def kind_of(command: str) -> str:
 
 
 def _of(family: dict[str, Durations], label: str) -> Durations:
-    if (found := family.get(label)) is None:
-        found = family[label] = Durations()
-    return found
+    if (durations := family.get(label)) is None:
+        durations = family[label] = Durations()
+    return durations

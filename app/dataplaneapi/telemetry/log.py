@@ -70,8 +70,8 @@ class Json(Layout):
     def format(self, record: logging.LogRecord) -> str:
         time, level = self.about(record)
         request = getattr(record, "request", None)
-        told = access.fields(*request) if request else {}
-        return json.dumps({"level": level, "msg": self.message(record), "time": time} | told | self.fields(record))
+        members = access.fields(*request) if request else {}
+        return json.dumps({"level": level, "msg": self.message(record), "time": time} | members | self.fields(record))
 
 
 def setup(targets: Iterable[Mapping[str, Any]]) -> None:
@@ -98,8 +98,10 @@ def setup(targets: Iterable[Mapping[str, Any]]) -> None:
 
 def is_on_standard_output() -> bool:
     """Whether errors of the server are shown to those who started it."""
-    streams = [each for each in logging.getLogger().handlers if isinstance(each, logging.StreamHandler) and each.stream is sys.stdout]
-    return any(each.level <= logging.ERROR and each.filter(_AN_ERROR) for each in streams)
+    streams = [
+        handler for handler in logging.getLogger().handlers if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stdout
+    ]
+    return any(stream.level <= logging.ERROR and stream.filter(_AN_ERROR) for stream in streams)
 
 
 def _handler(target: Mapping[str, Any], troubles: list[str]) -> logging.Handler:
@@ -136,10 +138,10 @@ class ToJournal(logging.StreamHandler):  # type: ignore[type-arg]
 def _is_the_journal(stream: TextIO, environ: Mapping[str, str]) -> bool:
     """Whether systemd connected this very stream to the journal (systemd.exec(5), JOURNAL_STREAM)."""
     try:
-        found = os.fstat(stream.fileno())
+        status = os.fstat(stream.fileno())
     except (OSError, ValueError):
         return False
-    return environ.get("JOURNAL_STREAM") == f"{found.st_dev}:{found.st_ino}"
+    return environ.get("JOURNAL_STREAM") == f"{status.st_dev}:{status.st_ino}"
 
 
 def _output(target: Mapping[str, Any]) -> logging.Handler:

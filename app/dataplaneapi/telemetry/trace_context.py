@@ -7,7 +7,7 @@ _HEADER = re.compile(rb"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(
 
 def fields(header: bytes | None) -> dict[str, str]:
     """`trace_id` and `parent_id`, or nothing."""
-    found = _HEADER.fullmatch(header) if header else None
-    if found is None or found[1] == b"ff" or (found[1] == b"00" and found[4]) or not int(found[2], 16) or not int(found[3], 16):
+    match = _HEADER.fullmatch(header) if header else None
+    if match is None or match[1] == b"ff" or (match[1] == b"00" and match[4]) or not int(match[2], 16) or not int(match[3], 16):
         return {}
-    return {"trace_id": found[2].decode(), "parent_id": found[3].decode()}
+    return {"trace_id": match[2].decode(), "parent_id": match[3].decode()}

@@ -93,8 +93,8 @@ def _attributes(event: Event) -> dict[str, Any]:
         return {"dataplane.commands": len(event.commands)}
     if isinstance(event, Edited):
         return {"dataplane.file": str(event.path)}
-    told: dict[str, Any] = {"dataplane.outcome": event.outcome}
+    attributes: dict[str, Any] = {"dataplane.outcome": event.outcome}
     for name in ("id", "keywords"):
         if value := getattr(event, name, None):
-            told[f"dataplane.reload.{name}"] = value
-    return told
+            attributes[f"dataplane.reload.{name}"] = value
+    return attributes

@@ -37,7 +37,7 @@ def test_pages_lead_to_one_another() -> None:
         ids += found
         if link:
             assert link.startswith("<?") and link.endswith('>; rel="next"')
-            told = parse_qs(link[2:].partition(">")[0])
-            assert told["status"] == ["a b"]
-            query = {"limit": int(told["limit"][0]), "before": told["before"][0]}
+            parameters = parse_qs(link[2:].partition(">")[0])
+            assert parameters["status"] == ["a b"]
+            query = {"limit": int(parameters["limit"][0]), "before": parameters["before"][0]}
     assert (ids, link) == ([row["id"] for row in ROWS], "")

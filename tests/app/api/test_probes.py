@@ -1,4 +1,4 @@
-"""What a supervisor is told, with and without HAProxy."""
+"""The answers to a supervisor, with and without HAProxy."""
 
 import os
 from pathlib import Path

@@ -28,14 +28,18 @@ REFUSED = RuntimeRefused("No such backend.", "add server a/b  1.2.3.4")
     ],
 )
 def test_a_refusal_is_worded_and_classed(kinds: object, classed: bool, status: int, end: str) -> None:
-    told = worded(REFUSED, "/run/h.sock", kinds, classed=classed)  # type: ignore[arg-type]
-    assert (str(told), status_of(told)) == (f"/run/h.sock [3]  No such backend. [add server a/b  1.2.3.4]{end}", status)
+    error = worded(REFUSED, "/run/h.sock", kinds, classed=classed)  # type: ignore[arg-type]
+    assert (str(error), status_of(error)) == (f"/run/h.sock [3]  No such backend. [add server a/b  1.2.3.4]{end}", status)
 
 
 def test_nobody_waits_for_a_silent_haproxy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What nothing refers to is collected, and its task with it.
+    never: list[asyncio.Event] = []
+
     async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        never.append(event := asyncio.Event())
         try:
-            await asyncio.Event().wait()
+            await event.wait()
         finally:
             writer.close()
 

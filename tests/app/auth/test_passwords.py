@@ -69,7 +69,7 @@ def test_an_unset_or_empty_variable_lets_nobody_in(value: str | None, monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("stored", "told"),
+    ("stored", "expected"),
     [
         ("$5$saltsalt$hash", "$5"),
         ("$6$rounds=6000$saltsalt$hash", "$6$rounds=6000"),
@@ -79,6 +79,6 @@ def test_an_unset_or_empty_variable_lets_nobody_in(value: str | None, monkeypatc
         ("abJnggxhB/yWI", "des"),
     ],
 )
-def test_costs(stored: str, told: str) -> None:
-    assert cost(stored, clear=False) == told
+def test_costs(stored: str, expected: str) -> None:
+    assert cost(stored, clear=False) == expected
     assert cost(stored, clear=True) == ""

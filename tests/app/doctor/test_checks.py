@@ -43,13 +43,13 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_sound_installation(sidecar: Sidecar) -> None:
     done = run("doctor", "--json", "-f", str(sidecar.file))
-    told = [Finding(**each) for each in json.loads(done.stdout)]
-    assert [each for each in told if each.level == doctor.ERROR] == []
+    findings = [Finding(**each) for each in json.loads(done.stdout)]
+    assert [each for each in findings if each.level == doctor.ERROR] == []
     assert done.returncode == 0
     assert {"haproxy", "programs", "configuration", "directories", "sockets", "reloads", "users"} <= {
-        each.part for each in told if each.level == doctor.OK
+        each.part for each in findings if each.level == doctor.OK
     }
-    assert any(str(sidecar.haproxy.master) in each.what for each in told if each.part == "sockets")
+    assert any(str(sidecar.haproxy.master) in each.what for each in findings if each.part == "sockets")
 
 
 def test_check_is_about_settings_and_configuration(sidecar: Sidecar) -> None:
@@ -86,6 +86,14 @@ def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part
     (error,) = (each for each in found(replace(sound, **changed), part) if what in each.what)
     assert error.level == doctor.ERROR
     assert remedy in error.remedy
+
+
+def test_shapes_without_a_place(sound: Settings, tmp_path: Path) -> None:
+    assert not list(found(sound, "shapes"))
+    (finding,) = found(replace(sound, shapes=8), "shapes")
+    assert (finding.level, finding.what.startswith("they are off: ")) == (doctor.WARNING, True)
+    assert "-f DIRECTORY" in finding.remedy
+    assert not list(found(replace(sound, shapes=8, config_files_after=[str(tmp_path)]), "shapes"))
 
 
 def test_users_that_the_unit_hands_over(sound: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,12 +166,12 @@ def test_units_that_stand_in_the_way(sound: Settings, tmp_path: Path) -> None:
     (etc / "multi-user.target.wants" / "old.service").symlink_to(lib / "old.service")
     given = replace(sound, config_file="/nowhere/haproxy.cfg", master_runtime="/tmp/master.sock", maps_dir="/etc/maps")
     given = replace(given, ssl_certs_dir="/etc/s", general_storage_dir="/etc/g", spoe_dir="/etc/p", reload_cmd="sh /var/tmp/reload")
-    told = [str(each) for each in doctor._of_units(given, (etc, lib))]
-    assert len(told) == 3
-    assert f"{lib}/old.service starts another server" in told[0]
-    assert "systemctl disable --now old.service" in told[0]
-    assert "so /tmp/master.sock is not there for it" in told[1]
-    assert "so /var/tmp/reload is not there for it" in told[2]
+    texts = [str(each) for each in doctor._of_units(given, (etc, lib))]
+    assert len(texts) == 3
+    assert f"{lib}/old.service starts another server" in texts[0]
+    assert "systemctl disable --now old.service" in texts[0]
+    assert "so /tmp/master.sock is not there for it" in texts[1]
+    assert "so /var/tmp/reload is not there for it" in texts[2]
     (etc / "dataplaneapi.service.d").mkdir()
     (etc / "dataplaneapi.service.d" / "own.conf").write_text("[Service]\nPrivateTmp=no\n")
     assert len(list(doctor._of_units(given, (etc, lib)))) == 1
@@ -203,3 +211,19 @@ def test_root_looks_at_directories_of_the_service(sound: Settings, monkeypatch: 
     assert "belongs to another user" in " ".join(each.what for each in doctor.findings(sound, NO_UNITS))
     monkeypatch.setattr("dataplaneapi.doctor.checks.UNIT_USER", "nobody")
     assert "belongs to another user" not in " ".join(each.what for each in doctor.findings(sound, NO_UNITS))
+
+
+def test_overrides_that_a_new_worker_begins_with(sound: Settings, tmp_path: Path) -> None:
+    file, states = Path(sound.config_file), tmp_path / "states"
+    assert "no server-state file" in worst(sound, "overrides").what
+
+    def write(place: Path, word: str) -> Finding:
+        text = (
+            f"global\n  server-state-file {place}\ndefaults d\n  load-server-state-from-file {word}\nbackend a from d\nbackend b from d\n"
+        )
+        file.write_text(text)
+        return worst(sound, "overrides")
+
+    assert write(states, "global") == Finding(doctor.OK, "overrides", f"a new worker begins with what {states} says")
+    assert "servers of a and of 1 others" in write(states, "none").what
+    assert "cannot be replaced" in write(tmp_path / "missing" / "states", "global").what

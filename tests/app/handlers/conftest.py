@@ -75,5 +75,5 @@ def beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     port, nets = free_port(), directory / "nets.acl"
     nets.write_text("10.0.0.0/8\n192.0.2.1\n")
     haproxy = HAProxy(directory, CONFIG.format(port=port, nets=nets), binary=binaries.exactly(request.param))
-    with haproxy, Client(settings(directory, master_runtime=str(haproxy.master), master_worker_mode=True)) as client:
+    with haproxy, Client(settings(directory, master_runtime=str(haproxy.master), master_worker_mode=True, reload_delay=1)) as client:
         yield Beside(client, haproxy, port)

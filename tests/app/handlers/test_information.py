@@ -12,9 +12,9 @@ from tests.haproxy.sidecar import Sidecar
 
 
 def test_version(client: Client) -> None:
-    told = client.get("/v3/info").json
-    assert told["api"]["version"].startswith("v3.")
-    assert told["system"] == {}
+    shown = client.get("/v3/info").json
+    assert shown["api"]["version"].startswith("v3.")
+    assert shown["system"] == {}
 
 
 def test_the_version_can_be_set(tmp_path: Path) -> None:
@@ -28,11 +28,11 @@ def test_the_machine_where_it_is_allowed(tmp_path: Path) -> None:
 
 
 def test_facts() -> None:
-    told = machine()
-    assert told["cpu_info"]["num_cpus"] >= 1
-    assert 0 < told["mem_info"]["dataplaneapi_memory"] < told["mem_info"]["total_memory"]
-    assert told["uptime"] > 0
-    assert told["os_string"].startswith("Linux ")
+    facts = machine()
+    assert facts["cpu_info"]["num_cpus"] >= 1
+    assert 0 < facts["mem_info"]["dataplaneapi_memory"] < facts["mem_info"]["total_memory"]
+    assert facts["uptime"] > 0
+    assert facts["os_string"].startswith("Linux ")
 
 
 STATES = {"": "unknown", "true": "up", "false": "down", "/no/such/program": "down", "sh -c 'exit 3'": "down"}

@@ -25,8 +25,8 @@ def test_one_that_is_done(tmp_path: Path, command: str, status: str) -> None:
     with serving(tmp_path, reload_cmd=command) as client:
         id_ = write(client)
         client.runner.run(client.engine.reloads.close())
-        told = client.get(f"{RELOADS}/{id_}").json
-        assert (told["id"], told["status"], told["reload_timestamp"] > 0) == (id_, status, True)
+        shown = client.get(f"{RELOADS}/{id_}").json
+        assert (shown["id"], shown["status"], shown["reload_timestamp"] > 0) == (id_, status, True)
 
 
 @pytest.mark.parametrize("id_", ["2020-01-01-0", "2999-01-01-99"])

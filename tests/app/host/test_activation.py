@@ -1,4 +1,4 @@
-"""Sockets taken over from whoever started the process, in processes of their own."""
+"""Sockets taken over from the process's parent, in processes of their own."""
 
 import json
 import os
@@ -18,10 +18,10 @@ import json, os, sys
 from dataplaneapi.host.activation import sockets
 from dataplaneapi.settings.table import SettingsError
 try:
-    told = [(scheme, repr(each.getsockname()), os.get_inheritable(each.fileno())) for scheme, each in sockets(os.environ)]
+    result = [(scheme, repr(each.getsockname()), os.get_inheritable(each.fileno())) for scheme, each in sockets(os.environ)]
 except SettingsError as error:
-    told = str(error)
-print(json.dumps([told, sorted(name for name in os.environ if name.startswith("LISTEN_"))]))
+    result = str(error)
+print(json.dumps([result, sorted(name for name in os.environ if name.startswith("LISTEN_"))]))
 """
 
 
@@ -35,7 +35,7 @@ def opened(tmp_path: Path) -> Iterator[list[socket.socket]]:
         yield [tcp, unix, stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))]
 
 
-def told(sockets: list[socket.socket], **environment: str) -> list[object]:
+def taken_over(sockets: list[socket.socket], **environment: str) -> list[object]:
     process = start([sys.executable, "-c", TELL], sockets, {**os.environ, **environment}, stdout=subprocess.PIPE)
     answer, _ = process.communicate(timeout=60)
     return list(json.loads(answer))
@@ -44,14 +44,14 @@ def told(sockets: list[socket.socket], **environment: str) -> list[object]:
 def test_each_by_its_kind_and_name(opened: list[socket.socket], tmp_path: Path) -> None:
     tcp, unix, _ = opened
     address, path = repr(tcp.getsockname()), repr(str(tmp_path / "api.sock"))
-    assert told([tcp, unix, tcp], LISTEN_FDNAMES="x:https:https") == [
+    assert taken_over([tcp, unix, tcp], LISTEN_FDNAMES="x:https:https") == [
         [["http", address, False], ["unix", path, False], ["https", address, False]],
         [],
     ]
 
 
 def test_without_names(opened: list[socket.socket]) -> None:
-    assert told(opened[:1], LISTEN_FDNAMES="")[0] == [["http", repr(opened[0].getsockname()), False]]
+    assert taken_over(opened[:1], LISTEN_FDNAMES="")[0] == [["http", repr(opened[0].getsockname()), False]]
 
 
 def test_those_of_another_process_are_not_ours(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,5 +64,5 @@ def test_those_of_another_process_are_not_ours(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_cannot_be_served_is_said(opened: list[socket.socket]) -> None:
-    assert told(opened[2:])[0] == "descriptor 3 of the service manager does not listen for streams; use ListenStream="
-    assert "descriptor 4 of the service manager" in str(told(opened[:1], LISTEN_FDS="2")[0])
+    assert taken_over(opened[2:])[0] == "descriptor 3 of the service manager does not listen for streams; use ListenStream="
+    assert "descriptor 4 of the service manager" in str(taken_over(opened[:1], LISTEN_FDS="2")[0])

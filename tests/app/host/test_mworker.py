@@ -41,7 +41,7 @@ def test_an_ordinary_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "used"),
+    ("given_socket", "used"),
     [
         ("unix@/run/master.sock", "/run/master.sock"),
         ("/run/master.sock", "/run/master.sock"),
@@ -50,8 +50,8 @@ def test_an_ordinary_process(tmp_path: Path) -> None:
         ("", "/settings.sock"),
     ],
 )
-def test_the_master_socket(tmp_path: Path, told: str, used: str) -> None:
-    assert adapted(given(tmp_path), {"HAPROXY_MWORKER": "1", "HAPROXY_MASTER_CLI": told}).master_runtime == used
+def test_the_master_socket(tmp_path: Path, given_socket: str, used: str) -> None:
+    assert adapted(given(tmp_path), {"HAPROXY_MWORKER": "1", "HAPROXY_MASTER_CLI": given_socket}).master_runtime == used
 
 
 @pytest.mark.parametrize("missing", ["configuration", "userlist"])

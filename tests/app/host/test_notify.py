@@ -26,11 +26,11 @@ def hear(heard: socket.socket) -> dict[str, str]:
 
 def test_its_states(listening: tuple[str, socket.socket]) -> None:
     path, heard = listening
-    told = Manager(path)
-    told.ready("Serving at x")
-    told.reloading()
-    told.ready()
-    told.stopping()
+    notified = Manager(path)
+    notified.ready("Serving at x")
+    notified.reloading()
+    notified.ready()
+    notified.stopping()
     assert hear(heard) == {"READY": "1", "STATUS": "Serving at x"}
     reloading = hear(heard)
     assert reloading["RELOADING"] == "1"

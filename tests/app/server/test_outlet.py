@@ -35,3 +35,12 @@ def test_a_recording(pieces: list[bytes], recorded: bytes) -> None:
     assert outlet.written == recorded
     assert not outlet.is_closing()
     assert (outlet.packet, closed) == (b"GET", [True])
+
+
+def test_what_is_forgotten_stays_so() -> None:
+    transport: Any = Sink()
+    outlet = RecordingOutlet(Outlet(transport, lambda: None), b"GET")
+    outlet.write(b"one")
+    outlet.forget()
+    outlet.write(b"two")
+    assert outlet.written == b""

@@ -22,7 +22,7 @@ def test_what_cannot_be_used_is_told(tmp_path: Path, caplog: pytest.LogCaptureFi
     named = directories(
         settings(tmp_path, **{name: str(tmp_path / "there") for name in DIRECTORIES} | {"maps_dir": str(tmp_path / "maps")})
     )
-    assert [told.split(": ")[0] for told in unusable(named.values())] == [f"maps_dir {tmp_path}/maps cannot be used"]
+    assert [text.split(": ")[0] for text in unusable(named.values())] == [f"maps_dir {tmp_path}/maps cannot be used"]
     assert not (tmp_path / "there").exists()
     tell_unusable(named.values())
     assert "answers 503 until it can be used: maps_dir" in caplog.text

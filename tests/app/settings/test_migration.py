@@ -31,10 +31,10 @@ def migrated(directory: Path, text: str) -> tuple[str, dict[str, list]]:
     file = directory / "dataplaneapi.yaml"
     file.write_text(text)
     (directory / "haproxy.cfg").write_text("global\n")
-    told = combine({}, {}, read(str(file)), file=str(file)).service_discovery
+    definitions = combine({}, {}, read(str(file)), file=str(file)).service_discovery
 
     async def work() -> dict[str, list]:
-        given = settings(directory, file=str(file), service_discovery=told)
+        given = settings(directory, file=str(file), service_discovery=definitions)
         async with open_engine(given) as engine:
             discovery = create_app(given, engine).services.discovery
             migrate(given, discovery)

@@ -88,7 +88,7 @@ def test_values_as_templates_write_them(data: Any, name: str, value: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    ("password", "insecure", "told"),
+    ("password", "insecure", "is_warned"),
     [
         ("$5$salt$hash", False, False),
         ("plain", False, True),
@@ -97,9 +97,9 @@ def test_values_as_templates_write_them(data: Any, name: str, value: Any) -> Non
         ("rEK1ecacw.7.c", False, False),
     ],
 )
-def test_a_clear_password_taken_for_a_hash_is_told(password: str, insecure: bool, told: bool) -> None:
+def test_a_clear_password_taken_for_a_hash_is_told(password: str, insecure: bool, is_warned: bool) -> None:
     found = combine({}, {}, {"dataplaneapi": {"user": [{"name": "admin", "password": password, "insecure": insecure}]}})
-    assert [("user admin" in text, password in text) for text in found.warnings] == [(True, False)] * told
+    assert [("user admin" in text, password in text) for text in found.warnings] == [(True, False)] * is_warned
 
 
 def test_unreadable_durations_are_told_and_not_used() -> None:

@@ -36,7 +36,7 @@ def say() -> None:
     logging.getLogger(log.ACCESS).info("request", extra={"request": (scope, exchange, 0.0), "fields": {"request_id": "r1"}})
 
 
-def told(tmp_path: Path, **target: Any) -> list[str]:
+def logged(tmp_path: Path, **target: Any) -> list[str]:
     path = tmp_path / "deep" / "server.log"
     log.setup([{"log_to": "file", "log_file": str(path), **target}])
     say()
@@ -44,7 +44,7 @@ def told(tmp_path: Path, **target: Any) -> list[str]:
 
 
 def test_text(tmp_path: Path) -> None:
-    first, second = told(tmp_path)
+    first, second = logged(tmp_path)
     assert first.startswith('time="')
     assert first.endswith('level=info msg="all is well" reload_id="x-1" count=3')
     assert second.endswith('level=warning msg="a \\"quoted\\" word"')
@@ -52,13 +52,13 @@ def test_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spelling", ["json", "JSON"])
 def test_json(tmp_path: Path, spelling: str) -> None:
-    first, _ = map(json.loads, told(tmp_path, log_format=spelling))
+    first, _ = map(json.loads, logged(tmp_path, log_format=spelling))
     assert (first["level"], first["msg"], first["reload_id"], first["count"]) == ("info", "all is well", "x-1", 3)
     assert first["time"]
 
 
 def test_an_access_line_in_fields(tmp_path: Path) -> None:
-    line = json.loads(*told(tmp_path, log_types=["access"], log_format="json", acl_format="%m %U"))
+    line = json.loads(*logged(tmp_path, log_types=["access"], log_format="json", acl_format="%m %U"))
     assert line.pop("time")
     fields = {"method": "GET", "path": "/x", "protocol": "HTTP/1.1", "status": 200, "size": 1, "duration": 0.0}
     assert line == {"level": "info", "msg": "GET /x", "request_id": "r1"} | fields
@@ -66,14 +66,14 @@ def test_an_access_line_in_fields(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("level", "count"), [("debug", 3), ("info", 2), ("warning", 1), ("error", 0), ("trace", 2), ("WARNING", 1)])
 def test_levels(tmp_path: Path, level: str, count: int) -> None:
-    assert len(told(tmp_path, log_level=level)) == count
+    assert len(logged(tmp_path, log_level=level)) == count
 
 
 def test_access_lines_where_they_are_wanted(tmp_path: Path) -> None:
-    (only,) = told(tmp_path, log_types=["access"], acl_format="%m %U %>s")
+    (only,) = logged(tmp_path, log_types=["access"], acl_format="%m %U %>s")
     assert only.endswith('msg="GET /x 200" request_id=r1')
-    assert len(told(tmp_path / "both", log_types=["access", "app"])) == 3
-    assert told(tmp_path / "loud", log_types=["access"], log_level="warning") == []
+    assert len(logged(tmp_path / "both", log_types=["access", "app"])) == 3
+    assert logged(tmp_path / "loud", log_types=["access"], log_level="warning") == []
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_a_target_that_cannot_be_used_is_told_and_the_others_stay(tmp_path: Path
 
 
 def test_an_access_format_that_cannot_be_used_costs_the_access_lines_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lines = told(tmp_path, log_types=["app", "access"], acl_format="%z")
+    lines = logged(tmp_path, log_types=["app", "access"], acl_format="%z")
     assert [line.partition("msg=")[2].split()[0] for line in lines] == ['"log', '"all', '"a']
     assert "gets no access lines: acl_format '%z'" in capsys.readouterr().err
 
 
 def test_a_file_that_was_moved_away_is_opened_anew(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "server.log"
-    assert len(told(tmp_path)) == 2
+    assert len(logged(tmp_path)) == 2
     path.rename(tmp_path / "server.log.1")
     say()
     assert len(path.read_text().splitlines()) == 2
@@ -128,8 +128,8 @@ def test_without_targets_warnings_go_to_standard_output(capsys: pytest.CaptureFi
 
 
 def test_a_second_setup_replaces_the_first(tmp_path: Path) -> None:
-    told(tmp_path)
-    before = len(told(tmp_path / "other"))
+    logged(tmp_path)
+    before = len(logged(tmp_path / "other"))
     assert before == 2
     assert len(logging.getLogger().handlers) == 1
 

@@ -56,6 +56,6 @@ def test_lines_of_a_request_tell_which(client: Client, caplog: pytest.LogCapture
             got = client.post(f"{CONFIG}/backends?version=1", {"name": "one"}, headers={"traceparent": SENT})
     finally:
         logging.getLogger().removeHandler(handler)
-    told = [line for line in lines if "needs a reload" in line or "POST /v3" in line]
-    assert len(told) == 2
-    assert all(got.headers["X-Request-Id"] in line and TRACE in line for line in told)
+    traced = [line for line in lines if "needs a reload" in line or "POST /v3" in line]
+    assert len(traced) == 2
+    assert all(got.headers["X-Request-Id"] in line and TRACE in line for line in traced)

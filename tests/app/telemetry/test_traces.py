@@ -27,8 +27,8 @@ class Receiver(BaseHTTPRequestHandler):
         import gzip
 
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        told = ExportTraceServiceRequest.FromString(gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body)
-        self.server.spans += [span for each in told.resource_spans for scope in each.scope_spans for span in scope.spans]
+        request = ExportTraceServiceRequest.FromString(gzip.decompress(body) if self.headers.get("Content-Encoding") == "gzip" else body)
+        self.server.spans += [span for each in request.resource_spans for scope in each.scope_spans for span in scope.spans]
         self.send_response(200)
         self.end_headers()
 

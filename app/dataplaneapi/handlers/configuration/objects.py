@@ -90,10 +90,10 @@ async def read_all(call: ReadCall) -> Response:
 
 def _listed(call: Call, asked: Target, document: Document) -> Response:
     wanted = {name: call.values[name] for name in call.operation.filters if name in call.values}
-    objects = [each for each in asked.objects(document) if all(each.get(name) == value for name, value in wanted.items())]
+    objects = [object_ for object_ in asked.objects(document) if all(object_.get(name) == value for name, value in wanted.items())]
     unparsed = asked.editor.unparsed(document, asked.resource, asked.parent)
-    told: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
-    return json_response(200, objects, told, cacheable=not call.get("transaction_id"))
+    headers: list[Header] = [(UNPARSED_LINES, ",".join(map(str, unparsed)).encode())] if unparsed else []
+    return json_response(200, objects, headers, cacheable=not call.get("transaction_id"))
 
 
 async def read_one(call: ReadCall) -> Response:
@@ -183,12 +183,12 @@ async def change(
         healthy_within=call.get("healthy_within"),
     )
     scheduled = "" if outcome.live else outcome.reload_id
-    told: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
+    headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
     status = 202 if scheduled or (transaction_id and not silent) else done
     if stored is None or (silent and scheduled):
-        return empty(status, told)
+        return empty(status, headers)
     document = edited[0]
-    return await beside_if(document.size > LARGE, lambda: json_response(status, _echo(call, stored(document)), told))
+    return await beside_if(document.size > LARGE, lambda: json_response(status, _echo(call, stored(document)), headers))
 
 
 def _echo(call: Call, now: Any) -> Any:

@@ -18,7 +18,7 @@ def missing_is_404() -> Iterator[None]:
 
 
 async def list_all(call: ReadCall) -> Response:
-    return json_response(200, [each.as_dict() for each in call.services.engine.transactions(call.get("status"))])
+    return json_response(200, [transaction.as_dict() for transaction in call.services.engine.transactions(call.get("status"))])
 
 
 async def start(call: JsonCall) -> Response:
@@ -42,8 +42,8 @@ async def commit(call: JsonCall) -> Response:
         )
     if outcome.live or outcome.reload_id is None:
         return json_response(200, transaction.as_dict())
-    told: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
-    return json_response(202, transaction.as_dict(), told)
+    headers: list[Header] = [(RELOAD_ID, outcome.reload_id.encode())]
+    return json_response(202, transaction.as_dict(), headers)
 
 
 async def delete(call: JsonCall) -> Response:

@@ -95,7 +95,7 @@ async def _changing(call: Call, where: str, kinds: Kinds = (), *, seconds: float
 
 
 async def _name(call: Call, runtime: Runtime) -> str:
-    """How HAProxy knows the ACL of the path. One that is not loaded keeps its name: HAProxy's own words tell that."""
+    """The name of the path's ACL in HAProxy; one that is not loaded keeps its own, and HAProxy refuses it."""
     parent: str = call.get("parent_name")
     if parent.isdecimal():
         return f"#{parent}"

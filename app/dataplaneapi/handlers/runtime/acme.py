@@ -3,8 +3,11 @@
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.handlers.runtime.live_change import change
 from haproxy_native.acme.status import HEAD, certificates
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
 
 
 async def status(call: ReadCall) -> Response:
@@ -13,6 +16,10 @@ async def status(call: ReadCall) -> Response:
 
 
 async def renew(call: JsonCall) -> Response:
-    async with asking(call, classed=False) as runtime:
-        await runtime.ask(f"acme renew {argument(call.get('certificate'))}")
+    name = call.get("certificate")
+
+    async def work(runtime: Runtime) -> None:
+        await runtime.ask(f"acme renew {argument(name)}")
+
+    await change(call, spelled("certificate", name), work, classed=False)
     return empty(200)

@@ -4,6 +4,8 @@ from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, asking
+from dataplaneapi.handlers.runtime.live_change import change
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list
 
@@ -15,22 +17,25 @@ async def read_all(call: ReadCall) -> Response:
 
 async def entries(call: ReadCall) -> Response:
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
-        found = await crt_lists.entries(runtime, call.get("name"))
-    if not found:
+        rows = await crt_lists.entries(runtime, call.get("name"))
+    if not rows:
         raise ApiError(404, f"{runtime.address} not found")
-    return json_response(200, [entry.as_object() for entry in found])
+    return json_response(200, [row.as_object() for row in rows])
 
 
 async def add_entry(call: JsonCall) -> Response:
-    entry = crt_list.entry_of(call.body)
+    name, entry = call.get("name"), crt_list.entry_of(call.body)
     if not entry.file:
         raise ApiError(400, "missing certificate file name")
-    async with asking(call) as runtime:
-        await crt_lists.add(runtime, call.get("name"), entry.file, entry.options, entry.filters)
+    await change(call, _object(name), lambda runtime: crt_lists.add(runtime, name, entry.file, entry.options, entry.filters))
     return empty(201)
 
 
 async def delete_entry(call: JsonCall) -> Response:
-    async with asking(call, kinds=ALL_NOT_THERE) as runtime:
-        await crt_lists.delete(runtime, call.get("name"), call.get("cert_file"), call.get("line_number"))
+    name, file, line = call.get("name"), call.get("cert_file"), call.get("line_number")
+    await change(call, _object(name), lambda runtime: crt_lists.delete(runtime, name, file, line), kinds=ALL_NOT_THERE)
     return empty(204)
+
+
+def _object(name: str) -> str:
+    return spelled("crt_list", name)

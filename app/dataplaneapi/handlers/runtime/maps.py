@@ -24,20 +24,20 @@ OF_AN_ENTRY: Kinds = (("not found", RuntimeMissing), ("Unknown map", RuntimeMiss
 async def read_list(call: ReadCall) -> Response:
     store = _store(call)
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
-        found = await maps.loaded(runtime)
-    managed = [_described(each) | {"storage_name": each.name.rpartition("/")[2]} for each in found if store.manages(each)]
-    others = [_described(each) for each in found if not store.manages(each)] if call.get("include_unmanaged") else []
-    order = {each.name: place for place, each in enumerate(found)}
+        loaded = await maps.loaded(runtime)
+    managed = [_described(each) | {"storage_name": each.name.rpartition("/")[2]} for each in loaded if store.manages(each)]
+    others = [_described(each) for each in loaded if not store.manages(each)] if call.get("include_unmanaged") else []
+    order = {each.name: place for place, each in enumerate(loaded)}
     return json_response(200, sorted(managed + others, key=lambda each: order[each["file"]]))
 
 
 async def read(call: ReadCall) -> Response:
     path = _store(call).path_of(call.get("name"))
     async with asking(call, kinds=ALL_NOT_THERE) as runtime:
-        found = await _store(call).loaded(runtime, path)
-    if found is None:
+        loaded = await _store(call).loaded(runtime, path)
+    if loaded is None:
         raise NotFound(f"{runtime.address} {path} not found")
-    return json_response(200, _described(found))
+    return json_response(200, _described(loaded))
 
 
 async def fill(call: JsonCall) -> Response:
@@ -104,10 +104,10 @@ async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | No
 
 
 async def _existing(call: Call, live: LiveMap) -> MapEntry:
-    found = await live.entry(call.get("id"))
-    if found is None:
+    entry = await live.entry(call.get("id"))
+    if entry is None:
         raise NotFound(f"{call.services.engine.runtime.address} {call.get('id')} not found")
-    return found
+    return entry
 
 
 def _store(call: Call) -> MapStore:

@@ -20,12 +20,12 @@ async def info(call: ReadCall) -> Response:
     known = frozenset(_properties(call, "process_info_item"))
     try:
         async with asking(call) as runtime:
-            told = answers.info(await runtime.read("show info", "Name: "))
+            facts = answers.info(await runtime.read("show info", "Name: "))
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
         return json_response(200, {"error": str(error), "runtimeAPI": call.services.engine.runtime.place})
-    return json_response(200, {"info": process_info(told, known), "runtimeAPI": runtime.place})
+    return json_response(200, {"info": process_info(facts, known), "runtimeAPI": runtime.place})
 
 
 async def stats(call: ReadCall) -> Response:

@@ -1,7 +1,7 @@
 """The servers of a backend in the worker in service, which may differ from the file."""
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -9,7 +9,9 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
-from haproxy_native.commit.commit import change_process
+from dataplaneapi.handlers.runtime.live_change import change
+from haproxy_native.commit.change import Member
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, NotFound, RuntimeAbsent, RuntimeMissing, RuntimeRefused, RuntimeTaken
 from haproxy_native.overrides.ledger import MEMBERS
 from haproxy_native.planning.added_server import added
@@ -41,16 +43,15 @@ async def create(call: JsonCall) -> Response:
     if not name:
         raise ApiError(400, "the new server must have a name")
 
-    async def apply() -> None:
-        async with asking(call, kinds=REFUSALS, classed=False) as runtime:
-            try:
-                made = added(backend, call.body, runtime.capabilities)
-            except NotExpressible as word:
-                raise BadRequest(f"only HAProxy knows the value of {word}") from None
-            await commands.apply(runtime, made)
-            _drifts(call, backend, name, None, await _server(runtime, backend, name))
+    async def work(runtime: Runtime) -> None:
+        try:
+            made = added(backend, call.body, runtime.capabilities)
+        except NotExpressible as word:
+            raise BadRequest(f"only HAProxy can resolve {word}") from None
+        await commands.apply(runtime, made)
+        _drifts(call, backend, name, None, await _server(runtime, backend, name))
 
-    await _commit(call, backend, name, apply)
+    await change(call, _object(backend, name), work, kinds=REFUSALS, classed=False)
     return json_response(201, call.body)
 
 
@@ -59,41 +60,39 @@ async def replace(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.get("name")
     shown: dict[str, Any] = {}
 
-    async def apply() -> None:
-        async with asking(call, classed=False) as runtime:
-            before = await _server(runtime, backend, name)
-            try:
-                changes = list(_changes(before, call.body))
-            except BadValue as error:
-                raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
-            await commands.apply(runtime, changes)
-            after = await _server(runtime, backend, name)
-            # A whole text that is pushed does not end it, where it leaves the member as it was.
-            call.services.overrides.record(before, after, [member for member in MEMBERS if member in call.body])
-            if any(isinstance(each.check, Shows) and not holds(after, each.check) for each in _changes(after, call.body)):
-                raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one knows nothing of the change")
-            shown.update(as_dict(call, after))
+    async def work(runtime: Runtime) -> list[Member]:
+        before = await _server(runtime, backend, name)
+        try:
+            changes = list(_changes(before, call.body))
+        except BadValue as error:
+            raise BadRequest(f"{runtime.address} bad request: {error.detail}") from None
+        await commands.apply(runtime, changes)
+        after = await _server(runtime, backend, name)
+        # A whole text that is pushed does not end it, where it leaves the member as it was.
+        changed = call.services.overrides.record([(before, after)], [member for member in MEMBERS if member in call.body])
+        if any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, call.body)):
+            raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
+        shown.update(as_dict(call, after))
+        return changed
 
-    await _commit(call, backend, name, apply)
+    await change(call, _object(backend, name), work, members=[member for member in MEMBERS if member in call.body], classed=False)
     return json_response(200, shown)
 
 
 async def delete(call: JsonCall) -> Response:
     backend, name = call.get("parent_name"), call.get("name")
 
-    async def apply() -> None:
-        async with asking(call, classed=False) as runtime:
-            before = await _server(runtime, backend, name)
-            await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
-            _drifts(call, backend, name, before, None)
+    async def work(runtime: Runtime) -> None:
+        before = await _server(runtime, backend, name)
+        await commands.apply(runtime, commands.delete_server(backend, name, was=before.forced_state, patience=PATIENCE))
+        _drifts(call, backend, name, before, None)
 
-    await _commit(call, backend, name, apply)
+    await change(call, _object(backend, name), work, classed=False)
     return empty(204)
 
 
-async def _commit(call: Call, backend: str, name: str, apply: Callable[[], Awaitable[None]]) -> None:
-    """No commit and no other call is between the steps of a change."""
-    await change_process(call.services.engine.context, f"backend/{backend}/server/{name}", apply)
+def _object(backend: str, name: str) -> str:
+    return spelled("backend", backend, "server", name)
 
 
 def _changes(now: ServerState, wanted: Mapping[str, Any]) -> Iterator[Command]:
@@ -126,7 +125,7 @@ def _drifts(call: Call, backend: str, name: str, before: ServerState | None, aft
     was, now = before.settings if before else "", after.settings if after else ""
     call.services.engine.context.running.drifts(f"server {backend}/{name}", was, now)
     if before and not after:
-        call.services.overrides.record(before, None)
+        call.services.overrides.forget(before)
 
 
 async def _servers(runtime: Runtime, backend: str) -> list[ServerState]:

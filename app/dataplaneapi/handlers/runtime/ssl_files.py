@@ -1,16 +1,21 @@
 """Certificates, CA files and CRL files in the memory of HAProxy; no file is changed."""
 
+from collections.abc import Mapping
+
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import ALL_NOT_THERE, Kinds, asking
 from dataplaneapi.api.upload import UploadCall
+from dataplaneapi.handlers.runtime.live_change import Work, change
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import RuntimeMissing, RuntimeMisused, RuntimeTaken
 from haproxy_native.runtime import ssl_answers, ssl_files
 from haproxy_native.runtime.ssl_files import CA_FILES, CERTIFICATES, CRL_FILES, Kind
 
 # Of what is uploaded for the memory of HAProxy, which takes much less at once.
 MOST_BYTES = 1 << 20
+KINDS: Mapping[Kind, str] = {CERTIFICATES: "certificate", CA_FILES: "ca_file", CRL_FILES: "crl_file"}
 # What HAProxy's words mean where something is to change.
 CHANGES: Kinds = (
     ("already exists!", RuntimeTaken),
@@ -28,8 +33,8 @@ async def certificates(call: ReadCall) -> Response:
 
 async def certificate(call: ReadCall) -> Response:
     """By the name it was asked for; the configuration gives the file behind an alias."""
-    told = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
-    return json_response(200, {name: value for name, value in told.items() if name != "file"})
+    shown = ssl_answers.certificate(await _shown(call, CERTIFICATES, call.get("name")))
+    return json_response(200, {name: value for name, value in shown.items() if name != "file"})
 
 
 async def create_certificate(call: UploadCall) -> Response:
@@ -50,17 +55,17 @@ async def ca_files(call: ReadCall) -> Response:
 
 async def ca_file(call: ReadCall) -> Response:
     name = call.get("name")
-    found = next((row for row in ssl_answers.ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
-    if found is None:
+    row = next((row for row in ssl_answers.ca_files(await _shown(call, CA_FILES)) if row["storage_name"] == name), None)
+    if row is None:
         raise ApiError(404, f"{call.services.engine.runtime.address} {name} not found")
-    return json_response(200, found)
+    return json_response(200, row)
 
 
 async def ca_entry(call: ReadCall) -> Response:
-    found = ssl_answers.certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
-    if not found:
+    certificate = ssl_answers.certificate(await _shown(call, CA_FILES, call.get("name"), call.get("index")))
+    if not certificate:
         raise ApiError(404, f"{call.services.engine.runtime.address} not found")
-    return json_response(200, found)
+    return json_response(200, certificate)
 
 
 async def create_ca_file(call: UploadCall) -> Response:
@@ -72,9 +77,8 @@ async def replace_ca_file(call: UploadCall) -> Response:
 
 
 async def add_ca_entries(call: UploadCall) -> Response:
-    pem = await _pem(call)
-    async with asking(call, kinds=CHANGES) as runtime:
-        await ssl_files.extend(runtime, call.get("name"), pem)
+    name, pem = call.get("name"), await _pem(call)
+    await _change(call, CA_FILES, name, lambda runtime: ssl_files.extend(runtime, name, pem))
     return empty(201)
 
 
@@ -112,15 +116,13 @@ async def _created(call: Call, kind: Kind) -> Response:
     name, pem = call.body.name.rpartition("/")[2], await _pem(call)
     if not name:
         raise ApiError(400, "no file name: the part file_upload needs one")
-    async with asking(call, kinds=CHANGES) as runtime:
-        await ssl_files.create(runtime, kind, name, pem)
+    await _change(call, kind, name, lambda runtime: ssl_files.create(runtime, kind, name, pem))
     return empty(201)
 
 
 async def _replaced(call: Call, kind: Kind, done: int) -> Response:
-    pem = await _pem(call)
-    async with asking(call, kinds=CHANGES) as runtime:
-        await ssl_files.replace(runtime, kind, call.get("name"), pem)
+    name, pem = call.get("name"), await _pem(call)
+    await _change(call, kind, name, lambda runtime: ssl_files.replace(runtime, kind, name, pem))
     return empty(done)
 
 
@@ -138,9 +140,13 @@ async def _pem(call: Call) -> str:
 
 
 async def _deleted(call: Call, kind: Kind) -> Response:
-    async with asking(call, kinds=CHANGES) as runtime:
-        await ssl_files.delete(runtime, kind, call.get("name"))
+    name = call.get("name")
+    await _change(call, kind, name, lambda runtime: ssl_files.delete(runtime, kind, name))
     return empty(204)
+
+
+async def _change(call: Call, kind: Kind, name: str, work: Work) -> None:
+    await change(call, spelled(KINDS[kind], name), work, kinds=CHANGES)
 
 
 def _named(names: list[str]) -> list[dict[str, str]]:

@@ -9,6 +9,8 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
+from dataplaneapi.handlers.runtime.live_change import change
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, BadValue, Missing, NotFound, RuntimeMissing, RuntimeMisused
 from haproxy_native.grammar.values import Duration, Unknowable
 from haproxy_native.runtime import stick_tables
@@ -31,10 +33,10 @@ async def read_list(call: ReadCall) -> Response:
 async def read(call: ReadCall) -> Response:
     name = call.get("name")
     async with asking(call, classed=False) as runtime:
-        found = next((table for table in await _tables(runtime) if table.name == name), None)
-    if found is None:
+        table = next((table for table in await _tables(runtime) if table.name == name), None)
+    if table is None:
         raise NotFound(f"Stick table {name} not found")
-    return json_response(200, _as_dict(call, found))
+    return json_response(200, _as_dict(call, table))
 
 
 async def read_entries(call: ReadCall) -> Response:
@@ -43,16 +45,17 @@ async def read_entries(call: ReadCall) -> Response:
     ask = " ".join(filters) if filters else f"key {argument(key)}" if key else ""
     async with asking(call, kinds=[NO_TABLE, ("", RuntimeMisused)], classed=False) as runtime:
         shown = await runtime.read(f"show table {argument(call.get('parent_name'))} {ask}".rstrip(), HEAD)
-    found = list(stick_tables.entries(shown, frozenset(known)))
+    entries = list(stick_tables.entries(shown, frozenset(known)))
     if key and filters:
-        found = [entry for entry in found if entry["key"] == key]
-    return json_response(200, _page(found, call.get("offset") or 0, call.get("count")))
+        entries = [entry for entry in entries if entry["key"] == key]
+    return json_response(200, _page(entries, call.get("offset") or 0, call.get("count")))
 
 
 async def create_entry(call: JsonCall) -> Response:
     """One command for all data; the key is made when it is not there."""
     name, key, data = call.get("parent_name"), *_given(call.body)
-    async with asking(call, classed=False) as runtime:
+
+    async def work(runtime: Runtime) -> None:
         table = next((table for table in await _tables(runtime) if table.name == name), None)
         try:
             if table:
@@ -67,6 +70,8 @@ async def create_entry(call: JsonCall) -> Response:
         await runtime.ask(" ".join([f"set table {path}", *(f"data.{member} {argument(value)}" for member, value in data.items())]))
         if table and table.type == "string":
             await _check_length(runtime, path, key, made=True)
+
+    await change(call, spelled("stick_table", name, "entry", key), work, classed=False)
     return empty(204)
 
 
@@ -108,12 +113,12 @@ def _filters(text: str) -> Iterator[str]:
             yield " ".join(argument(word) for word in [f"data.{words[0].removeprefix('data.')}", *words[1:]])
 
 
-def _page(found: list[dict[str, Any]], offset: int, count: int | None) -> list[dict[str, Any]]:
+def _page(entries: list[dict[str, Any]], offset: int, count: int | None) -> list[dict[str, Any]]:
     if offset < 0 or (count is not None and count < 0):
         raise BadRequest("offset and count are not negative")
-    if found and offset >= len(found):
-        raise BadRequest(f"Offset {offset} is larger than the slice size {len(found)}")
-    return found[offset : offset + count if count else None]
+    if entries and offset >= len(entries):
+        raise BadRequest(f"Offset {offset} is larger than the slice size {len(entries)}")
+    return entries[offset : offset + count if count else None]
 
 
 def _as_dict(call: Call, table: Table) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import JsonCall, ReadCall
-from dataplaneapi.api.conventions import page, timestamp
+from dataplaneapi.api.conventions import page, present, timestamp
 from dataplaneapi.api.responses import LOCATION, Response, empty, json_response
 from haproxy_native.operations.operations import Operation
 
@@ -42,6 +42,6 @@ def as_dict(one: Operation) -> dict[str, Any]:
         "due": None if one.due is None else timestamp(one.due),
         "ended": None if one.ended is None else timestamp(one.ended),
         "progress": one.progress,
-        "error": one.error or None,
+        "error": one.error,
     }
-    return {name: value for name, value in shown.items() if value is not None}
+    return present(shown)

@@ -3,20 +3,22 @@
 from typing import Any
 
 from dataplaneapi.api.call import JsonCall, ReadCall
-from dataplaneapi.api.conventions import timestamp
+from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.runtime_call import asking
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.overrides.ledger import Override
 
 API, OUTSIDE = "api", "outside"
+FROM_START, AFTER_START = "from_start", "after_start"
 
 
 async def read_list(call: ReadCall) -> Response:
     overrides = call.services.overrides
     async with asking(call, seconds=None):
         outside = await overrides.outside()
-    return json_response(200, [as_dict(each, API) for each in overrides.all()] + [as_dict(each, OUTSIDE) for each in outside])
+    kept = [{**as_dict(each, API), "in_new_worker": FROM_START if overrides.is_gapless(each) else AFTER_START} for each in overrides.all()]
+    return json_response(200, kept + [as_dict(each, OUTSIDE) for each in outside])
 
 
 async def delete(call: JsonCall) -> Response:
@@ -33,6 +35,6 @@ def as_dict(override: Override, source: str) -> dict[str, Any]:
         "former": override.former,
         "source": source,
         "since": timestamp(override.since) if override.since else None,
-        "author": override.author or None,
+        "author": override.author,
     }
-    return {name: value for name, value in shown.items() if value is not None}
+    return present(shown)

@@ -4,6 +4,7 @@ from typing import Any
 
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call
+from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.set_body import received
@@ -12,7 +13,6 @@ from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import Missing
-from haproxy_native.planning.effects import Effect
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
 from haproxy_native.storage.coming import FilePreview
@@ -38,13 +38,13 @@ async def _of_parts(call: Call) -> dict[str, Any]:
             raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
         work = call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
         preview, plans = await while_there(call.receive, work)
-    told = as_dict(preview) | {"files": [_file(each) for each in plans]}
-    return told | {"reload": told["reload"] or any(each.plan.reasons for each in plans)}
+    shown = as_dict(preview) | {"files": [_file(each) for each in plans]}
+    return shown | {"reload": shown["reload"] or any(each.plan.reasons for each in plans)}
 
 
 def _file(preview: FilePreview) -> dict[str, Any]:
-    told = {"store": preview.store, "name": preview.name, **_file_plan(preview.plan)}
-    return told if preview.diff is None else told | {"diff": preview.diff}
+    shown = {"store": preview.store, "name": preview.name, **_file_plan(preview.plan)}
+    return shown if preview.diff is None else shown | {"diff": preview.diff}
 
 
 async def plan_file(call: UploadCall) -> Response:
@@ -68,31 +68,26 @@ async def plan_file(call: UploadCall) -> Response:
 def as_dict(preview: Preview) -> dict[str, Any]:
     return {
         "diff": preview.diff,
-        "effects": [_effect(each) for each in preview.effects],
+        "effects": [present(effect.as_dict()) for effect in preview.effects],
         "commands": list(preview.commands),
         "reload": bool(preview.reasons),
-        "reasons": [_reason(each) for each in preview.reasons],
+        "reasons": [_reason(reason) for reason in preview.reasons],
         "valid": preview.valid,
-        "messages": [_message(each) for each in preview.messages],
+        "messages": [_message(message) for message in preview.messages],
     }
 
 
 def _file_plan(plan: FilePlan) -> dict[str, Any]:
     commands = [command for step in plan.steps for command in step.said]
-    return {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(each) for each in plan.reasons]}
-
-
-def _effect(effect: Effect) -> dict[str, Any]:
-    told = {"object": effect.object, "member": effect.member, "old": effect.old, "new": effect.new}
-    return {name: value for name, value in told.items() if value is not None and value != ""}
+    return {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(reason) for reason in plan.reasons]}
 
 
 def _reason(reason: Reason) -> dict[str, Any]:
-    told = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
-    told["remedy"] = reason.remedy
-    return {name: value for name, value in told.items() if value}
+    members = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
+    members["remedy"] = reason.remedy
+    return {name: value for name, value in members.items() if value}
 
 
 def _message(message: Message) -> dict[str, Any]:
-    told = message.as_dict()
-    return {"severity": told.pop("level"), **told}
+    members = message.as_dict()
+    return {"severity": members.pop("level"), **members}

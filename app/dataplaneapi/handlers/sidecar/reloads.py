@@ -21,10 +21,17 @@ async def create(call: JsonCall) -> Response:
 
 async def read(call: ReadCall) -> Response:
     try:
-        return json_response(200, as_dict(call.services.records.full(call.get("id"))))
+        record = call.services.records.full(call.get("id"))
     except Missing as error:
         raise ApiError(404, error.detail) from None
+    return json_response(
+        200, as_dict(record, call.services.bundle["components"]["schemas"]["reload_change"]["properties"]["raw"]["x-location"])
+    )
 
 
-def as_dict(record: dict[str, Any]) -> dict[str, Any]:
-    return {name: timestamp(value) if name in TIMES else value for name, value in record.items()}
+def as_dict(record: dict[str, Any], raw: str) -> dict[str, Any]:
+    """`raw`: the path of the configuration with a change, where the history has an entry of that."""
+    shown = {name: timestamp(value) if name in TIMES else value for name, value in record.items()}
+    if changes := record.get("changes"):
+        shown["changes"] = [change | {"raw": raw.format(**change)} if "entry" in change else change for change in changes]
+    return shown

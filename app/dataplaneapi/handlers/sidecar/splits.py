@@ -34,7 +34,7 @@ async def delete(call: JsonCall) -> Response:
 
 
 def as_dict(status: SplitStatus) -> dict[str, Any]:
-    found = {
+    shown = {
         "name": status.name,
         "by": status.split.by,
         "weights": dict(status.split.weights),
@@ -43,4 +43,4 @@ def as_dict(status: SplitStatus) -> dict[str, Any]:
         "used_by": list(status.frontends),
         "file": str(status.file),
     }
-    return found if status.requests is None else found | {"requests": dict(status.requests), "complete": status.complete}
+    return shown if status.requests is None else shown | {"requests": dict(status.requests), "complete": status.complete}

@@ -15,10 +15,10 @@ UNKNOWN = "unknown"
 async def read_list(call: ReadCall) -> Response:
     workers = call.services.workers
     async with asking(call, seconds=None):
-        found = [as_dict(each) for each in await workers.all()]
+        shown = [as_dict(each) for each in await workers.all()]
     if note := workers.note:
-        found[0]["note"] = note
-    return json_response(200, found)
+        shown[0]["note"] = note
+    return json_response(200, shown)
 
 
 async def end(call: JsonCall) -> Response:

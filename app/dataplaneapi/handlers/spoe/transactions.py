@@ -12,8 +12,8 @@ def file(call: Call) -> SpoeFile:
 
 async def list_all(call: ReadCall) -> Response:
     """None is ever kept as failed."""
-    found = file(call).transactions()
-    return json_response(200, [each.as_dict() for each in found if call.get("status") in (None, each.status)])
+    transactions = file(call).transactions()
+    return json_response(200, [each.as_dict() for each in transactions if call.get("status") in (None, each.status)])
 
 
 async def start(call: JsonCall) -> Response:

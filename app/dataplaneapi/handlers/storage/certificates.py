@@ -8,7 +8,7 @@ from typing import Any
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.responses import Header, Response, json_response
 from dataplaneapi.api.upload import UploadCall
-from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
+from dataplaneapi.handlers.storage.files import answered, described, outcome_response, received, reloading, store_of
 from haproxy_native.errors import Missing
 from haproxy_native.storage.certificate import CertificateFile
 from haproxy_native.storage.certificate_store import CertificateStore
@@ -44,7 +44,7 @@ async def delete(call: JsonCall) -> Response:
     outcome = await store.delete(site, call.get("name"), **reloading(call))
     if isinstance(store, CertificateStore) and outcome.live and not call.get("skip_reload"):
         await store.offer(site, path)
-    return told(outcome, 204)
+    return outcome_response(outcome, 204)
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:

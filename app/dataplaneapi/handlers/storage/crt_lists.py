@@ -4,7 +4,7 @@ from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.upload import UploadCall
-from dataplaneapi.handlers.storage.files import answered, described, received, reloading, store_of, told
+from dataplaneapi.handlers.storage.files import answered, described, outcome_response, received, reloading, store_of
 from haproxy_native.storage import crt_list
 from haproxy_native.storage.crt_list_store import CrtListStore
 from haproxy_native.storage.upload import Upload
@@ -27,10 +27,10 @@ async def replace(call: UploadCall) -> Response:
 async def entries(call: ReadCall) -> Response:
     store = lists_of(call)
     path = store.readable(call.services.engine.context, call.get("name"))
-    found = crt_list.entries(store.text(path))
-    if not found:
+    rows = crt_list.entries(store.text(path))
+    if not rows:
         raise ApiError(404, f"missing object: file {path.name} has no entries")
-    return json_response(200, [entry.as_object() for entry in found])
+    return json_response(200, [entry.as_object() for entry in rows])
 
 
 async def add_entry(call: JsonCall) -> Response:
@@ -51,11 +51,11 @@ async def delete_entry(call: JsonCall) -> Response:
         call.get("line_number"),
         force_reload=bool(call.get("force_reload")),
     )
-    return told(outcome, 204)
+    return outcome_response(outcome, 204)
 
 
 async def _stored(call: Call, upload: Upload, done: int) -> Response:
     """`size` is that of what was sent; a last line that has no end gets one."""
     outcome = await received(call, upload, **reloading(call))
-    told = described(upload.path, lists_of(call).description, upload.size)
-    return answered(outcome, json_response(done, told), json_response(202, told))
+    description = described(upload.path, lists_of(call).description, upload.size)
+    return answered(outcome, json_response(done, description), json_response(202, description))

@@ -47,11 +47,11 @@ async def create(call: UploadCall) -> Response:
 async def replace(call: UploadCall) -> Response:
     upload = store_of(call).other(call.get("name"))
     outcome = await received(call, upload, **reloading(call))
-    return told(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
+    return outcome_response(outcome, 204 if call.get("skip_reload") or call.get("force_reload") else 200)
 
 
 async def delete(call: JsonCall) -> Response:
-    return told(await store_of(call).delete(call.services.engine.context, call.get("name")), 204)
+    return outcome_response(await store_of(call).delete(call.services.engine.context, call.get("name")), 204)
 
 
 async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
@@ -65,7 +65,7 @@ async def received(call: Call, upload: Upload, **how: Any) -> Outcome:
         upload.discard()
 
 
-def told(outcome: Outcome, done: int) -> Response:
+def outcome_response(outcome: Outcome, done: int) -> Response:
     """`done` where the change is in effect, 202 where a reload will make it so."""
     return answered(outcome, empty(done), empty(202))
 

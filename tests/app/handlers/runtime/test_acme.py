@@ -17,9 +17,9 @@ def test_state_and_renewal(tmp_path: Path, version: str) -> None:
         HAProxy(tmp_path, configuration(tmp_path, free_port(), "site.test"), binary=binaries.exactly(version)) as haproxy,
         serving(tmp_path, master_runtime=str(haproxy.master)) as client,
     ):
-        (told,) = client.get(f"{RUNTIME}/acme").json
-        assert (told["certificate"], told["acme_section"], told["state"]) == ("@sites/site.pem", "authority", "Scheduled")
-        assert told["expiry_date"].startswith("20") and told["expiry_date"].endswith(".000Z")
+        (shown,) = client.get(f"{RUNTIME}/acme").json
+        assert (shown["certificate"], shown["acme_section"], shown["state"]) == ("@sites/site.pem", "authority", "Scheduled")
+        assert shown["expiry_date"].startswith("20") and shown["expiry_date"].endswith(".000Z")
         renewed = client.put(f"{RUNTIME}/acme?certificate=@sites/site.pem")
         assert (renewed.status, renewed.body) == (200, b"")
         assert client.get(f"{RUNTIME}/acme").json[0]["state"] == "Running"

@@ -13,14 +13,14 @@ from tests.haproxy.process import SMALL, HAProxy
 
 def test_info(beside: Beside) -> None:
     got = beside.client.get(f"{RUNTIME}/info")
-    told, shown = got.json["info"], dict(line.split(": ") for line in beside.haproxy.ask("show info").splitlines() if ": " in line)
+    info, shown = got.json["info"], dict(line.split(": ") for line in beside.haproxy.ask("show info").splitlines() if ": " in line)
     assert (got.status, got.json["runtimeAPI"]) == (200, str(beside.haproxy.master))
-    assert (told["pid"], told["node"], told["version"]) == (beside.haproxy.worker_pid(), "here", shown["Version"])
-    assert told["release_date"] == shown["Release_date"].replace("/", "-")
-    assert [told["max_conn"], told["nbthread"], told["processes"]] == [int(shown[name]) for name in ("Maxconn", "Nbthread", "Nbproc")]
+    assert (info["pid"], info["node"], info["version"]) == (beside.haproxy.worker_pid(), "here", shown["Version"])
+    assert info["release_date"] == shown["Release_date"].replace("/", "-")
+    assert [info["max_conn"], info["nbthread"], info["processes"]] == [int(shown[name]) for name in ("Maxconn", "Nbthread", "Nbproc")]
     properties = beside.client.app.services.schemas.resolve({"$ref": "#/components/schemas/process_info_item"})["properties"]
-    assert set(properties) - set(told) <= {"zlib_mem_usage", "max_zlib_mem_usage"}, "only what the build has not"
-    assert [name for name, value in told.items() if isinstance(value, int) != (properties[name]["type"] == "integer")] == []
+    assert set(properties) - set(info) <= {"zlib_mem_usage", "max_zlib_mem_usage"}, "only what the build has not"
+    assert [name for name, value in info.items() if isinstance(value, int) != (properties[name]["type"] == "integer")] == []
 
 
 def stats(beside: Beside, query: str = "") -> list[dict[str, Any]]:

@@ -25,9 +25,9 @@ def test_certificates(both: Both) -> None:
     site, client = both
     rows = client.get(CERTS).json
     assert {"storage_name": site.path("a.pem"), "description": "a.pem"} in rows
-    told = client.get(f"{CERTS}/{quoted(site.path('a.pem'))}").json
-    assert (told["storage_name"], told["serial"], told["status"]) == (site.path("a.pem"), "64", "Used")
-    assert told["not_after"] == "2044-05-01T08:00:00.000Z"
+    shown = client.get(f"{CERTS}/{quoted(site.path('a.pem'))}").json
+    assert (shown["storage_name"], shown["serial"], shown["status"]) == (site.path("a.pem"), "64", "Used")
+    assert shown["not_after"] == "2044-05-01T08:00:00.000Z"
 
 
 def test_a_certificate_is_replaced(both: Both) -> None:
@@ -129,10 +129,10 @@ def test_crl_files(both: Both) -> None:
     target = f"{CRLS}/{quoted(name)}"
     assert client.get(CRLS).json == [{"storage_name": name, "description": "crl.pem"}]
     assert upload(client, "PUT", target, revoking(authority(), 0x5EAF01)).status == 200
-    (told,) = client.get(target).json
-    assert (told["last_update"], told["next_update"]) == ("2024-05-01", "2044-05-01")
-    assert told["revoked_certificates"] == [{"serial_number": "5EAF01", "revocation_date": "2024-05-02"}]
-    assert client.get(f"{target}?index=1").json == [told]
+    (shown,) = client.get(target).json
+    assert (shown["last_update"], shown["next_update"]) == ("2024-05-01", "2044-05-01")
+    assert shown["revoked_certificates"] == [{"serial_number": "5EAF01", "revocation_date": "2024-05-02"}]
+    assert client.get(f"{target}?index=1").json == [shown]
     assert client.get(f"{target}?index=0").status == 400
     assert client.delete(target).status == 409
 

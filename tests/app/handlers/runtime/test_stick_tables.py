@@ -81,7 +81,7 @@ def test_filters_and_pages(beside: Beside) -> None:
 
 
 def test_one_of_an_array(beside: Beside) -> None:
-    """Older versions know the first only; what HAProxy refuses is told with the command."""
+    """Older versions know the first only; what HAProxy refuses is answered with the command."""
     arrays = f"{TABLES}/arrays/entries"
     assert put(beside, arrays, "a", gpc={"value": 5}, gpt={"idx": 0, "value": 4}).status == 204
     second = put(beside, arrays, "a", gpc={"idx": 1, "value": 6})

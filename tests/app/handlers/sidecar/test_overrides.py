@@ -11,6 +11,7 @@ def test_listed_and_deleted(beside: Beside) -> None:
     assert client.put(f"{RUNTIME}/backends/app/servers/plain", {"weight": 3}).status == 200
     (override,) = client.get(PATH).json
     assert override.pop("since").endswith("Z") and override.pop("author") == "admin"
+    assert override.pop("in_new_worker") == "after_start"
     shown = {"object": "backend/app/server/plain", "member": "weight", "value": 3, "former": 10, "source": "api"}
     assert override == shown
     assert client.delete(f"{PATH}/backend/app/server/plain").status == 204 and client.get(PATH).json == []

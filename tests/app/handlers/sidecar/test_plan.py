@@ -45,10 +45,10 @@ def test_a_plan_as_data() -> None:
 
 def test_of_a_text(client: Client) -> None:
     text = CONFIGURATION.replace("maxconn 1000", "maxconn 5").encode()
-    told = client.post(PLAN, text, headers={"Content-Type": "text/plain"}).json
-    assert "+  maxconn 5" in told["diff"]
-    assert (told["valid"], told["reload"], bool(told["reasons"])) == (True, True, True)
-    (effect,) = told["effects"]
+    shown = client.post(PLAN, text, headers={"Content-Type": "text/plain"}).json
+    assert "+  maxconn 5" in shown["diff"]
+    assert (shown["valid"], shown["reload"], bool(shown["reasons"])) == (True, True, True)
+    (effect,) = shown["effects"]
     assert (effect["object"], effect["member"], effect["new"]) == ("global", "performance_options", {"maxconn": 5})
     assert client.file.read_text() == CONFIGURATION
 
@@ -124,8 +124,8 @@ def test_of_one_of_several_files(tmp_path: Path) -> None:
     other = tmp_path / "other.cfg"
     other.write_text("backend other\n")
     with serving(tmp_path, config_files_after=[str(other)]) as client:
-        told = client.post(f"{PLAN}?file=other.cfg", b"backend more\n", headers={"Content-Type": "text/plain"}).json
-        assert "-backend other\n+backend more" in told["diff"] and "frontend" not in told["diff"]
+        shown = client.post(f"{PLAN}?file=other.cfg", b"backend more\n", headers={"Content-Type": "text/plain"}).json
+        assert "-backend other\n+backend more" in shown["diff"] and "frontend" not in shown["diff"]
         missing = client.post(f"{PLAN}?file=none.cfg", b"backend more\n", headers={"Content-Type": "text/plain"})
         assert (missing.status, missing.message.startswith("none.cfg is not one of the configuration's files")) == (404, True)
         assert other.read_text() == "backend other\n"
@@ -133,9 +133,9 @@ def test_of_one_of_several_files(tmp_path: Path) -> None:
 
 def test_a_whole_record(client: Client) -> None:
     id_ = client.post(f"{CONFIG}/backends?version=1", {"name": "be1"}).headers["Reload-Id"]
-    told = client.get(f"/v3/sidecar/reloads/{id_}").json
-    assert (told["id"], told["status"], told["verified"]) == (id_, "in_progress", False)
-    assert told["reasons"]
+    shown = client.get(f"/v3/sidecar/reloads/{id_}").json
+    assert (shown["id"], shown["status"], shown["verified"]) == (id_, "in_progress", False)
+    assert shown["reasons"]
     missing = client.get("/v3/sidecar/reloads/2020-01-01-0")
     assert (missing.status, missing.message) == (404, "Reload with ID 2020-01-01-0 does not exist")
 
@@ -271,15 +271,15 @@ def test_a_list_of_certificates_and_a_base(sidecar: Sidecar, site: bytes) -> Non
         ("configuration", None, new.encode()),
         ("ssl_crt_lists", "all.txt", f"{directory}/ssl_certs_dir/site.pem localhost\n".encode()),
     ]
-    told = of_set(sidecar, *parts, ("ssl_certificates", "site.pem", site))
-    assert (told["valid"], told["messages"]) == (True, [])
+    shown = of_set(sidecar, *parts, ("ssl_certificates", "site.pem", site))
+    assert (shown["valid"], shown["messages"]) == (True, [])
     without = of_set(sidecar, *parts)
     assert not without["valid"] and any("site.pem" in each["text"] for each in without["messages"])
 
 
 def test_files_without_a_text_and_with_a_transaction(sidecar: Sidecar) -> None:
-    told = of_set(sidecar, ("general", "page.http", b"HTTP/1.0 503 Sorry\r\n\r\nsorry\n"))
-    assert (told["valid"], told["diff"], told["reload"], told["files"][0]["commands"]) == (True, "", False, [])
+    shown = of_set(sidecar, ("general", "page.http", b"HTTP/1.0 503 Sorry\r\n\r\nsorry\n"))
+    assert (shown["valid"], shown["diff"], shown["reload"], shown["files"][0]["commands"]) == (True, "", False, [])
     id_ = sidecar.transaction()
     rule = {"type": "return", "return_content_type": "text/plain", "return_content_format": "file", "return_status_code": 200}
     made = sidecar.post(
@@ -296,7 +296,7 @@ def test_what_is_stored_already(sidecar: Sidecar, tmp_path: Path) -> None:
     """The difference is that from the stored file; what looks like a key is not shown."""
     body, headers = form(("file_upload", "nets.map", b"192.0.2.0/24 app\n"))
     assert sidecar.client.post("/v3/services/haproxy/storage/maps", content=body, headers=headers).status_code == 201
-    told = of_set(sidecar, ("maps", "nets.map", b"192.0.2.0/25 app\n"), ("general", "k.txt", b"-----BEGIN PRIVATE KEY-----\n"))
-    assert "-192.0.2.0/24 app\n+192.0.2.0/25 app\n" in told["files"][0]["diff"]
-    assert "diff" not in told["files"][1] and "PRIVATE" not in str(told)
+    shown = of_set(sidecar, ("maps", "nets.map", b"192.0.2.0/25 app\n"), ("general", "k.txt", b"-----BEGIN PRIVATE KEY-----\n"))
+    assert "-192.0.2.0/24 app\n+192.0.2.0/25 app\n" in shown["files"][0]["diff"]
+    assert "diff" not in shown["files"][1] and "PRIVATE" not in str(shown)
     assert (sidecar.directory / "maps_dir" / "nets.map").read_bytes() == b"192.0.2.0/24 app\n"

@@ -32,9 +32,9 @@ def test_each_cause_with_the_edit_that_ends_it(sidecar: Quick) -> None:
     rule = {"name": "b1", "cond": "if", "cond_test": "TRUE"}
     last = sidecar.post("frontends/site/backend_switching_rules/0", rule, version=sidecar.version())
     sidecar.reloaded(last)
-    told = advice(sidecar)
-    assert told["reloads"] == 3
-    own, switching = told["advice"]  # type: ignore[misc]
+    shown = advice(sidecar)
+    assert shown["reloads"] == 3
+    own, switching = shown["advice"]  # type: ignore[misc]
     assert (own["share"], own["reloads"], own["reason"]["keyword"]) == (67, 2, "balance")
     assert own["remedy"] == "put balance into a named defaults section, and name it behind `from` in such backends"
     assert (switching["share"], switching["last"]) == (33, last.headers["Reload-Id"])

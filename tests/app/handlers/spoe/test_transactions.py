@@ -25,15 +25,15 @@ def start(client: Client, version: int = 3) -> str:
 def test_from_start_to_commit(client: Client) -> None:
     assert client.get(TRANSACTIONS).json == []
     id_ = start(client)
-    told = {"_version": 3, "id": id_, "status": "in_progress"}
-    assert client.get(TRANSACTIONS).json == [told] == [client.get(f"{TRANSACTIONS}/{id_}").json]
+    transaction = {"_version": 3, "id": id_, "status": "in_progress"}
+    assert client.get(TRANSACTIONS).json == [transaction] == [client.get(f"{TRANSACTIONS}/{id_}").json]
     assert client.get(f"{TRANSACTIONS}?status=failed").json == []
     assert client.post(f"{FILE}/scopes?transaction_id={id_}", "[two]").status == 201
     assert client.get(f"{FILE}/scopes?transaction_id={id_}").json == ["[one]", "[two]"]
     assert client.get(f"{FILE}/scopes").json == ["[one]"]
     assert client.get(f"{SPOE}/f.cfg/version?transaction_id={id_}").json == 3
     done = client.put(f"{TRANSACTIONS}/{id_}")
-    assert (done.status, done.json, bool(done.headers["Reload-Id"])) == (202, {**told, "status": "success"}, True)
+    assert (done.status, done.json, bool(done.headers["Reload-Id"])) == (202, {**transaction, "status": "success"}, True)
     assert client.get(f"{SPOE}/f.cfg/version").json == 4
     assert client.get(f"{FILE}/scopes").json == ["[one]", "[two]"]
 

@@ -26,7 +26,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Both]:
 def test_the_life_of_a_certificate(both: Both) -> None:
     site, client = both
     path = site.directory / "new_example_com.pem"
-    told = {
+    expected = {
         "description": "managed SSL file",
         "file": str(path),
         "storage_name": path.name,
@@ -40,10 +40,10 @@ def test_the_life_of_a_certificate(both: Both) -> None:
         "serial": str(0x1A2B3C4D5E6F),
     }
     got = upload(client, "POST", CERTS, NEW.pem, "new.example.com.pem")
-    assert (got.status, got.json, "Reload-Id" in got.headers) == (201, told, False)
+    assert (got.status, got.json, "Reload-Id" in got.headers) == (201, expected, False)
     assert path.read_text() == NEW.pem
     for name in ("new_example_com.pem", "new.example.com.pem"):
-        assert client.get(f"{CERTS}/{name}").json == told
+        assert client.get(f"{CERTS}/{name}").json == expected
     row = {"description": "managed SSL file", "file": str(path), "storage_name": path.name}
     assert row in client.get(CERTS).json
     taken = upload(client, "POST", CERTS, NEW.pem, "new.example.com.pem")
@@ -126,7 +126,7 @@ def test_a_body_that_is_missing(both: Both) -> None:
 
 
 def test_an_expired_certificate_is_taken_with_a_warning(both: Both, caplog: pytest.LogCaptureFixture) -> None:
-    """As HAProxy takes it; whoever connects will not."""
+    """As HAProxy takes it; clients will not."""
     _, client = both
     said = "the certificate (old.example.com) expired on 2025-01-01T00:00:00.000Z"
     got = upload(client, "POST", f"{CERTS}?force_reload=true", OLD.pem, "old.pem")

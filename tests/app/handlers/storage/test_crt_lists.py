@@ -30,9 +30,9 @@ def test_the_life_of_a_list(both: Both) -> None:
     site, client = both
     path = site.directory / "new.txt"
     text = "/x.pem [alpn h2] one two\n# comment\n\n/y.pem"
-    told = {"description": "managed certificate list", "file": str(path), "storage_name": "new.txt", "size": len(text)}
+    expected = {"description": "managed certificate list", "file": str(path), "storage_name": "new.txt", "size": len(text)}
     got = upload(client, "POST", LISTS, text, "new.txt")
-    assert (got.status, got.json) == (201, told)
+    assert (got.status, got.json) == (201, expected)
     assert path.read_text() == f"{text}\n"
     fetched = client.get(f"{LISTS}/new.txt")
     assert (fetched.headers["Content-Type"], path.stat().st_mode & 0o777) == ("application/octet-stream", 0o640)

@@ -1,0 +1,105 @@
+"""What every write may ask for beside its own: to be taken back unless it is confirmed, to wait for its reload."""
+
+import asyncio
+import functools
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.conventions import timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.guards import guard_of
+from dataplaneapi.api.operations import Handler, Operation
+from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response, empty
+from haproxy_native.confirmations.guard import Guard
+from haproxy_native.confirmations.ledger import PENDING, Confirmation
+from haproxy_native.errors import ReloadFailed
+from haproxy_native.reload.records import FAILED, IN_PROGRESS, Record
+from haproxy_native.request_context import author
+
+EXPIRES = HeaderName(b"Confirmation-Expires")
+SHORTEST, LONGEST = 2.0, 86400.0
+LOOK_SECONDS = 0.05
+# Beyond the time that is waited for.
+ANSWER_SECONDS = 30.0
+OPTIONS = ("confirm", "join", "wait", "guard", "auto_confirm")
+
+
+def with_options(operation: Operation) -> Handler:
+    """The handler of an operation, with these options where it is a write."""
+    handler = operation.handler
+    if operation.method == "GET":
+        return handler
+
+    @functools.wraps(handler)
+    async def serve(call: Call) -> Response:
+        return await (_serve(handler, call) if any(name in call.values for name in OPTIONS) else handler(call))
+
+    return serve
+
+
+async def _serve(handler: Handler, call: Call) -> Response:
+    _check(call)
+    async with _confirmation(call, guard_of(call)) as made:
+        response = await handler(call)
+    if made and (confirmation := call.services.confirmations.get(made.id)).status == PENDING:
+        location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)
+        response.raw_headers += [(LOCATION, location.encode()), (EXPIRES, timestamp(confirmation.deadline or 0).encode())]
+    return await _waited(call, response, call.get("wait"))
+
+
+def _check(call: Call) -> None:
+    """Raises ApiError."""
+    given = [name for name in OPTIONS if name in call.values]
+    if call.get("transaction_id"):
+        raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
+    if "confirm" in call.values and "join" in call.values:
+        raise ApiError(400, "confirm begins a confirmation, and join takes part in one: send one of the two")
+    if call.get("confirm", SHORTEST) < SHORTEST:
+        raise ApiError(400, f"confirm in query is at least {SHORTEST:g} s")
+
+
+@asynccontextmanager
+async def _confirmation(call: Call, guard: Guard | None) -> AsyncIterator[Confirmation | None]:
+    confirmations = call.services.confirmations
+    if "confirm" in call.values:
+        call.answer_within(ANSWER_SECONDS)
+        async with confirmations.opened(call.get("confirm"), guard) as made:
+            yield made
+    elif "join" in call.values:
+        async with confirmations.joined(call.get("join")) as joined:
+            yield joined
+    else:
+        yield None
+
+
+async def _waited(call: Call, response: Response, seconds: float | None) -> Response:
+    """The response, or that of a live change once the reload that it names has succeeded. Raises ReloadFailed."""
+    reload_id = next((value.decode() for name, value in response.raw_headers if name == RELOAD_ID), None)
+    if seconds is None or reload_id is None or response.status_code != 202:
+        return response
+    call.answer_within(seconds + ANSWER_SECONDS)
+    record = await while_there(call.receive, _ended(call, reload_id, time.monotonic() + seconds))
+    if record.status == FAILED and not record.keeps_those_of(author.get().request_id):
+        raise ReloadFailed(record.failure)
+    if record.status == IN_PROGRESS:
+        return response
+    response.raw_headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]
+    response.status_code = call.operation.in_effect
+    return response if response.status_code != 204 else empty(204, _own(response))
+
+
+def _own(response: Response) -> list[tuple[bytes, bytes]]:
+    """Its headers, without those of a body."""
+    return [header for header in response.raw_headers if header[0].lower() not in (b"content-type", b"content-length")]
+
+
+async def _ended(call: Call, reload_id: str, deadline: float) -> Record:
+    """The record when it has ended, or that of the reload which loads this call's change after another one was taken back."""
+    while (record := call.services.records.get(reload_id)).status == IN_PROGRESS and time.monotonic() < deadline:  # noqa: ASYNC110
+        await asyncio.sleep(LOOK_SECONDS)
+    if record.rest_reload_id and record.keeps_those_of(author.get().request_id):
+        return await _ended(call, record.rest_reload_id, deadline)
+    return record

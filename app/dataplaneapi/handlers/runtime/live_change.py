@@ -1,0 +1,28 @@
+"""A runtime call that changes the process alone, as a commit: no other change is between its commands.
+
+It waits neither for a check by HAProxy nor for a reload.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.runtime_call import Kinds, asking
+from haproxy_native.commit.change import Member
+from haproxy_native.commit.commit import change_process
+from haproxy_native.planning.touches import changed
+from haproxy_native.runtime.client import Runtime
+
+Work = Callable[[Runtime], Awaitable[Sequence[Member] | None]]
+
+
+async def change(call: Call, object_: str, work: Work, *, members: Iterable[str] = (), kinds: Kinds = (), classed: bool = True) -> None:
+    """Awaits `work` on `object_`, its name as in `backend/app/server/s1`, with the errors and in the time of `asking`.
+
+    It returns the members that it has changed, as far as they can be put back. `members`: those that it may change, where they are known.
+    """
+
+    async def apply() -> Sequence[Member] | None:
+        async with asking(call, kinds=kinds, classed=classed) as runtime:
+            return await work(runtime)
+
+    await change_process(call.services.engine.context, object_, apply, [changed(object_, members)] if members else ())

@@ -1,0 +1,99 @@
+"""What happens, as server-sent events (WHATWG HTML, section 9.2)."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from functools import partial
+
+from dataplaneapi.api.call import Call, ReadCall
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, WritePart, chunk
+from dataplaneapi.api.services import Services
+from haproxy_native.event_stream.past import StreamEvent
+from haproxy_native.event_stream.stream import STATS, TYPES, EventStream, FellBehind, Subscription, Wanted
+
+HEARTBEAT_SECONDS = 15.0
+# A client that takes nothing for so long is gone.
+PATIENCE = 60.0
+HEADERS: list[Header] = [(HeaderName(b"Cache-Control"), b"no-store"), (HeaderName(b"X-Accel-Buffering"), b"no")]
+EVENT_STREAM = b"text/event-stream"
+HEARTBEAT = b": heartbeat\n\n"
+# Bytes that are sent at once.
+PIECE = 1 << 16
+DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events were published faster than this connection took them"}}\n\n'
+
+
+async def read(call: ReadCall) -> Response:
+    sources = call.services.events
+    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""))
+    subscription, is_lost = _subscription(call, sources.stream, wanted)
+    seconds = call.get("end_after", float("inf"))
+    parts = partial(_parts, call.services, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
+    return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
+
+
+def _subscription(call: Call, stream: EventStream, wanted: Wanted) -> tuple[Subscription, bool]:
+    """And whether some of the events are gone that it was to begin with. Raises ApiError."""
+    if (last := call.get("Last-Event-ID")) is not None:
+        if not (last.isdecimal() and last.isascii() and len(last) < 20):
+            raise ApiError(400, "Last-Event-ID in header is no id of an event: send that of the last one that was read")
+        is_lost = not stream.has_all_after(int(last), wanted.types)
+        return stream.subscription(wanted, None if is_lost else int(last)), is_lost
+    if (past := call.get("since")) is not None:
+        return stream.subscription_since(wanted, past), False
+    return stream.subscription(wanted), False
+
+
+def _types(text: str) -> frozenset[str]:
+    """All but counters where none is named. Raises ApiError."""
+    named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
+    if unknown := sorted(named - {*TYPES}):
+        raise ApiError(400, f"types in query: {unknown[0][:50]!r} is no type of events; they are {', '.join(TYPES)}")
+    return named
+
+
+async def _parts(
+    services: Services, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
+) -> AsyncGenerator[bytes]:
+    """Until the subscription is closed, or after so many seconds. What comes while all is sent goes by `write`."""
+    sources = services.events
+    deadline = asyncio.get_running_loop().time() + seconds
+    with subscription:
+        yield HEARTBEAT
+        if is_lost or snapshot:
+            state = await sources.present(subscription.wanted)
+            data = {"lost": is_lost, **state, "lines_to_add": sources.lines_to_add}
+            yield _frame(StreamEvent.of(subscription.place, "snapshot", "", data))
+        while not subscription.is_closed and (left := deadline - asyncio.get_running_loop().time()) > 0:
+            try:
+                if write:
+                    events = await services.fanout.follow(subscription, write, left)
+                else:
+                    events = await subscription.read(min(left, HEARTBEAT_SECONDS))
+            except FellBehind:
+                yield DROPPED
+                return
+            for part in _frames(events):
+                yield part
+            if not events and not write:
+                yield HEARTBEAT
+
+
+def form(events: Sequence[StreamEvent]) -> bytes:
+    """Events, or the comment in their place, as a chunk of the answer."""
+    return chunk(b"".join(map(_frame, events)) or HEARTBEAT)
+
+
+def _frames(events: Sequence[StreamEvent]) -> Iterator[bytes]:
+    """In parts of about PIECE bytes."""
+    part = bytearray()
+    for event in events:
+        part += _frame(event)
+        if len(part) >= PIECE:
+            yield bytes(part)
+            part.clear()
+    if part:
+        yield bytes(part)
+
+
+def _frame(event: StreamEvent) -> bytes:
+    return b"id: %d\nevent: %b\ndata: %b\n\n" % (event.id, event.type.encode(), event.body)

@@ -1,0 +1,134 @@
+"""Who has changed what, when and why; and taking it back."""
+
+from itertools import islice
+from typing import Any
+
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conventions import moment, page, present, timestamp
+from dataplaneapi.api.responses import RELOAD_ID, TEXT, Response, json_response
+from haproxy_native.commit.change import Content
+from haproxy_native.history import reading
+from haproxy_native.history.blame import Blamed
+from haproxy_native.history.entries import Entry, Refusal, ReloadOutcome
+from haproxy_native.history.journal import Journal
+from haproxy_native.history.returning import Returned
+
+MOST = 1_000
+
+
+async def read_list(call: ReadCall) -> Response:
+    history, author, before = call.services.history, call.get("author", ""), call.get("before")
+    if call.get("refused"):
+        refusals = await history.ask(lambda journal: [each for each in journal.refusals() if author in ("", each.author.name)])
+        return page(call, [_refusal(each) for each in refusals])
+    limit, since, until = min(call.get("limit") or MOST, MOST), moment(call, "since"), moment(call, "until")
+
+    def find(journal: Journal) -> list[dict[str, Any]]:
+        found = journal.find(call.get("object", ""), author, since, until, None if before is None else int(before))
+        return [_entry(journal, each) for each in islice(found, limit + 1)]
+
+    await history.settled()
+    return page(call, await history.ask(find))
+
+
+async def read(call: ReadCall) -> Response:
+    history, id_ = call.services.history, int(call.get("id"))
+
+    def find(journal: Journal) -> tuple[dict[str, Any], list[Any], list[Content]]:
+        shown = _entry(journal, journal.get(id_))
+        return shown, [*(journal.effects(id_) or []), *map(vars, journal.members(id_))], journal.contents(id_)
+
+    await history.settled()
+    shown, effects, contents = await history.ask(find)
+    shown["effects"] = [present(each) for each in (await history.mask()).value(effects)]
+    return json_response(200, shown | {"diff": await reading.differences(history, contents)})
+
+
+async def read_diff(call: ReadCall) -> Response:
+    start = None if call.get("from") is None else int(call.get("from"))
+    services = call.services
+    return _text(await reading.difference_between(services.history, services.editor, start, int(call.get("id")), call.get("object")))
+
+
+async def read_raw(call: ReadCall) -> Response:
+    return _text(await reading.text_at(call.services.history, int(call.get("id"))))
+
+
+async def revert(call: JsonCall) -> Response:
+    return await _returned(call, await call.services.returning.revert(int(call.get("id"))))
+
+
+async def restore(call: JsonCall) -> Response:
+    return await _returned(call, await call.services.returning.restore(int(call.get("id"))))
+
+
+async def read_blame(call: ReadCall) -> Response:
+    services = call.services
+    return json_response(200, [_blamed(each) for each in await reading.blamed(services.history, services.editor, call.get("object"))])
+
+
+async def _returned(call: Call, returned: Returned) -> Response:
+    """With the newest entry, which is that of the last commit, where there was one."""
+    shown: dict[str, Any] = {"version": call.services.engine.version(), "changes": len(returned.outcomes)}
+    if returned.outcomes:
+        await call.services.history.settled()
+        shown["entry"] = await call.services.history.ask(lambda journal: _entry(journal, journal.get(journal.last or 0)))
+    headers = [(RELOAD_ID, returned.reload_id.encode())] if returned.reload_id else []
+    return json_response(202 if headers else 200, shown, headers)
+
+
+def _text(text: str) -> Response:
+    return Response(200, text.encode("utf-8", "surrogateescape"), TEXT)
+
+
+def _entry(journal: Journal, entry: Entry) -> dict[str, Any]:
+    by = entry.author
+    outcome = journal.outcome_of(entry)
+    return present(
+        {
+            "id": str(entry.id),
+            "parent": entry.parent and str(entry.parent),
+            "time": timestamp(entry.time),
+            "version": entry.version,
+            "kind": entry.kind,
+            "outcome": entry.outcome,
+            "reload_id": entry.reload_id,
+            "reload": outcome and _reload(outcome, entry),
+            "author": by.name,
+            "owner": entry.owner,
+            "address": by.address,
+            "request_id": by.request_id,
+            "message": by.message,
+            "cause": by.cause,
+            "objects": journal.objects(entry.id),
+        }
+    )
+
+
+def _reload(outcome: ReloadOutcome, entry: Entry) -> dict[str, Any]:
+    of_change = outcome.changes.get(entry.id)
+    return present({"id": outcome.id, "status": outcome.status, "time": timestamp(outcome.time), "outcome": of_change})
+
+
+def _refusal(refusal: Refusal) -> dict[str, Any]:
+    by = refusal.author
+    return present(
+        {
+            "id": str(refusal.id),
+            "time": timestamp(refusal.time),
+            "outcome": "refused",
+            "reason": refusal.reason,
+            "author": by.name,
+            "address": by.address,
+            "request_id": by.request_id,
+            "message": by.message,
+            "objects": [refusal.object] if refusal.object else [],
+        }
+    )
+
+
+def _blamed(line: Blamed) -> dict[str, Any]:
+    shown: dict[str, Any] = {"line": line.number, "text": line.text}
+    if entry := line.entry:
+        shown |= {"entry": str(entry.id), "time": timestamp(entry.time), "author": entry.author.name, "message": entry.author.message}
+    return present(shown)

@@ -1,0 +1,89 @@
+"""Roles, and who has them, as YAML has them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from haproxy_native.access.rights import VERBS, Rights, Rule, predefined, rights_of
+from haproxy_native.editing.editor import Editor
+from haproxy_native.planning.effects import kind_of
+
+EXAMPLE = "{objects: backend/shop_*/server/*, fields: [weight, maintenance], may: [read, change], reload: never, max_objects: 5}"
+USERS, CERTIFICATES, SPIFFE, CLAIMS = "users", "certificates", "spiffe", "claims"
+_MEMBERS = {"objects": str, "may": list, "fields": list, "reload": str, "max_objects": int}
+_RELOADS = {"any": True, "never": False}
+
+
+class WrongRoles(ValueError):
+    """Names the place, and what should stand there."""
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Rules by the names of roles, and names of roles by those who have them, in groups such as USERS; `*` stands for any end of a name."""
+
+    rules: Mapping[str, Sequence[Rule]]
+    owners: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+
+    def rights(self, group: str, name: str) -> Rights:
+        """Those of a caller of this name; none at all for a name that has no role."""
+        held = [role for pattern, roles in self.owners.get(group, {}).items() if _is_meant(pattern, name) for role in roles]
+        return rights_of((role, self.rules[role]) for role in held)
+
+
+def _is_meant(pattern: str, name: str) -> bool:
+    return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
+
+
+def read_roles(roles: Mapping[str, Any], role_of: Mapping[str, Any], users: Sequence[Mapping[str, Any]]) -> Roles | None:
+    """None where the settings have none. Raises WrongRoles, which names the place, and where nobody would be an admin."""
+    if not roles and not role_of and not any("role" in user for user in users):
+        return None
+    sections = [kind_of(each) for each in Editor().resources.by_name.values() if each.section and not each.parents]
+    rules: dict[str, Sequence[Rule]] = dict(predefined(sections))
+    for name, given in roles.items():
+        if name in rules:
+            raise WrongRoles(f"roles: {name} is predefined, and cannot be changed; take another name")
+        if not isinstance(given, list):
+            raise WrongRoles(f"roles: {name} must be a list of rules, as in {EXAMPLE}")
+        rules[str(name)] = [_rule(str(name), rule) for rule in given]
+    owners = {group: _owned(f"role_of: {group}", role_of.get(group) or {}, rules) for group in (USERS, CERTIFICATES, SPIFFE, CLAIMS)}
+    if unknown := next((group for group in role_of if group not in owners), None):
+        raise WrongRoles(f"role_of: {unknown} is no group; they are {', '.join(owners)}")
+    owners[USERS] |= _owned("user", {str(user.get("name", "")): user["role"] for user in users if "role" in user}, rules)
+    if not any("admin" in names for group in owners.values() for names in group.values()):
+        raise WrongRoles("nobody has the role admin, so that nobody could do everything; give it to a user, as in role: admin")
+    return Roles(rules, owners)
+
+
+def _rule(role: str, given: Any) -> Rule:
+    if not isinstance(given, Mapping):
+        raise WrongRoles(f"roles: {role}: a rule is a map, as in {EXAMPLE}")
+    for name, value in given.items():
+        if name not in _MEMBERS:
+            raise WrongRoles(f"roles: {role}: a rule has no {str(name)[:40]!r}; it has {', '.join(_MEMBERS)}")
+        if not isinstance(value, _MEMBERS[name]) or isinstance(value, bool):
+            raise WrongRoles(f"roles: {role}: {name} is not as in {EXAMPLE}")
+    may = [str(verb) for verb in given.get("may", ["read"])]
+    if unknown := next((verb for verb in may if verb not in VERBS), None):
+        raise WrongRoles(f"roles: {role}: may has no {unknown[:40]!r}; it has {', '.join(VERBS)}")
+    if not given.get("objects"):
+        raise WrongRoles(f"roles: {role}: a rule has objects, as in {EXAMPLE}")
+    if (reload := given.get("reload", "any")) not in _RELOADS:
+        raise WrongRoles(f"roles: {role}: reload is any or never, not {reload[:40]!r}")
+    if (most := given.get("max_objects")) is not None and most < 1:
+        raise WrongRoles(f"roles: {role}: max_objects is 1 or more")
+    fields = frozenset(map(str, given["fields"])) if "fields" in given else None
+    return Rule(given["objects"], frozenset(may), fields, _RELOADS[reload], most)
+
+
+def _owned(place: str, given: Any, rules: Mapping[str, Any]) -> dict[str, Sequence[str]]:
+    if not isinstance(given, Mapping):
+        raise WrongRoles(f"{place} must be a map of names to roles")
+    owned = {str(name): [roles] if isinstance(roles, str) else roles for name, roles in given.items()}
+    for name, roles in owned.items():
+        if not isinstance(roles, list) or not all(isinstance(role, str) for role in roles):
+            raise WrongRoles(f"{place}: {name} has no role or list of roles")
+        if unknown := next((role for role in roles if role not in rules), None):
+            raise WrongRoles(f"{place}: {name} has the role {unknown!r}, which is none; they are {', '.join(rules)}")
+    return owned

@@ -1,0 +1,62 @@
+"""`/v3/sidecar/confirmations`, and `wait` beside a real HAProxy; what asks for one is in tests/app/api/test_write_options.py."""
+
+import json
+import time
+
+from tests.app.client import CONFIG, Client
+from tests.app.handlers.conftest import Beside
+from tests.app.handlers.sidecar.test_history import entered
+
+PATH = "/v3/sidecar/confirmations"
+# What only a reload makes of a backend.
+SLOW = {"balance": {"algorithm": "source"}}
+
+
+def test_taken_back_by_its_client(client: Client) -> None:
+    with entered(client):
+        assert client.post(f"{CONFIG}/backends?version=1&confirm=1h", {"name": "one"}).status == 201
+        assert client.patch(f"{PATH}/1", {"timeout": "2h"}).json["seconds_left"] > 7000
+        assert client.patch(f"{PATH}/1", {"timeout": "1s"}).status == 422
+        assert client.delete(f"{PATH}/1").json["status"] == "returned"
+        assert client.get(f"{CONFIG}/backends/one").status == 404
+
+
+def test_of_a_change_that_needs_a_reload_and_of_the_process_alone(beside: Beside) -> None:
+    """What needs a reload is loaded before the answer, and again when it goes back."""
+    with entered(beside.client) as client:
+        version = int(client.get(f"{CONFIG}/version").body)
+        answer = client.post(f"{CONFIG}/backends?version={version}&confirm=1h", {"name": "passing", **SLOW})
+        assert answer.status == 201 and "Reload-Id" not in answer.headers and answer.headers["Location"]
+        assert "passing" in beside.haproxy.ask("show backend")
+        assert client.delete(answer.headers["Location"]).json["status"] == "returned"
+        assert "passing" not in beside.haproxy.ask("show backend")
+        path = "/v3/services/haproxy/runtime/backends/app/servers/plain"
+        answer = client.put(f"{path}?confirm=1h", {"admin_state": "drain", "weight": 3})
+        assert answer.status == 200 and client.get(path).json["uweight"] == 3
+        found = client.delete(answer.headers["Location"]).json
+        assert found["status"] == "returned" and len(found["entries"]) == 1, found
+        assert client.get(path).json["admin_state"] == "ready" and client.get(path).json["uweight"] == 10
+
+
+def test_waiting_for_the_reload(beside: Beside) -> None:
+    with entered(beside.client) as client:
+        version = int(client.get(f"{CONFIG}/version").body)
+        began = time.monotonic()
+        answer = client.post(f"{CONFIG}/backends?version={version}&wait=30s", {"name": "waited", **SLOW})
+        assert answer.status == 201 and "Reload-Id" not in answer.headers and answer.json["name"] == "waited"
+        assert time.monotonic() - began >= 0.1 and "waited" in beside.haproxy.ask("show backend")
+        deleted = client.delete(f"{CONFIG}/backends/waited?version={version + 1}&wait=30s")
+        assert deleted.status == 204 and deleted.body == b""
+        short = client.post(f"{CONFIG}/backends?version={version + 2}&wait=0s", {"name": "waited", **SLOW})
+        assert short.status == 202 and short.headers["Reload-Id"]
+
+
+def test_each_step_is_an_event(client: Client) -> None:
+    with entered(client):
+        answer = client.post(f"{CONFIG}/backends?version=1&confirm=1h", {"name": "one"})
+        client.delete(answer.headers["Location"])
+        sent = client.get("/v3/sidecar/events?types=confirmation&since=1m&end_after=0.05").body.decode()
+        events = [json.loads(line.removeprefix("data: ")) for line in sent.splitlines() if line.startswith("data: ")]
+        assert {each["object"] for each in events} == {"confirmation/1"}
+        assert [each["data"]["status"] for each in events] == ["pending", "returned"]
+        assert events[0]["data"]["expires"] == answer.headers["Confirmation-Expires"]

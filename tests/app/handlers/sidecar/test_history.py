@@ -1,0 +1,149 @@
+"""`/v3/sidecar/history`: shapes of answers; what is kept is in tests/native/history."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from tests.app.client import CONFIG, Client
+from tests.app.handlers.conftest import RUNTIME, Beside
+
+HISTORY = "/v3/sidecar/history"
+
+
+@contextmanager
+def entered(client: Client) -> Iterator[Client]:
+    """Changes are entered, and wait for their confirmation where they are to."""
+    rooms = client.app.services.history, client.app.services.confirmations
+    for room in rooms:
+        client.runner.run(room.__aenter__())
+    try:
+        yield client
+    finally:
+        for room in reversed(rooms):
+            client.runner.run(room.__aexit__(None, None, None))
+
+
+@pytest.fixture(name="client")
+def recorded_client(client: Client) -> Iterator[Client]:
+    with entered(client):
+        yield client
+
+
+def test_an_entry(client: Client) -> None:
+    assert client.get(HISTORY).json == []
+    server = f"{CONFIG}/backends/app/servers/app1?version=1"
+    body, message = {"name": "app1", "address": "127.0.0.1", "port": 8081, "weight": 7}, {"X-Change-Message": " lighter\ttoday "}
+    answer = client.put(server, body, headers=message)
+    assert answer.status == 202
+    (entry,) = client.get(HISTORY).json
+    assert entry.pop("time").endswith("Z") and entry.pop("request_id") and entry.pop("address")
+    assert entry == {
+        "id": "1",
+        "version": 2,
+        "kind": "configuration",
+        "outcome": "scheduled",
+        "reload_id": answer.headers["Reload-Id"],
+        "author": "admin",
+        "message": "lighter today",
+        "objects": ["backend/app", "backend/app/server/app1"],
+    }
+    shown = client.get(f"{HISTORY}/1").json
+    assert shown["effects"] == [{"object": "backend/app/server/app1", "member": "weight", "new": 7}]
+    assert "+  server app1 127.0.0.1:8081 weight 7\n" in shown["diff"] and "(before)" in shown["diff"]
+
+
+def test_finding(client: Client) -> None:
+    for number, name in enumerate(("one", "two", "three"), 1):
+        assert client.post(f"{CONFIG}/backends?version={number}", {"name": name}).status == 202
+    assert [entry["id"] for entry in client.get(HISTORY).json] == ["3", "2", "1"]
+    first = client.get(f"{HISTORY}?limit=2")
+    assert [entry["id"] for entry in first.json] == ["3", "2"] and "before=2" in first.headers["Link"]
+    assert [entry["id"] for entry in client.get(f"{HISTORY}?limit=2&before=2").json] == ["1"]
+    assert [entry["id"] for entry in client.get(f"{HISTORY}?object=backend/t*").json] == ["3", "2"]
+    assert client.get(f"{HISTORY}?author=nobody").json == [] and client.get(f"{HISTORY}?until=2020-01-01T00:00:00Z").json == []
+    assert len(client.get(f"{HISTORY}?since=2020-01-01").json) == 3
+    wrong = client.get(f"{HISTORY}?since=yesterday")
+    assert wrong.status == 400 and "since in query is no time: write RFC 3339" in wrong.message
+    assert (
+        client.get(f"{HISTORY}/9").status == client.get(f"{HISTORY}/9/raw").status == client.post(f"{HISTORY}/9/revert", None).status == 404
+    )
+
+
+def test_what_was_refused(client: Client) -> None:
+    assert client.post(f"{CONFIG}/backends?version=9", {"name": "one"}).status == 409
+    client.post(f"{CONFIG}/backends?version=1", {"name": "one"})
+    assert client.post(f"{CONFIG}/backends?version=2", {"name": "one"}).status == 409
+    (refused,) = client.get(f"{HISTORY}?refused=true").json
+    assert refused["outcome"] == "refused" and "already exists" in refused["reason"] and refused["author"] == "admin"
+
+
+def test_taking_back(client: Client) -> None:
+    client.post(f"{CONFIG}/backends?version=1", {"name": "one"})
+    client.post(f"{CONFIG}/backends?version=2", {"name": "two"})
+    answer = client.post(f"{HISTORY}/1/revert", None)
+    assert answer.status == 202 and answer.headers["Reload-Id"]
+    assert answer.json["version"] == 4 and answer.json["changes"] == 1 and answer.json["entry"]["cause"] == "revert/1"
+    assert client.get(f"{CONFIG}/backends/one").status == 404 and client.get(f"{CONFIG}/backends/two").status == 200
+    again = client.post(f"{HISTORY}/1/revert", None)
+    assert again.status == 200 and again.json == {"version": 4, "changes": 0}
+    assert client.post(f"{HISTORY}/1/restore", None).json["entry"]["cause"] == "restore/1"
+    assert client.get(f"{CONFIG}/backends/one").status == 200 and client.get(f"{CONFIG}/backends/two").status == 404
+    blamed = client.get("/v3/sidecar/blame?object=backend/one").json
+    assert blamed[0]["text"] == "backend one" and blamed[0]["entry"] == "4" and blamed[0]["author"] == "admin"
+
+
+def test_a_server_in_the_process(beside: Beside) -> None:
+    path = f"{RUNTIME}/backends/app/servers/plain"
+    with entered(beside.client) as client:
+        assert client.put(path, {"admin_state": "drain", "weight": 3}).status == 200
+        entry = client.get(f"{HISTORY}?object=backend/app/server/plain").json[0]
+        assert (entry["kind"], entry["outcome"]) == ("runtime", "runtime")
+        effects = client.get(f"{HISTORY}/{entry['id']}").json["effects"]
+        assert {each["member"]: (each["old"], each["new"]) for each in effects} == {"admin_state": ("ready", "drain"), "weight": (10, 3)}
+        answer = client.post(f"{HISTORY}/{entry['id']}/revert", None)
+        assert answer.status == 200 and answer.json["changes"] == 1
+        assert client.get(path).json["admin_state"] == "ready" and client.get(path).json["uweight"] == 10
+        again = client.post(f"{HISTORY}/{entry['id']}/revert", None)
+        assert again.status == 200 and again.json["changes"] == 0
+        assert client.put(path, {"admin_state": "maint"}).status == 200
+        collision = client.post(f"{HISTORY}/{entry['id']}/revert", None)
+        assert collision.status == 409 and "is maint by now, not drain; to come back: ready" in collision.message
+        assert client.put(path, {"admin_state": "ready"}).status == 200
+
+
+def test_secrets_of_a_collision(client: Client) -> None:
+    """In the answer, among what was refused, and in a confirmation whose change cannot be taken back."""
+    text = client.file.read_text() + "\nuserlist u\n  user a insecure-password hunter1\n"
+    assert client.post(f"{CONFIG}/raw?version=1", text.encode(), headers={"Content-Type": "text/plain"}).status == 202
+    for number in (2, 3):
+        body = {"username": "a", "password": f"hunter{number}", "secure_password": False}
+        answer = client.put(f"{CONFIG}/users/a?userlist=u&version={number}" + ("&confirm=1h" if number == 2 else "&join=1"), body)
+        assert answer.status < 300, answer.body
+    assert client.post("/v3/sidecar/confirmations/1/confirm", None).status == 200
+    collision = client.post(f"{HISTORY}/2/revert", None)
+    assert collision.status == 409 and "password of userlist/u/user/a is" in collision.message and "<masked:" in collision.message
+    assert "user a insecure-password <masked:" in collision.message
+    assert b"hunter" not in collision.body + client.get(f"{HISTORY}?refused=true").body
+
+
+def test_secrets(client: Client) -> None:
+    text = client.file.read_text() + "\nuserlist u\n  user a insecure-password hunter2\n"
+    assert client.post(f"{CONFIG}/raw?version=1", text.encode(), headers={"Content-Type": "text/plain"}).status == 202
+    body = {"username": "b", "password": "hunter3", "secure_password": False}
+    assert client.post(f"{CONFIG}/users?userlist=u&version=2", body).status == 202
+    shown = [client.get(f"{HISTORY}{rest}").body for rest in ("", "/1", "/2", "/1/raw", "/2/raw", "/2/diff", "/2/diff?from=1")]
+    assert not any(b"hunter" in each for each in shown) and sum(b"<masked:" in each for each in shown) >= 5
+
+
+def test_spoe_files(client: Client) -> None:
+    spoe = "/v3/services/haproxy/spoe/spoe_files"
+    form = b'--x\r\nContent-Disposition: form-data; name="file_upload"; filename="a.cfg"\r\n\r\n[one]\n\r\n--x--\r\n'
+    assert client.post(spoe, form, headers={"Content-Type": "multipart/form-data; boundary=x"}).status == 201
+    assert client.post(f"{spoe}/a.cfg/scopes?version=1", b'"[two]"', headers={"Content-Type": "application/json"}).status == 201
+    scopes = lambda: client.get(f"{spoe}/a.cfg/scopes").json  # noqa: E731
+    assert scopes() == ["[one]", "[two]"]
+    (second, first) = client.get(f"{HISTORY}?object=spoe/a.cfg").json
+    assert client.post(f"{HISTORY}/{second['id']}/revert", None).json["changes"] == 1 and scopes() == ["[one]"]
+    assert client.post(f"{HISTORY}/{second['id']}/restore", None).json["changes"] == 1 and scopes() == ["[one]", "[two]"]
+    assert client.post(f"{HISTORY}/{first['id']}/revert", None).status == 409, "it has another scope by now"

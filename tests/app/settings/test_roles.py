@@ -1,0 +1,52 @@
+"""Roles as the settings file has them."""
+
+from typing import Any
+
+import pytest
+
+from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE, USERS, WrongRoles, read_roles
+from haproxy_native.access.rights import Rule
+
+ADMIN = [{"name": "ann", "role": "admin"}]
+RULE = {"objects": "backend/shop_*/server/*", "fields": ["weight"], "may": ["read", "change"], "reload": "never", "max_objects": 5}
+
+
+def test_none() -> None:
+    assert read_roles({}, {}, [{"name": "ann"}]) is None
+
+
+def test_rules_and_owners() -> None:
+    owners = {"users": {"bob": ["ci", "viewer"]}, "certificates": {"node-*": "ci"}, "spiffe": {"spiffe://td/ns/a*": "viewer"}}
+    roles = read_roles({"ci": [RULE]}, owners, ADMIN)
+    assert roles
+    rule = Rule("backend/shop_*/server/*", frozenset(("read", "change")), frozenset(("weight",)), reloads=False, most=5)
+    assert roles.rights(USERS, "bob").rules == (rule, Rule("**")) and roles.rights(USERS, "ann").roles == ("admin",)
+    assert roles.rights(CERTIFICATES, "node-7").rules == (rule,) and not roles.rights(CERTIFICATES, "other").rules
+    assert roles.rights(SPIFFE, "spiffe://td/ns/a/sa/b").roles == ("viewer",) and not roles.rights(USERS, "node-7").rules
+    assert not roles.rights(USERS, "").rules
+
+
+@pytest.mark.parametrize(
+    ("roles", "owners", "users", "text"),
+    [
+        ({"ci": [RULE]}, {}, [], "nobody has the role admin"),
+        ({"ci": [RULE]}, {"users": {"x": "ci"}}, [{"name": "ann"}], "nobody has the role admin"),
+        ({"admin": [RULE]}, {}, ADMIN, "admin is predefined"),
+        ({"ci": RULE}, {}, ADMIN, "ci must be a list of rules"),
+        ({"ci": ["x"]}, {}, ADMIN, "a rule is a map"),
+        ({"ci": [{**RULE, "object": "x"}]}, {}, ADMIN, "a rule has no 'object'; it has objects, may"),
+        ({"ci": [{**RULE, "may": "read"}]}, {}, ADMIN, "may is not as in"),
+        ({"ci": [{**RULE, "may": ["write"]}]}, {}, ADMIN, "may has no 'write'; it has read, create"),
+        ({"ci": [{"may": ["read"]}]}, {}, ADMIN, "a rule has objects"),
+        ({"ci": [{**RULE, "reload": "no"}]}, {}, ADMIN, "reload is any or never, not 'no'"),
+        ({"ci": [{**RULE, "max_objects": 0}]}, {}, ADMIN, "max_objects is 1 or more"),
+        ({"ci": [{**RULE, "max_objects": True}]}, {}, ADMIN, "max_objects is not as in"),
+        ({}, {"users": {"bob": "ci"}}, ADMIN, "bob has the role 'ci', which is none; they are viewer, operator"),
+        ({}, {"users": ["bob"]}, ADMIN, "users must be a map"),
+        ({}, {"users": {"bob": 7}}, ADMIN, "bob has no role or list of roles"),
+        ({}, {"people": {"bob": "viewer"}}, ADMIN, "people is no group; they are users, certificates"),
+    ],
+)
+def test_what_is_wrong(roles: dict[str, Any], owners: dict[str, Any], users: list[dict[str, Any]], text: str) -> None:
+    with pytest.raises(WrongRoles, match=text):
+        read_roles(roles, owners, users)
