@@ -11,13 +11,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
+from bench.arrivals import arrivals
 from bench.farm import Farm, farm
 from bench.floors import floors
+from bench.history import of_history
 from bench.plan import Effort, effort
 from bench.report import tables
 from bench.routing import slowest_path
 from bench.rows import Run
 from bench.subject import running
+from bench.subscribers import subscribers
 from tests.haproxy import binaries
 
 OURS = f"sidecar={Path(sys.executable).with_name('dataplaneapi')}"
@@ -33,6 +36,8 @@ def main() -> None:
         lowest = measure_floors(size, work)
         if OURS in (f"{name}={command}" for name, command in servers.items()):
             measured["sidecar"]["routing, slowest path"] = slowest_path()
+            if size == options.sizes[0]:
+                measured["sidecar"] |= {**arrivals(work), **of_history(work), **subscribers(servers["sidecar"], work)}
         print(tables(size, lowest, measured), flush=True)
         results[str(size)] = {"floors": lowest, **measured}
     if options.json:

@@ -28,9 +28,9 @@ BACKEND = "\nbackend b%d\n    balance roundrobin\n"
 SERVER = "    server s{number} 10.{a}.{b}.{c}:8080 weight {weight} maxconn 200 maxqueue 50 inter 5s fastinter 1s fall 3 rise 2\n"
 LARGE = 1000
 RULES = 2000
-# Farms up to this size that are not small have two maps: one is listed, the other filled.
+# Farms up to this size that are not small have two maps, one that is listed and one that is filled, and a file of patterns.
 MIDDLE = 10_000
-MAP_ENTRIES, MAP_CHANGES = 100_000, 10_000
+MAP_ENTRIES, MAP_CHANGES, PATTERNS = 100_000, 10_000, 20_000
 FRONTEND = "\nfrontend rules\n    bind 127.0.0.1:%d\n"
 RULE = "    http-request set-header X-Sample-{number} %[src] if {{ path_beg /sample/{number} }}\n"
 MAPPED = """
@@ -38,6 +38,7 @@ frontend mapped
     bind 127.0.0.1:{port}
     http-request set-header X-Site %[req.hdr(host),map_str({map})]
     http-request set-header X-Other %[req.hdr(host),map_str({other})]
+    http-request deny if {{ path -f {patterns} }}
 """
 SETTINGS = """\
 config_version: 2
@@ -99,6 +100,10 @@ class Farm:
     def other_map(self) -> Path:
         return self.directory / "maps" / "others.map"
 
+    @property
+    def patterns(self) -> Path:
+        return self.directory / "paths.acl"
+
     def server(self, number: int) -> tuple[str, str]:
         """(backend, name) of one server."""
         return f"b{number // PER_BACKEND}", f"s{number}"
@@ -117,8 +122,9 @@ def farm(size: int, directory: Path, binary: str) -> Farm:
         made.map.parent.mkdir()
         made.map.write_text("".join(f"{key} {value}\n" for key, value in map_entries(MAP_ENTRIES)))
         made.other_map.write_text("one other\n")
+        made.patterns.write_text("/former\n")
         with made.haproxy.file.open("a") as file:
-            file.write(MAPPED.format(port=free_port(), map=made.map, other=made.other_map))
+            file.write(MAPPED.format(port=free_port(), map=made.map, other=made.other_map, patterns=made.patterns))
     return made
 
 

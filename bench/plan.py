@@ -7,7 +7,9 @@ from dataclasses import dataclass
 class Effort:
     """Numbers of runs. A server has `rest` seconds to come to rest; `clients` read for `seconds`; `batch` changes go into one transaction.
 
-    `pushed` weights go into one raw push.
+    `pushed` weights go into one raw push. `tenants` come beside `rate` requests a second, and the backends of `services` by discovery.
+    `entries` changes are made of a file of `entered` servers, with and without a history.
+    `subscribers` read `events` each.
     """
 
     starts: int
@@ -21,11 +23,21 @@ class Effort:
     clients: int = 16
     seconds: float = 3.0
     rest: float = 5.0
+    tenants: int = 1000
+    rate: int = 500
+    services: int = 300
+    entries: int = 100
+    entered: int = 10_000
+    subscribers: int = 1000
+    events: int = 100
 
 
 def effort(size: int, *, transactions: int, quick: bool = False) -> Effort:
     if quick:
-        return Effort(starts=1, reads=5, large_reads=1, changes=2, pushes=1, batch=10, pushed=10, transactions=5, seconds=0.2, rest=0)
+        few = {"tenants": 10, "rate": 100, "services": 5, "entries": 2, "entered": 100, "subscribers": 20, "events": 2}
+        return Effort(
+            starts=1, reads=5, large_reads=1, changes=2, pushes=1, batch=10, pushed=10, transactions=5, seconds=0.2, rest=0, **few
+        )
     if size > 1000:
         return Effort(starts=3, reads=500, large_reads=5, changes=7, pushes=5, batch=1000, pushed=100, transactions=transactions)
     return Effort(starts=5, reads=1000, large_reads=30, changes=20, pushes=10, batch=1000, pushed=100, transactions=transactions)

@@ -46,6 +46,8 @@ def verdicts(size: int, floors: Values, values: Values) -> Iterator[str]:
 def readable(row: str, value: float) -> str:
     if "memory" in row or row.endswith("transactions"):
         return f"{value:.1f} MiB"
-    if "readers" in row:
+    if "KiB" in row:
+        return f"{value:.1f} KiB"
+    if "readers" in row or "clients" in row:
         return f"{value:,.0f}/s"
     return f"{value * 1e6:.0f} us" if value < 1e-3 else f"{value * 1e3:.2f} ms" if value < 1 else f"{value:.2f} s"

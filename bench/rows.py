@@ -2,15 +2,21 @@
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from typing import Any
 
-from bench.connection import Answer, flood
-from bench.farm import LARGE, MAP_CHANGES, MAP_ENTRIES, Farm, map_entries, server_line
+from bench.connection import Answer, Connection, Refused, flood
+from bench.farm import LARGE, MAP_CHANGES, MAP_ENTRIES, PATTERNS, Farm, map_entries, server_line
 from bench.plan import Effort
 from bench.subject import CONFIGURATION, Subject
+from tests.haproxy.process import ask
 
-MAPS = "/v3/services/haproxy/runtime/maps"
+RUNTIME = "/v3/services/haproxy/runtime"
+MAPS, ACLS = f"{RUNTIME}/maps", f"{RUNTIME}/acls"
+# Clients that change servers at once, and how a server says that another one was first.
+CLIENTS, CONFLICT = 8, ": 409 "
+PATIENCE = 10.0
 
 
 class Run:
@@ -36,7 +42,11 @@ class Run:
         if self.farm.has_maps:
             yield f"list {MAP_ENTRIES:,} entries", self.median(self.effort.large_reads, self.list_map)
             yield f"fill {MAP_CHANGES:,} entries", self.median(self.effort.pushes, self.fill_map)
+            yield f"replace {PATTERNS:,} patterns", self.median(self.effort.pushes, self.replace_patterns)
+        yield "read a runtime server", self.median(self.effort.large_reads, self.read_runtime)
         yield "live change", self.live_change()
+        yield "live change, in effect", self.median(self.effort.changes, self.in_effect)
+        yield "live changes of 8 clients", self.changes_of_many(self.effort.changes)
         yield "open a transaction", self.median(self.effort.changes, self.open_and_drop)
         yield "commit one change", self.median(self.effort.changes, self.commit_one)
         yield from self.large_transaction()
@@ -80,6 +90,12 @@ class Run:
         body = [{"key": key, "value": value} for key, value in map_entries(MAP_CHANGES)]
         return self.ask("PUT", f"{MAPS}/{self.farm.other_map.name}", body).seconds
 
+    def replace_patterns(self) -> float:
+        """All of an ACL anew; each time others, so that nothing is there already."""
+        (acl,) = [each for each in self.ask("GET", ACLS).json() if each["storage_name"] == str(self.farm.patterns)]
+        body = [{"value": f"/{self.weight()}/{number}"} for number in range(PATTERNS)]
+        return self.ask("PUT", f"{ACLS}/{acl['id']}/entries", body).seconds
+
     def after_a_change(self, read: Callable[[], float]) -> float:
         """The cost of the first read after the file was changed elsewhere."""
         self.change(0, version=self.subject.version())
@@ -88,6 +104,49 @@ class Run:
     def live_change(self) -> float:
         """Another weight for one server, by PUT, outside a transaction."""
         return self.median(self.effort.changes, lambda: self.change(0, version=self.subject.version()))
+
+    def in_effect(self) -> float:
+        """Until HAProxy shows the new weight, which its own socket is asked for all the while."""
+        version, wanted = self.subject.version(), self._next_weight
+        backend, name = self.farm.server(0)
+        with ThreadPoolExecutor(1) as beside:
+            begin = time.perf_counter()
+            change = beside.submit(self.change, 0, version=version)
+            while not ask(self.farm.haproxy.stats, f"get weight {backend}/{name}").startswith(f"{wanted} "):
+                if change.done() and time.perf_counter() - begin > PATIENCE:
+                    raise Refused(f"the weight {wanted} is not in effect after {PATIENCE:g} s")
+            seconds = time.perf_counter() - begin
+            change.result()
+        return seconds
+
+    def changes_of_many(self, each: int) -> float:
+        """Changes a second of clients with a server each; a change that another one has overtaken is made again."""
+
+        def work(number: int) -> None:
+            with Connection(self.subject.port) as connection:
+                for _ in range(each):
+                    self._until_taken(connection, number)
+
+        begin = time.perf_counter()
+        with ThreadPoolExecutor(CLIENTS) as clients:
+            list(clients.map(work, range(CLIENTS)))
+        return CLIENTS * each / (time.perf_counter() - begin)
+
+    def _until_taken(self, connection: Connection, number: int) -> None:
+        backend, name = self.farm.server(number)
+        body = self.farm.server_body(number, self.weight())
+        while True:
+            version = connection.ask("GET", f"{CONFIGURATION}/version").json()
+            try:
+                connection.ask("PUT", f"{CONFIGURATION}/backends/{backend}/servers/{name}?version={version}", body)
+                return
+            except Refused as error:
+                if CONFLICT not in str(error):
+                    raise
+
+    def read_runtime(self) -> float:
+        backend, name = self.farm.server(0)
+        return self.ask("GET", f"{RUNTIME}/backends/{backend}/servers/{name}").seconds
 
     def change(self, number: int, **parameters: object) -> float:
         query = "&".join(f"{name}={value}" for name, value in parameters.items())
@@ -98,8 +157,12 @@ class Run:
 
     def weight(self) -> int:
         """A weight that the file does not have yet."""
-        self._weight = 1 + self._weight % 200
+        self._weight = self._next_weight
         return self._weight
+
+    @property
+    def _next_weight(self) -> int:
+        return 1 + self._weight % 200
 
     def open_and_drop(self) -> float:
         seconds, transaction = self.open()

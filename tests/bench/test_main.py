@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from bench.arrivals import ROWS, VERSION
 from bench.farm import LARGE
+from bench.history import ROW
 from bench.report import FIGURES
+from bench.subscribers import ROWS as ROWS_OF_READERS
+from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
 
 SERVER = Path(sys.executable).with_name("dataplaneapi")
@@ -31,11 +35,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dic
 
 def test_every_row_is_measured_for_each_server(report: tuple[str, dict[str, dict[str, float]]]) -> None:
     _, results = report
-    assert set(results["sidecar"]) - {"routing, slowest path"} == set(results["again"])
+    assert set(results["sidecar"]) - {"routing, slowest path", ROW, *ROWS, *ROWS_OF_READERS} == set(results["again"])
     assert all(value > 0 for row, value in results["again"].items() if not row.endswith("transactions"))
 
 
 def test_every_figure_names_a_row_and_a_floor_of_the_run(report: tuple[str, dict[str, dict[str, float]]]) -> None:
+    binaries.exactly(VERSION)
     _, results = report
     rows = set(results["sidecar"]) | {"1000 transactions"}
     assert [figure["row"] for figure in FIGURES if figure["row"] not in rows] == []

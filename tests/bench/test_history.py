@@ -1,0 +1,9 @@
+"""What an entry costs is measured; no figure is held here."""
+
+from bench.history import ROW, of_history
+from bench.plan import effort
+
+
+def test_entries() -> None:
+    rows = of_history(effort(100, transactions=1, quick=True))
+    assert list(rows) == [ROW] and 0 <= rows[ROW] < 5
