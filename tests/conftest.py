@@ -1,11 +1,13 @@
 """Fixtures for every test: HAProxy binaries by version, and the server beside a running HAProxy."""
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+from xdist.workermanage import WorkerController
 
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
@@ -15,6 +17,8 @@ from tests.rules import etc, skips
 
 # Each a machine, and what happens on it one after the other.
 STORIES = "tests/e2e/"
+# What takes long, so that it is not what all the others wait for at the end.
+FIRST = (STORIES, "tests/acceptance/", "tests/bench/", "")
 CONFIG = """\
 global
     stats socket {{stats}} level admin
@@ -44,6 +48,11 @@ class FilesTogether(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return STORIES if nodeid.startswith(STORIES) else nodeid.partition("::")[0]
+
+    def _assign_work_unit(self, node: WorkerController) -> None:
+        ordered = sorted(self.workqueue.items(), key=lambda unit: next(n for n, start in enumerate(FIRST) if unit[0].startswith(start)))
+        self.workqueue = OrderedDict(ordered)
+        super()._assign_work_unit(node)
 
 
 # Before hypothesis looks for the profile that is asked for, as it is configured.

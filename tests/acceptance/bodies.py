@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from dataplaneapi.api.normalize import Schemas, schema_name
+from dataplaneapi.api.normalize import Schemas
+from haproxy_native.grammar.reference import name_of
 
 Schema = Mapping[str, Any]
 # Texts that stand in files and break programs: quotes, comments, ends of blocks, other alphabets, numbers that are none.
@@ -76,7 +77,7 @@ class Bodies:
 
     def required(self, schema: Schema) -> set[str]:
         """Of the schema and of those that it is made from."""
-        if name := schema_name(schema):
+        if name := name_of(schema):
             return self.required(self._components[name])
         return set(schema.get("required", ())).union(*map(self.required, schema.get("allOf", ())))
 

@@ -1,10 +1,13 @@
-"""A server that is killed (SIGKILL) in the midst of a change: at any moment of it, or when it has just changed a file."""
+"""The server, or HAProxy's worker, killed (SIGKILL) in the midst of a change: at any moment of it, or when a file has just changed."""
 
+import os
 import random
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -18,6 +21,8 @@ class Killer:
     def __init__(self, sidecar: Sidecar, chance: random.Random, files: Sequence[Path]) -> None:
         self._sidecar, self._random, self._files = sidecar, chance, files
         self._took = [0.05]
+        self._answered = threading.Event()
+        self._kill: Callable[[], None] = lambda: None
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -26,26 +31,32 @@ class Killer:
         yield
         self._took.append(time.monotonic() - began)
 
-    def kill_during(self, change: Callable[[], None]) -> None:
-        """Afterwards the server is gone, whether the change got its answer or not."""
+    def kill_during(self, change: Callable[[], object], *, worker: bool = False) -> None:
+        """Afterwards the server is gone, or HAProxy with its `worker`, whether the change got its answer or not."""
+        self._kill = self._kill_worker() if worker else self._sidecar.process.kill
         moment = self._random.uniform(0, 1.2) * sorted(self._took)[len(self._took) // 2]
         killing = threading.Thread(target=self._random.choice([self._kill_after, self._kill_when_changed]), args=(moment,))
+        self._answered.clear()
         killing.start()
         try:
             with suppress(httpx2.TransportError):
                 change()
         finally:
+            self._answered.set()
             killing.join()
-            self._sidecar.kill()
+            (self._sidecar.haproxy if worker else self._sidecar).kill()
+
+    def _kill_worker(self) -> Callable[[], None]:
+        return partial(os.kill, self._sidecar.haproxy.worker_pid(), signal.SIGKILL)
 
     def _kill_after(self, moment: float) -> None:
         time.sleep(moment)
-        self._sidecar.process.kill()
+        self._kill()
 
     def _kill_when_changed(self, moment: float) -> None:
-        """And a little later, but not later than the answer could have come anyway."""
+        """And a little later, but not later than the answer could have come without it; a change may change none."""
         before, deadline = self._look(), time.monotonic() + 10
-        while self._look() == before and time.monotonic() < deadline:
+        while self._look() == before and not self._answered.is_set() and time.monotonic() < deadline:
             pass
         self._kill_after(moment / 20)
 

@@ -96,13 +96,17 @@ class Walk:
             self._changed("break", answer, lambda model: model.update(broken=True))
 
     def mend(self) -> None:
-        version, text = self.sidecar.version(), self.sidecar.get("raw").text
-        if (start := text.find(BROKEN[:20])) >= 0:
+        answer = None
+        # A reload that has just failed raises the version.
+        while answer is None or answer.status_code == 409:
+            version, text = self.sidecar.version(), self.sidecar.get("raw").text
+            if (start := text.find(BROKEN[:20])) < 0:
+                return
             end = text.find("\nbackend ", start)
             text = text[:start] + (text[end:] if end >= 0 else "\n")
             answer = self.sidecar.post("raw", text, version=version)
-            assert answer.status_code == 202, answer.text
-            self._changed("mend", answer, lambda model: model.update(broken=False))
+        assert answer.status_code == 202, answer.text
+        self._changed("mend", answer, lambda model: model.update(broken=False))
 
     def _forced(self) -> bool:
         return self.random.random() < 0.3
@@ -148,10 +152,10 @@ class Walk:
         for change in self.changes:
             if change.reload_id is None or outcomes[change.reload_id] == "succeeded":
                 change.wanted(self.model)
-        told = [(change.about, change.reload_id, outcomes.get(change.reload_id or "")) for change in self.changes]
+        changes = [(change.about, change.reload_id, outcomes.get(change.reload_id or "")) for change in self.changes]
         deadline = time.monotonic() + SECONDS
         while differences := self._differences():
-            assert time.monotonic() < deadline, (told, differences)
+            assert time.monotonic() < deadline, (changes, differences)
             time.sleep(0.05)
         self.changes = []
 
@@ -171,12 +175,12 @@ class Walk:
         raw, server = self.sidecar.get("raw").text, self.sidecar.server("one")
         plan = self.sidecar.post("/v3/sidecar/plan", raw).json()
         inside = {line.split()[1] for line in text.splitlines() if line.startswith("backend ")}
-        told = {each["name"] for each in self.sidecar.get("backends").json()}
+        shown = {each["name"] for each in self.sidecar.get("backends").json()}
         model, backends = self.model, {*self.model["backends"], "app"}
         seen = {
             "version": f"# _version={version}\n" in text if "# _version=" in text else version == 1,
             "file": (inside, f"weight {model['weight']}\n" in text, "ring@nowhere" in text),
-            "api": (told, raw == text),
+            "api": (shown, raw == text),
             "process": (set(self.haproxy.ask("show backend").split()[2:]), server.uweight if server else None),
             "plan": (plan["commands"], bool(plan["reload"])),
             "ready": self.sidecar.ask("GET", "/readyz").status_code,

@@ -53,9 +53,9 @@ class Persona:
         return int(text)
 
     def begin(self) -> str:
-        told = self("POST", f"{SERVICES}/transactions", expect=201, version=self.version())
-        assert told["status"] == "in_progress"
-        return str(told["id"])
+        transaction = self("POST", f"{SERVICES}/transactions", expect=201, version=self.version())
+        assert transaction["status"] == "in_progress"
+        return str(transaction["id"])
 
     def commit(self, transaction: str, **query: Any) -> httpx2.Response:
         answer = self.raw("PUT", f"{SERVICES}/transactions/{transaction}", **query)

@@ -1,5 +1,6 @@
-"""The server with reloads that do not wait for a second, and what the acceptance tests ask of it again and again."""
+"""The server with reloads that do not wait for a second, forked where it can be, and what acceptance tests ask of it again and again."""
 
+import subprocess
 import time
 from typing import Any, Self
 
@@ -8,6 +9,7 @@ import pytest
 
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.server_state import ServerState, server_states
+from tests.haproxy.forked import Forked, nursery
 from tests.haproxy.process import HAProxy
 from tests.haproxy.sidecar import Sidecar
 
@@ -37,6 +39,10 @@ class Quick(Sidecar):
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("CI_DATAPLANE_RELOAD_DELAY_OVERRIDE", str(self.delay))
             return super().start()
+
+    def _process(self, *words: str) -> subprocess.Popen[bytes] | Forked:
+        is_plain = type(self)._command is Sidecar._command
+        return nursery().start(words, self.log) if is_plain and nursery().is_here() else super()._process(*words)
 
     def put_server(self, name: str, change: dict[str, Any], backend: str = "app", **parameters: Any) -> httpx2.Response:
         """A read and a PUT of what was read, changed; a member that is None is left out."""

@@ -28,7 +28,7 @@ defaults checked from base
     default-server inter 70ms agent-inter 70ms rise 1 fall 1
 
 """
-# Options of a server, or of what servers inherit, and how they may be said.
+# Options of a server, or of what servers inherit, and how they may be written.
 OPTIONS: dict[str, list[str]] = {
     "weight": ["weight 0", "weight 1", "weight 7", "weight 100", "weight 256"],
     "maxconn": ["maxconn 0", "maxconn 4", "maxconn 10", "maxconn 30"],

@@ -40,7 +40,7 @@ CURRENT = "current"
 
 @dataclass(frozen=True)
 class Row:
-    """`body`: bytes go as they are, a text as text/plain, else JSON. `says`: words of the message. `query`: the version unless told."""
+    """`body`: bytes go as they are, a text as text/plain, else JSON. `says`: words of the message. `query`: the version by default."""
 
     what: str
     method: str

@@ -59,8 +59,8 @@ def test_an_ingress_controller_that_compares_serials(sidecar: Quick) -> None:
         assert created.status_code in (201, 202)
         assert "example_com.pem" in [row["storage_name"] for row in client.get(CERTS).json()]
         for name in ("example.com.pem", "example_com.pem"):
-            told = client.get(f"{CERTS}/{name}").json()
-            assert (told["serial"], told["issuers"]) == (str(0xABCDEF0123), "Test Root")
+            shown = client.get(f"{CERTS}/{name}").json()
+            assert (shown["serial"], shown["issuers"]) == (str(0xABCDEF0123), "Test Root")
         assert client.post(CERTS, files=form).status_code == 409
         fresh = made("example.com", 77, by=authority())
         updated = client.put(f"{CERTS}/example_com.pem", content=fresh.pem, headers=TEXT)

@@ -196,9 +196,9 @@ def test_a_provider_that_reads_messages(sidecar: Quick, call: Persona) -> None:
 
 def test_an_ingress_controller(sidecar: Quick, call: Persona) -> None:
     """Detects the version, pushes one text, then edits in parallel within one transaction, then changes servers without a reload."""
-    told = call("GET", "/v3/info", expect=200)["api"]["version"]
-    assert told.startswith("v3.")
-    assert "-ee" not in told
+    named = call("GET", "/v3/info", expect=200)["api"]["version"]
+    assert named.startswith("v3.")
+    assert "-ee" not in named
     assert call.version() == 1
     desired = sidecar.text() + "\nbackend old\n    server s 127.0.0.1:1\n"
     answer = call.raw("POST", "raw", desired, version=1)

@@ -4,34 +4,18 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from tests.acceptance.quick import SERVICES, Quick
+from tests.acceptance.farm import Farm, farm_of
+from tests.acceptance.quick import SERVICES
 from tests.acceptance.traffic import Traffic
-from tests.acceptance.web import Web
-from tests.haproxy import binaries
-from tests.haproxy.process import HAProxy, free_port
 
 OPERATIONS = "/v3/sidecar/operations"
-CONFIG = """\
-global
-    stats socket {{stats}} level admin expose-fd listeners
-
-defaults plain
-    mode http
-    option idle-close-on-response
-    timeout connect 2s
-    timeout client 60s
-    timeout server 60s
-    retries 3
-
-frontend site from plain
-    bind 127.0.0.1:{site}
+LINES = """\
     use_backend only if {{ path_beg /only }}
     default_backend shop
 
@@ -41,15 +25,11 @@ backend shop from plain
 
 backend only from plain
     server web1 127.0.0.1:{one}
+    server web2 127.0.0.1:{two} backup
 """
 
 
-@dataclass
-class Farm:
-    sidecar: Quick
-    url: str
-    web: Web
-
+class Drained(Farm):
     def drain(self, *targets: str, **body: Any) -> str:
         answer = self.sidecar.post("/v3/sidecar/drains", {"targets": list(targets), **body})
         assert answer.status_code == 202, answer.text
@@ -65,10 +45,10 @@ class Farm:
         assert found.status_code == 200, found.text
         return str(found.json()["admin_state"])
 
-    def until(self, server: str, state: str) -> None:
+    def until(self, server: str, state: str, backend: str = "shop") -> None:
         deadline = time.monotonic() + 20
-        while self.state(server) != state:
-            assert time.monotonic() < deadline, self.state(server)
+        while self.state(server, backend) != state:
+            assert time.monotonic() < deadline, self.state(server, backend)
             time.sleep(0.02)
 
     @contextmanager
@@ -84,11 +64,6 @@ class Farm:
             self.web.release.set()
             thread.join(20)
 
-    def reload(self) -> None:
-        version, defaults = self.sidecar.version(), self.sidecar.get("defaults/plain").json()
-        answer = self.sidecar.put("defaults/plain", {**defaults, "retries": defaults["retries"] % 3 + 1}, version=version)
-        assert self.sidecar.reloaded(answer)["status"] == "succeeded"
-
 
 def _asked(url: str) -> str:
     try:
@@ -98,15 +73,12 @@ def _asked(url: str) -> str:
 
 
 @pytest.fixture(params=["2.6", "3.4"])
-def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
-    site = free_port()
-    with Web("one", "two") as web:
-        config = CONFIG.format(site=site, one=web.ports["one"], two=web.ports["two"])
-        with HAProxy(tmp_path, config, binary=binaries.exactly(request.param)) as haproxy, Quick(haproxy) as sidecar:
-            yield Farm(sidecar, f"http://127.0.0.1:{site}", web)
+def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Drained]:
+    with farm_of(Drained, tmp_path, request.param, LINES, "one", "two") as found:
+        yield found
 
 
-def test_drained_under_traffic_without_a_failed_request(farm: Farm) -> None:
+def test_drained_under_traffic_without_a_failed_request(farm: Drained) -> None:
     with Traffic(farm.url, ["/"], ["one", "two"]) as traffic:
         traffic.wait_for(50)
         assert farm.ended(farm.drain("shop/web1", then="maint", keep_ready=1))["status"] == "succeeded"
@@ -116,7 +88,7 @@ def test_drained_under_traffic_without_a_failed_request(farm: Farm) -> None:
     assert traffic.failures == []
 
 
-def test_sessions_of_a_former_worker_count(farm: Farm) -> None:
+def test_sessions_of_a_former_worker_count(farm: Drained) -> None:
     with farm.slow_request() as answers:
         path = farm.drain("backend/only/server/web1", "shop/web1", then="maint", timeout="2m")
         farm.until("web1", "drain")
@@ -131,7 +103,7 @@ def test_sessions_of_a_former_worker_count(farm: Farm) -> None:
     assert answers == ["one"] and farm.state() == "maint" and farm.state(backend="only") == "maint"
 
 
-def test_a_restart_of_the_sidecar_in_the_middle(farm: Farm) -> None:
+def test_a_restart_of_the_sidecar_in_the_middle(farm: Drained) -> None:
     with farm.slow_request() as answers:
         path = farm.drain("*@127.0.0.1", keep_ready=0, then="maint", timeout="2m")
         farm.until("web2", "drain")
@@ -143,7 +115,7 @@ def test_a_restart_of_the_sidecar_in_the_middle(farm: Farm) -> None:
     assert answers == ["one"] and [farm.state("web1"), farm.state("web2")] == ["maint", "maint"]
 
 
-def test_the_end_of_the_time(farm: Farm) -> None:
+def test_the_end_of_the_time(farm: Drained) -> None:
     with farm.slow_request() as answers:
         stays = farm.ended(farm.drain("only/web1", timeout="600ms", then="maint"))
         assert stays["status"] == "failed" and "1 sessions are left after 0.6 s" in stays["error"]
@@ -157,7 +129,7 @@ def test_the_end_of_the_time(farm: Farm) -> None:
     assert answers != ["one"] and farm.state(backend="only") == "maint"
 
 
-def test_as_many_as_are_to_stay(farm: Farm) -> None:
+def test_as_many_as_are_to_stay(farm: Drained) -> None:
     def asked(*targets: str, **body: Any) -> tuple[int, str]:
         answer = farm.sidecar.post("/v3/sidecar/drains", {"targets": list(targets), **body})
         return answer.status_code, answer.json().get("message", "")
@@ -174,7 +146,34 @@ def test_as_many_as_are_to_stay(farm: Farm) -> None:
     assert asked("shop/web2", keep_ready=1)[0] == 409
 
 
-def test_deleted_from_the_file(farm: Farm) -> None:
+def test_paused_while_too_few_are_ready(farm: Drained) -> None:
+    """`keep_ready` is broken after the start of the drain: what `then` says waits until it holds again."""
+    with farm.slow_request() as answers:
+        path = farm.drain("only/web1", keep_ready=1, then="maint", timeout="2m")
+        farm.until("web1", "drain", "only")
+        farm.sidecar.haproxy.ask("set server only/web2 state maint")
+        farm.web.release.set()
+        paused = "backend only would have 0 servers up and ready, and 1 are to stay"
+        found = farm.sidecar.get(path, wait="1500ms").json()
+        assert found["status"] == "running" and found["progress"]["paused"] == paused, found
+        assert farm.state(backend="only") == "drain"
+    farm.sidecar.haproxy.ask("set server only/web2 state ready")
+    done = farm.ended(path)
+    assert done["status"] == "succeeded" and done["progress"]["paused"] == "" and answers == ["one"]
+    assert farm.state(backend="only") == "maint"
+
+
+def test_paused_until_its_time_is_over(farm: Drained) -> None:
+    with farm.slow_request() as answers:
+        path = farm.drain("only/web1", keep_ready=1, at_timeout="cut", timeout="1500ms")
+        farm.until("web1", "drain", "only")
+        farm.sidecar.haproxy.ask("set server only/web2 state maint")
+        done = farm.ended(path)
+        assert done["status"] == "failed" and "1 are to stay after 1.5 s; the servers stay drained" in done["error"], done
+    assert answers == ["one"], "nothing is cut"
+
+
+def test_deleted_from_the_file(farm: Drained) -> None:
     done = farm.ended(farm.drain("shop/web1", then="delete", keep_ready=1))
     assert done["status"] == "succeeded", done
     if reload := done["progress"].get("reload_id"):
@@ -184,10 +183,33 @@ def test_deleted_from_the_file(farm: Farm) -> None:
     assert farm.sidecar.get("backends/only/servers/web1").status_code == 200
 
 
-def test_made_ready_by_others(farm: Farm) -> None:
+def test_made_ready_by_others(farm: Drained) -> None:
     with farm.slow_request():
         path = farm.drain("shop/web1", "only/web1")
         farm.until("web1", "drain")
         assert "worker" in farm.sidecar.get(path, wait="500ms").json()["progress"]
         farm.sidecar.haproxy.ask("set server only/web1 state ready")
         assert "made ready by others" in farm.ended(path)["error"]
+
+
+@pytest.mark.parametrize(
+    ("backends", "each"), [(4, 250), pytest.param(10, 1000, marks=pytest.mark.soak), pytest.param(1000, 10, marks=pytest.mark.soak)]
+)
+def test_many_servers(tmp_path: Path, backends: int, each: int) -> None:
+    """By a pattern, and by name each; other requests are answered meanwhile."""
+    names = [f"b{backend}/s{server}" for backend in range(backends) for server in range(each)]
+    lines = ["    default_backend b0"]
+    for backend in range(backends):
+        lines += [f"backend b{backend} from plain", *(f"    server s{server} 10.0.{backend % 250}.1:80" for server in range(each))]
+    with farm_of(Drained, tmp_path, "3.4", "\n".join(lines) + "\n") as farm:
+        for targets, then, state in ((["*/*"], "nothing", "DRAIN"), (names, "maint", "MAINT")):
+            began, slowest = time.monotonic(), 0.0
+            path = farm.drain(*targets, then=then)
+            while farm.sidecar.get(path, wait="100ms").json()["status"] == "running":
+                asked = time.monotonic()
+                farm.sidecar.version()
+                slowest = max(slowest, time.monotonic() - asked)
+            assert farm.ended(path)["status"] == "succeeded"
+            assert farm.sidecar.haproxy.ask("show stat -1 4 -1").count(f",{state},") == len(names)
+            assert time.monotonic() - began < 5 + len(names) / 200 and slowest < 1, (time.monotonic() - began, slowest)
+        assert len(farm.sidecar.get("/v3/sidecar/overrides").json()) == len(names)

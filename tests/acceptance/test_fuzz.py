@@ -9,14 +9,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from urllib.parse import quote
 
 import pytest
 
 from dataplaneapi.api.operations import Operation
 from haproxy_native.text.document import Document
 from tests.acceptance.bodies import Bodies, Mutant
-from tests.acceptance.targets import SANE_NAME, target
-from tests.app.client import Client, Got, settings
+from tests.acceptance.targets import INDEXES, NAMES, SANE_NAME, target
+from tests.app.client import CONFIG, Client, Got, settings
+from tests.app.handlers.sidecar.test_history import entered
 
 CONFIGURATION = Path(__file__).with_name("everything.cfg").read_text()
 # There is no HAProxy here, which is no failure of the server's.
@@ -28,6 +30,13 @@ METHODS_WITH_BODY = ("POST", "PUT")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """With a configuration that has a section of each kind, all called `one`; nothing is held against HAProxy."""
     with Client(settings(tmp_path_factory.mktemp("fuzz")), CONFIGURATION) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """The same, whose changes may wait for their confirmation."""
+    with Client(settings(tmp_path_factory.mktemp("options")), CONFIGURATION) as client, entered(client):
         yield client
 
 
@@ -85,6 +94,79 @@ def test_everything_stays_readable(client: Client, caplog: pytest.LogCaptureFixt
             where = target(operation, random, sane=sane)
             if operation.method == "GET":
                 assert_sound(client.get(where), f"GET {where}")
+    assert_nothing_failed(caplog)
+
+
+# Of the options that all writes share.
+HOSTILE = (
+    *NAMES,
+    *INDEXES,
+    *(
+        "NaN",
+        "inf",
+        "-1s",
+        "1e999s",
+        "9" * 400,
+        "9" * 5000 + "d",
+        "0s",
+        "24h1s",
+        "٣s",
+        "1_0s",
+        "true",
+        "TRUE",
+        "null",
+        "[]",
+        "\0",
+        "\ud800",
+    ),
+    *(
+        "{",
+        "{}",
+        "[" * 100_000,
+        '{"a":' * 20_000,
+        '{"errors":NaN}',
+        '{"errors":-1}',
+        '{"errors":1e999}',
+        '{"errors":null}',
+        '{"errors":[]}',
+    ),
+    *('{"errors":"2"}', '{"errors":true}', '{"ready":1}', '{"ready":"true"}', '{"errors":2,"errors":3,"x":1}', '{"errors":2,"for":{}}'),
+    *(
+        '{"errors":2,"for":"9' + "9" * 5000 + 's"}',
+        '{"errors":2,"min_requests":-1}',
+        '{"errors":2,"min_requests":1.5}',
+        '{"errors":Infinity}',
+    ),
+    *('{"errors":2,"min_requests":1' + "0" * 5000 + "}", '{"ready":true,"\\ud800":1}', '{"ready":true,"for":null}', '{"":{}}'),
+)
+
+
+@pytest.mark.parametrize(
+    "options", [("confirm", "guard"), pytest.param(("join", "wait", "auto_confirm"), marks=pytest.mark.soak)], ids=lambda each: each[0]
+)
+def test_hostile_options_of_writes(recording: Client, options: tuple[str, ...], caplog: pytest.LogCaptureFixture) -> None:
+    """Each is refused with words, or it is as good as a plain one; alone and beside a sound `confirm`."""
+    client = recording
+    done = 0
+    for option in options:
+        for number, value in enumerate(dict.fromkeys(HOSTILE)):
+            beside = "&confirm=1h" if number % 2 and option != "confirm" else ""
+            query = f"{option}={quote(value, safe='', errors='surrogatepass')}{beside}"
+            got = client.post(f"{CONFIG}/backends?version={client.engine.version(None)}&{query}", {"name": "fuzzed"})
+            about = f"{query[:200]}: {got.status} {got.body[:300]!r}"
+            assert got.status < 300 or got.status in (400, 404, 409, 413, 414, 422), about
+            assert_sound(got, about)
+            if got.status < 300:
+                done += 1
+                if location := got.headers.get("Location"):
+                    assert client.delete(location).json["status"] == "returned", about
+                else:
+                    assert client.delete(f"{CONFIG}/backends/fuzzed?version={client.engine.version(None)}").status < 300, about
+            else:
+                assert len(got.message) < 2000, about
+                assert client.get(f"{CONFIG}/backends/fuzzed").status == 404, about
+    assert 0 < done < len(options) * len(HOSTILE) // 2
+    assert all(each["status"] in ("void", "returned") for each in client.get("/v3/sidecar/confirmations").json)
     assert_nothing_failed(caplog)
 
 

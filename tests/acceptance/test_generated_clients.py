@@ -77,9 +77,9 @@ def save_excerpt(sidecar: Quick, document: str, directory: Path) -> None:
     (directory / "document.json").write_text(json.dumps(served | {"paths": paths}))
 
 
-def check_story(sidecar: Quick, backend: str, told: list[str]) -> None:
+def check_story(sidecar: Quick, backend: str, output: list[str]) -> None:
     """The client has read its answers, and what it sent is there: of two servers the one that was not deleted, and the map."""
-    assert told == ["success", f"{backend}.map", "OPEN"]
+    assert output == ["success", f"{backend}.map", "OPEN"]
     section = sidecar.text().partition(f"backend {backend}\n")[2]
     assert "server s1 127.0.0.1:80" in section
     assert "server s2" not in section
@@ -93,8 +93,8 @@ def check_go(sidecar: Quick, generator: str, directory: Path) -> None:
     fetch(["go", "get", "."], directory)
     run(["go", "build", "-o", "program", "."], directory)
     backend = f"be_{generator}"
-    told = run([directory / "program", f"127.0.0.1:{sidecar.port}", *USER, backend], directory)
-    check_story(sidecar, backend, told.split())
+    output = run([directory / "program", f"127.0.0.1:{sidecar.port}", *USER, backend], directory)
+    check_story(sidecar, backend, output.split())
 
 
 def begin_go(generator: str, tool: str, directory: Path) -> None:

@@ -83,7 +83,7 @@ class Commits:
         self.apart += len(new) == 2
 
     def check_alive(self) -> None:
-        """All are of one state, whose version is told; nothing is left over."""
+        """All are of one state, with its version; nothing is left over."""
         bodies = {name: HEADER.sub("", path.read_text(), count=1) for name, path in self.paths.items()}
         assert bodies in [{name: self.text(name, state) for name in FILES} for state in (self.stands, self.asked)]
         is_new = bodies["haproxy.cfg"] == self.text("haproxy.cfg", self.asked) and bodies["20-api.cfg"] == self.text(
@@ -131,7 +131,7 @@ def sidecar(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Quick]:
 
 
 ROWS = [
-    pytest.param("replaced", 30, 6, 2026),
+    pytest.param("replaced", 15, 3, 2026),
     *(pytest.param("replaced", 1200, 300, seed, marks=pytest.mark.soak) for seed in range(2)),
     *(pytest.param("mounted", 800, 200, seed, marks=pytest.mark.soak) for seed in range(2)),
 ]

@@ -54,14 +54,14 @@ def test_the_life_of_a_child(client: Client, kind: Resource) -> None:
             201,
             202,
         )
-        assert told(client.get(place[id(each)]).json, each)
-    assert all(map(told, client.get(base).json, (one, two)))
+        assert is_shown(client.get(place[id(each)]).json, each)
+    assert all(map(is_shown, client.get(base).json, (one, two)))
     changed = {**two, kind.key: one[kind.key]} if kind.kind == "named" else two
     assert write("PUT", place[id(one)], changed) in (200, 202)
-    assert told(client.get(place[id(one)]).json, changed)
+    assert is_shown(client.get(place[id(one)]).json, changed)
     if kind.kind == "indexed" and "replace_all" in row.get("verbs", ["replace_all"]):
         assert write("PUT", base, [two, one]) in (200, 202)
-        assert all(map(told, client.get(base).json, (two, one)))
+        assert all(map(is_shown, client.get(base).json, (two, one)))
     for _ in (one, two):
         assert write("DELETE", place[id(one)] if kind.kind == "indexed" or _ is one else place[id(two)]) in (202, 204)
     assert write("DELETE", place[id(one)]) == 404
@@ -70,7 +70,7 @@ def test_the_life_of_a_child(client: Client, kind: Resource) -> None:
     assert text[text.index("defaults") :] == (before if before.startswith("defaults") else "defaults plain\n" + before)
 
 
-def told(answer: dict[str, Any], body: dict[str, Any]) -> bool:
+def is_shown(answer: dict[str, Any], body: dict[str, Any]) -> bool:
     return {name: answer.get(name) for name in body} == body
 
 
@@ -91,7 +91,7 @@ def test_the_whole_section_is_written_read_and_written_again(client: Client) -> 
     assert {name: read.get(name) for name in body if not isinstance(body[name], list | dict)} == {
         name: value for name, value in body.items() if not isinstance(value, list | dict)
     }
-    assert all(told(mine, theirs) for kind in KINDS for mine, theirs in zip(*map(elements, (kind, kind), (read, body)), strict=True))
+    assert all(is_shown(mine, theirs) for kind in KINDS for mine, theirs in zip(*map(elements, (kind, kind), (read, body)), strict=True))
     text = client.file.read_text().partition("defaults")[2]
     again = client.put(f"{base}/second?full_section=true&version={client.engine.version(None)}", read)
     assert again.status in (200, 202), again.body

@@ -53,7 +53,7 @@ class Stage:
         return filled(configuration.text, self.other, self.binds[1])
 
     def same_ports(self, send: Callable[[str], str]) -> Callable[[str], str]:
-        """Asks a fresh process; its ports are told as those of the other one."""
+        """Asks a fresh process; its ports are shown as those of the other one."""
         ports = dict(zip(map(str, self.other.ports), map(str, self.servers.ports), strict=True))
         pattern = re.compile(rf"\b({'|'.join(ports)})\b")
         return lambda command: pattern.sub(lambda match: ports[match[0]], send(command))

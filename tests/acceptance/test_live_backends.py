@@ -133,6 +133,14 @@ def test_one_by_one(steady: Stage) -> None:
     assert is_live(steady.delete("small"))
 
 
+def test_one_that_says_again_what_it_inherits(steady: Stage) -> None:
+    answer = steady.add("again", balance={"algorithm": "roundrobin"}, connect_timeout=1000, server_timeout=30000)
+    assert is_live(answer), steady.sidecar.why(answer)
+    assert "balance roundrobin" in steady.sidecar.text().partition("backend again")[2]
+    assert steady.sidecar.stat("BACKEND", "again")["algo"] == "roundrobin"
+    assert is_live(steady.delete("again"))
+
+
 def test_in_a_transaction(steady: Stage) -> None:
     transaction = steady.sidecar.transaction()
     for name in ("t1", "t2"):
@@ -234,8 +242,11 @@ def test_a_stored_map_that_names_it_keeps_it_to_the_reload(stage: Stage) -> None
 
 def test_what_haproxy_keeps_until_a_reload(stage: Stage) -> None:
     assert stage.sidecar.reloaded(stage.add("tabled", stick_table={"type": "ip", "size": 1024}))
+    without = stage.sidecar.text().partition("backend tabled")[0]
+    planned = stage.sidecar.post("/v3/sidecar/plan", without).json()["reasons"][0]
     reason = stage.why(stage.delete("tabled"))
-    assert "Cannot remove a backend with stick-table" in reason["reason"]
+    assert reason["keyword"] == planned["keyword"] == "stick-table"
+    assert "deletes no backend with such a line" in reason["reason"]
     assert reason["section"] == "backend tabled"
 
 

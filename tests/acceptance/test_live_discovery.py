@@ -1,9 +1,11 @@
-"""Services of a real Consul agent that come to a HAProxy 3.4: a backend of full slots comes without a reload."""
+"""Services of a real Consul agent that come to a HAProxy 3.4: a backend comes without a reload, its free slots with it."""
 
 from pathlib import Path
 
 import httpx2
+import pytest
 
+from tests.acceptance.effective import differences, effective, fresh
 from tests.acceptance.quick import Quick
 from tests.acceptance.test_services import CONFIG, DEFINITIONS, until
 from tests.acceptance.web import Web
@@ -13,22 +15,38 @@ from tests.haproxy.process import HAProxy, free_port
 
 # As many as a backend has slots at least.
 NAMES = "abcdefghij"
+FREE = "127.0.0.1:80 check disabled weight 128"
 
 
-def test_a_service_comes_without_a_reload(tmp_path: Path) -> None:
-    site = free_port()
+@pytest.mark.parametrize("count", [len(NAMES), 3])
+def test_a_service_comes_without_a_reload(tmp_path: Path, count: int) -> None:
+    site, names = free_port(), NAMES[:count]
     with Agent(tmp_path) as agent, Web(*NAMES) as web:
-        for name in NAMES:
+        for name in names:
             agent.register("shop", web.ports[name], node=name)
-        config = CONFIG.format(site=site, agent=agent.port)
+        config = CONFIG.format(settings="", site=site, agent=agent.port)
         with HAProxy(tmp_path, config, binary=binaries.exactly("3.4")) as haproxy, Quick(haproxy) as sidecar:
             worker = haproxy.worker_pid()
             body = {"address": "127.0.0.1", "port": agent.port, "enabled": True, "retry_timeout": 1, "defaults": "plain"}
             assert sidecar.post(DEFINITIONS, body).status_code == 201
             with httpx2.Client(base_url=f"http://127.0.0.1:{site}") as client:
                 until(lambda: client.get("/shop/x").status_code == 200, sidecar.text)
-                assert client.get("/shop/x").text in NAMES
-            assert sidecar.text().count(" check weight") == len(NAMES)
+                assert client.get("/shop/x").text in names
+            assert sidecar.text().count(" check weight") == count
+            assert sidecar.text().count(FREE) == len(NAMES) - count
+            assert unlike_fresh_ones(haproxy, sidecar.text()) == []
+            agent.register("shop", web.ports["j"], node="j")
+            until(lambda: str(web.ports["j"]) in sidecar.text(), sidecar.text)
+            until(lambda: unlike_fresh_ones(haproxy, sidecar.text()) == [], lambda: unlike_fresh_ones(haproxy, sidecar.text()), 20)
             assert haproxy.worker_pid() == worker
             assert sidecar.get("/v3/services/haproxy/reloads").json() == []
             assert sidecar.get("/v3/sidecar/reload_advice").json()["reloads"] == 0
+
+
+def unlike_fresh_ones(haproxy: HAProxy, text: str) -> list[str]:
+    """In what free slots differ from those of a process that has just loaded the file."""
+    bind, free = text.partition("bind ")[2].split()[0], [line.split()[1] for line in text.splitlines() if line.endswith(FREE)]
+    text = text.replace(str(haproxy.stats), "{stats}").replace(bind, f"127.0.0.1:{free_port()}")
+    with fresh(haproxy.directory / "fresh", haproxy.binary, text) as send:
+        found = differences(effective(haproxy.ask), effective(send))
+    return [each for each in found if any(f"/{name} " in each for name in free)]

@@ -26,7 +26,7 @@ backend app from plain
 
 
 class Place:
-    """`etc` is where HAProxy and the server find the files, `outside` where somebody else does; `renames`: whether he can replace one."""
+    """`etc` is where HAProxy and the server find the files, `outside` where others do; `renames`: whether these can replace one."""
 
     renames = True
 

@@ -1,12 +1,13 @@
 """While one client asks for a lot, the others do not wait: each large request beside one that asks a small thing again and again."""
 
 import http.client
+import itertools
 import json
 import socket
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,7 +24,7 @@ from tests.until import until
 CONFIG = PLAIN + "backend app from plain\n    server one 127.0.0.1:1\n\nfrontend site from plain\n    bind 127.0.0.1:{site}\n"
 LOGIN = {"Authorization": "Basic " + b64encode(":".join(USER).encode()).decode()}
 # Seconds; on a quiet machine it is 0.05 at most. Others use the processors, too, hence the second term: so many times the usual wait.
-MOST, TIMES = 0.15, 5
+MOST, TIMES, TRIES = 0.15, 5, 3
 TICK = 0.01
 MANY = 10_000
 SERVERS = {f"s{i}": {"name": f"s{i}", "address": "127.0.0.1", "port": 1 + i, "weight": 10} for i in range(MANY)}
@@ -128,6 +129,16 @@ def waited(port: int, work: Any) -> float:
     return others.percentile()
 
 
+def assert_short(port: int, work: Callable[[], None]) -> None:
+    """The others' waits are while the work is done, or when it is done again: other processes may make them longer, but not each time."""
+    waits: list[float] = []
+    while len(waits) < TRIES:
+        waits.append(waited(port, work))
+        if waits[-1] < MOST or waits[-1] < TIMES * waited(port, lambda: None):
+            return
+    raise AssertionError(f"the others wait {waits} s")
+
+
 @pytest.fixture(scope="module")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     directory = tmp_path_factory.mktemp("large")
@@ -153,9 +164,7 @@ def test_the_others_do_not_wait(sidecar: Quick, transaction: str, large: Large) 
         assert answer.status in large.codes, (answer.status, said[:1000])
         assert answer.status < 400 or len(json.loads(said)["message"].partition("\n")[0]) <= 300
 
-    quiet, wait = waited(sidecar.port, lambda: None), waited(sidecar.port, ask)
-    print(f"{wait:.3f} s, {quiet:.3f} s without the request")
-    assert wait < max(MOST, TIMES * quiet)
+    assert_short(sidecar.port, ask)
 
 
 def test_an_edit_by_hand_and_what_it_differs_in(tmp_path: Path) -> None:
@@ -163,26 +172,26 @@ def test_an_edit_by_hand_and_what_it_differs_in(tmp_path: Path) -> None:
     config = CONFIG.format(site=free_port())
     reordered = (SECTIONS + "".join(f"backend b{i}\n    server s 127.0.0.1:1\n\n" for i in range(MANY, 0, -1))).encode()
     with HAProxy(tmp_path, config, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy) as sidecar:
-        before = sidecar.version()
+        text, lines = haproxy.file.read_text(), itertools.count(1)
 
         def edit() -> None:
-            haproxy.file.write_text(haproxy.file.read_text() + "\n" + BACKENDS)
+            before = sidecar.version()
+            haproxy.file.write_text(text + "\n" * next(lines) + BACKENDS)
             until(lambda: sidecar.version() > before)
 
         def plan() -> None:
             answer = sidecar.client.post("/v3/sidecar/plan", content=reordered, headers={"Content-Type": "text/plain"}, timeout=300)
             assert answer.json()["diff"].count("\n") > MANY
 
-        quiet, waits = waited(sidecar.port, lambda: None), [waited(sidecar.port, edit), waited(sidecar.port, plan)]
-    print(f"{waits} s, {quiet:.3f} s without")
-    assert max(waits) < max(MOST, TIMES * quiet)
+        assert_short(sidecar.port, edit)
+        assert_short(sidecar.port, plan)
 
 
 def test_a_check_ends_with_its_client(tmp_path: Path) -> None:
     """What the command starts is ended, too."""
     command = tmp_path / "validate"
-    told = f"echo $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid"
-    command.write_text(f"#!/bin/sh\ngrep -q slow $DATAPLANEAPI_TRANSACTION_FILE || exit 0\n{told}\nsleep 50\n")
+    announced = f"echo $$ > {tmp_path}/pid.new; mv {tmp_path}/pid.new {tmp_path}/pid"
+    command.write_text(f"#!/bin/sh\ngrep -q slow $DATAPLANEAPI_TRANSACTION_FILE || exit 0\n{announced}\nsleep 50\n")
     command.chmod(0o755)
     text = CONFIG.format(site=free_port())
     with (

@@ -1,4 +1,4 @@
-"""Somebody else writes haproxy.cfg, or reloads HAProxy: nothing of it is lost, overwritten or taken for ours."""
+"""Others write haproxy.cfg, or reload HAProxy: nothing of it is lost, overwritten or taken for ours."""
 
 import os
 import time
@@ -127,7 +127,7 @@ def test_an_edit_while_a_reload_is_pending_goes_along_with_it(sidecar: Quick) ->
 
 
 def next_version(sidecar: Quick) -> int:
-    """The one that a writer is told; a server that does not watch the file looks at it when somebody writes."""
+    """The one that a writer gets; a server that does not watch the file looks at it when a client writes."""
     answer = sidecar.put("backends/app/servers/one", {"name": "one", "address": "127.0.0.1", "port": 1}, version=999_999)
     assert answer.status_code == 409
     return int(answer.headers["Configuration-Version"])

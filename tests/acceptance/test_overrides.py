@@ -2,32 +2,19 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from tests.acceptance.quick import SERVICES, Quick
-from tests.acceptance.web import Web
-from tests.haproxy import binaries
-from tests.haproxy.process import HAProxy, free_port
+from tests.acceptance.farm import Farm, farm_of
+from tests.acceptance.quick import SERVICES
+from tests.acceptance.traffic import Traffic
+from tests.until import until
 
 PATH = "/v3/sidecar/overrides"
-CONFIG = """\
-global
-    stats socket {{stats}} level admin expose-fd listeners
-
-defaults plain
-    mode http
-    timeout connect 2s
-    timeout client 30s
-    timeout server 30s
-    retries 3
-
-frontend site from plain
-    bind 127.0.0.1:{site}
+LINES = """\
     default_backend shop
 
 backend shop from plain
@@ -37,12 +24,7 @@ backend shop from plain
 """
 
 
-@dataclass
-class Farm:
-    sidecar: Quick
-    url: str
-    ports: dict[str, int]
-
+class Kept(Farm):
     def set(self, server: str, **values: Any) -> httpx2.Response:
         answer = self.sidecar.put(f"{SERVICES}/runtime/backends/shop/servers/{server}", values)
         assert answer.status_code == 200, answer.text
@@ -63,47 +45,87 @@ class Farm:
         found = self.sidecar.get(PATH).json()
         return {f"{each['object'].rpartition('/')[2]} {each['member']} {each['source']}": each["value"] for each in found}
 
-    def reload(self) -> None:
-        version, defaults = self.sidecar.version(), self.sidecar.get("defaults/plain").json()
-        answer = self.sidecar.put("defaults/plain", {**defaults, "retries": defaults["retries"] % 3 + 1}, version=version)
-        assert self.sidecar.reloaded(answer)["status"] == "succeeded"
+
+@pytest.fixture(params=["2.6", "3.4"])
+def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
+    with farm_of(Kept, tmp_path, request.param, LINES, "one", "two") as found:
+        yield found
 
 
 @pytest.fixture(params=["2.6", "3.4"])
-def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
-    site = free_port()
-    with Web("one", "two") as web:
-        config = CONFIG.format(site=site, one=web.ports["one"], two=web.ports["two"])
-        with HAProxy(tmp_path, config, binary=binaries.exactly(request.param)) as haproxy, Quick(haproxy) as sidecar:
-            yield Farm(sidecar, f"http://127.0.0.1:{site}", web.ports)
+def stated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Kept]:
+    """With a server-state file."""
+    lines = "    default_backend shop\n\ndefaults kept from plain\n    load-server-state-from-file global\n" + LINES.partition("shop\n")[2]
+    lines = lines.replace("backend shop from plain", "backend shop from kept")
+    with farm_of(Kept, tmp_path, request.param, lines, "one", "two", settings=f"server-state-file {tmp_path}/states") as found:
+        yield found
 
 
-def test_kept_over_reloads_and_restarts(farm: Farm) -> None:
+def test_no_request_meets_a_drained_server(stated: Kept) -> None:
+    """With a server-state file: over reloads by this server and by others, and over a restart."""
+    stated.set("web1", admin_state="drain")
+    stated.set("off", admin_state="maint")
+    with Traffic(stated.url, ["/"], ["one", "two"], clients=8, pause=0.001) as traffic:
+        traffic.wait_for(200)
+        before = traffic.answered["one"]
+        for _ in range(4):
+            stated.reload()
+            stated.until("web1", "drain", 20)
+            traffic.wait_for(traffic.count + 100)
+        worker = stated.sidecar.haproxy.worker_pid()
+        stated.sidecar.haproxy.ask_master("reload")
+        while stated.sidecar.haproxy.worker_pid() == worker:
+            time.sleep(0.01)
+        traffic.wait_for(traffic.count + 100)
+        assert traffic.failures == [] and traffic.answered["one"] == before
+    assert {each["in_new_worker"] for each in stated.sidecar.get(PATH).json()} == {"from_start"}
+    stated.sidecar.kill()
+    stated.sidecar.haproxy.kill()
+    stated.sidecar.haproxy.start()
+    assert stated.shown("web1")[0] == "drain" and stated.shown("off")[0] == "maint"
+    stated.sidecar.start()
+    assert stated.sidecar.delete(f"{PATH}/backend/shop/server/web1").status_code == 204
+    stated.sidecar.haproxy.kill()
+    stated.sidecar.haproxy.start()
+    assert stated.shown("web1")[0] == "ready", "what has ended is in the file no more"
+    stated.until("off", "maint")
+
+
+def test_a_port_that_the_configuration_changes(stated: Kept) -> None:
+    """The state file of before, which others have written as well, does not bring the former one back."""
+    stated.set("web2", admin_state="drain")
+    (stated.sidecar.haproxy.directory / "states").write_text(stated.sidecar.haproxy.ask("show servers state"))
+    assert stated.sidecar.put_server("web2", {"port": stated.web.ports["one"]}, "shop").is_success
+    stated.reload()
+    stated.until("web2", "drain", 20, stated.web.ports["one"])
+
+
+def test_kept_over_reloads_and_restarts(farm: Kept) -> None:
     farm.set("web1", admin_state="drain")
-    farm.set("web2", weight=7, address="127.0.0.1", port=farm.ports["one"])
+    farm.set("web2", weight=7, address="127.0.0.1", port=farm.web.ports["one"])
     farm.set("off", admin_state="ready")
-    kept = {"web1 admin_state api": "drain", "web2 weight api": 7, "web2 port api": farm.ports["one"], "off admin_state api": "ready"}
+    kept = {"web1 admin_state api": "drain", "web2 weight api": 7, "web2 port api": farm.web.ports["one"], "off admin_state api": "ready"}
     assert farm.listed() == kept
     for _ in range(3):
         farm.reload()
         farm.until("web1", "drain", 20)
-        farm.until("web2", "ready", 7, farm.ports["one"])
+        farm.until("web2", "ready", 7, farm.web.ports["one"])
         farm.until("off", "ready")
         assert farm.listed() == kept
     farm.sidecar.haproxy.kill()
     farm.sidecar.haproxy.start()
     farm.until("web1", "drain", 20)
-    farm.until("web2", "ready", 7, farm.ports["one"])
+    farm.until("web2", "ready", 7, farm.web.ports["one"])
     farm.sidecar.kill()
     farm.sidecar.haproxy.kill()
     farm.sidecar.haproxy.start()
-    assert farm.shown("web1") == ("ready", 20, farm.ports["one"])
+    assert farm.shown("web1") == ("ready", 20, farm.web.ports["one"])
     farm.sidecar.start()
     farm.until("web1", "drain", 20)
     assert farm.listed() == kept
 
 
-def test_what_ends_them(farm: Farm) -> None:
+def test_what_ends_them(farm: Kept) -> None:
     farm.set("web1", weight=7, admin_state="maint")
     farm.set("web2", weight=8)
     same = farm.sidecar.get("backends/shop/servers/web1").json()
@@ -111,7 +133,7 @@ def test_what_ends_them(farm: Farm) -> None:
     assert farm.listed() == {"web1 weight api": 7, "web1 admin_state api": "maint", "web2 weight api": 8}, "the file says what it said"
     assert farm.sidecar.put_server("web1", {"weight": 30}, "shop").is_success
     farm.until("web1", "maint", 30)
-    assert farm.listed() == {"web1 admin_state api": "maint", "web2 weight api": 8}
+    until(lambda: farm.listed() == {"web1 admin_state api": "maint", "web2 weight api": 8})
     answer = farm.sidecar.delete(f"{PATH}/backend/shop/server/web1")
     assert answer.status_code == 204 and farm.shown("web1")[:2] == ("ready", 30)
     assert farm.sidecar.delete(f"{PATH}/backend/shop/server/web1").status_code == 404
@@ -125,13 +147,13 @@ def test_what_ends_them(farm: Farm) -> None:
     assert farm.listed() == {}
 
 
-def test_the_first_value_is_none(farm: Farm) -> None:
+def test_the_first_value_is_none(farm: Kept) -> None:
     farm.set("web1", admin_state="drain", weight=3)
     farm.set("web1", admin_state="ready", weight=20)
     assert farm.listed() == {}
 
 
-def test_what_others_set_ends_with_the_worker(farm: Farm) -> None:
+def test_what_others_set_ends_with_the_worker(farm: Kept) -> None:
     farm.sidecar.haproxy.ask("set server shop/web1 state drain")
     farm.sidecar.haproxy.ask("set server shop/web2 weight 9")
     farm.set("off", admin_state="ready")
@@ -141,7 +163,7 @@ def test_what_others_set_ends_with_the_worker(farm: Farm) -> None:
     assert farm.listed() == {"off admin_state api": "ready"} and farm.shown("web1")[:2] == ("ready", 20)
 
 
-def test_a_drain_stays_over_a_reload(farm: Farm) -> None:
+def test_a_drain_stays_over_a_reload(farm: Kept) -> None:
     path = farm.sidecar.post("/v3/sidecar/drains", {"targets": ["shop/web1"]}).headers["Location"]
     assert farm.sidecar.get(path, wait="20s").json()["status"] == "succeeded"
     assert farm.listed() == {"web1 admin_state api": "drain"}
@@ -149,9 +171,9 @@ def test_a_drain_stays_over_a_reload(farm: Farm) -> None:
     farm.until("web1", "drain")
 
 
-def test_servers_of_the_process_alone_are_not_kept(farm: Farm) -> None:
+def test_servers_of_the_process_alone_are_not_kept(farm: Kept) -> None:
     added = f"{SERVICES}/runtime/backends/shop/servers"
-    assert farm.sidecar.post(added, {"name": "new", "address": "127.0.0.1", "port": farm.ports["one"]}).status_code == 201
+    assert farm.sidecar.post(added, {"name": "new", "address": "127.0.0.1", "port": farm.web.ports["one"]}).status_code == 201
     farm.set("new", admin_state="ready", weight=5)
     farm.reload()
     deadline = time.monotonic() + 10

@@ -1,4 +1,4 @@
-"""Many clients at once: of 500 calls into one transaction none is lost; of writers with a version those stand that were told so."""
+"""Many clients at once: of 500 calls into one transaction none is lost; of writers with a version those stand that were answered so."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator

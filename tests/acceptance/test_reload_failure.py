@@ -1,4 +1,4 @@
-"""A reload that fails: HAProxy goes on as before, the file goes back to what it runs under a higher version, and the cause is told."""
+"""A reload that fails: HAProxy goes on as before, the file goes back to what it runs under a higher version, and the cause is reported."""
 
 import dataclasses
 import re

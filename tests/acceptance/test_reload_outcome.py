@@ -21,7 +21,7 @@ UNKNOWN_RING = "log-forward more\n    bind 127.0.0.1:{port}\n    log ring@nowher
 def beside(
     directory: Path, command: str, *, master: bool = False, sees_master: bool = False, version: str = "3.2", delay: int = 50
 ) -> Iterator[Quick]:
-    """`command` is a shell's, in which $PID is HAProxy's. `sees_master`: the server knows the socket, and reloads by the command."""
+    """`command` is a shell's, in which $PID is HAProxy's. `sees_master`: the server has the socket, and reloads by the command."""
     pid = directory / "haproxy.pid"
     settings: dict[str, Any] = {"master_worker_mode": not sees_master} if master or sees_master else {}
     script = directory / "reload"

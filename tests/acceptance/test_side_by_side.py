@@ -69,7 +69,10 @@ def check_that_runtime_calls_are_answered(sidecar: Quick, slow: "Future[httpx2.R
 
 def test_while_haproxy_checks(tmp_path: Path, pool: ThreadPoolExecutor) -> None:
     hold = HOLD.format(file="$DATAPLANEAPI_TRANSACTION_FILE", place=tmp_path)
-    with beside(tmp_path, validate_cmd=script(tmp_path / "check", f"{hold}; echo > {tmp_path}/checked; true")) as sidecar:
+    check = script(tmp_path / "check", f"{hold}; echo > {tmp_path}/checked; true")
+    reload = script(tmp_path / "reload", f"kill -USR2 $(cat {tmp_path}/haproxy.pid)")
+    with beside(tmp_path, validate_cmd=check, reload_cmd=reload) as sidecar:
+        (tmp_path / "haproxy.pid").write_text(str(sidecar.haproxy.pid))
         slow = pool.submit(add(sidecar, SLOW))
         until((tmp_path / "begun").exists)
         check_that_runtime_calls_are_answered(sidecar, slow)

@@ -2,56 +2,36 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from tests.acceptance.quick import Quick, is_live
+from tests.acceptance.farm import Farm, farm_of
+from tests.acceptance.quick import is_live
 from tests.acceptance.traffic import Traffic
-from tests.acceptance.web import Web
-from tests.haproxy import binaries
-from tests.haproxy.process import HAProxy, free_port
 
 PATH = "/v3/sidecar/splits"
-CONFIG = """\
-global
-    stats socket {{stats}} level admin expose-fd listeners
-
-defaults plain
-    mode http
-    option idle-close-on-response
-    timeout connect 2s
-    timeout client 30s
-    timeout server 30s
-    retries 3
-
-frontend site from plain
-    bind 127.0.0.1:{site}
+LINES = """\
     use_backend v1 if {{ path /first }}
     default_backend v1
 
 backend v1 from plain
-    server s 127.0.0.1:{one}
+    server s 127.0.0.1:{v1}
 
 backend v2 from plain
-    server s 127.0.0.1:{two}
+    server s 127.0.0.1:{v2}
 
 backend v3 from plain
-    server s 127.0.0.1:{three}
+    server s 127.0.0.1:{v3}
 
 backend raw from plain
     mode tcp
-    server s 127.0.0.1:{one}
+    server s 127.0.0.1:{v1}
 """
 
 
-@dataclass
-class Farm:
-    sidecar: Quick
-    url: str
-
+class Divided(Farm):
     def put(self, body: dict[str, object], name: str = "canary", **parameters: str) -> httpx2.Response:
         return self.sidecar.put(f"{PATH}/{name}", body, **parameters)
 
@@ -66,15 +46,12 @@ class Farm:
 
 
 @pytest.fixture(params=["2.6", "3.4"])
-def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Farm]:
-    site = free_port()
-    with Web("v1", "v2", "v3") as web:
-        config = CONFIG.format(site=site, one=web.ports["v1"], two=web.ports["v2"], three=web.ports["v3"])
-        with HAProxy(tmp_path, config, binary=binaries.exactly(request.param)) as haproxy, Quick(haproxy) as sidecar:
-            yield Farm(sidecar, f"http://127.0.0.1:{site}")
+def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Divided]:
+    with farm_of(Divided, tmp_path, request.param, LINES, "v1", "v2", "v3") as found:
+        yield found
 
 
-def test_shares_and_what_stays_where(farm: Farm) -> None:
+def test_shares_and_what_stays_where(farm: Divided) -> None:
     by = {"by": "cookie:who"}
     refused = farm.put(by | {"weights": {"v1": 95, "v2": 5}})
     lines = refused.json()["plan"]["lines"]
@@ -101,7 +78,7 @@ def test_shares_and_what_stays_where(farm: Farm) -> None:
     assert 5 <= farm.asked(1000, lambda number: "who=").count("v2") <= 120
 
 
-def test_twenty_splits_under_traffic(farm: Farm) -> None:
+def test_twenty_splits_under_traffic(farm: Divided) -> None:
     farm.installed({"by": "random", "weights": {"v1": 1}})
     with Traffic(farm.url, ["/"], ["v1", "v2", "v3"]) as traffic:
         for step in range(20):
@@ -113,7 +90,7 @@ def test_twenty_splits_under_traffic(farm: Farm) -> None:
     assert farm.sidecar.get(f"{PATH}/canary").json()["shares"] == {"v1": 5, "v2": 90, "v3": 5}
 
 
-def test_what_was_asked_since_with_a_former_worker(farm: Farm) -> None:
+def test_what_was_asked_since_with_a_former_worker(farm: Divided) -> None:
     farm.installed({"by": "random", "weights": {"v1": 1, "v2": 1}})
     farm.asked(20)
     assert is_live(farm.put({"by": "random", "weights": {"v1": 30, "v2": 70}}))
@@ -121,16 +98,14 @@ def test_what_was_asked_since_with_a_former_worker(farm: Farm) -> None:
     with httpx2.Client(base_url=farm.url) as client, client.stream("GET", "/first"):
         # The answer is not read, so the session, and its process, stay.
         counted = Counter(farm.asked(300))
-        version = farm.sidecar.version()
-        reload = farm.sidecar.put("defaults/plain", {**farm.sidecar.get("defaults/plain").json(), "retries": 2}, version=version)
-        assert farm.sidecar.reloaded(reload)["status"] == "succeeded"
+        farm.reload()
         counted += Counter(farm.asked(700)) + Counter(["v1"])
         found = farm.sidecar.get(f"{PATH}/canary").json()
     assert found["requests"] == dict(counted), found
     assert abs(counted["v2"] - 700) <= 60
 
 
-def test_by_source_in_mode_tcp_and_what_is_refused(farm: Farm) -> None:
+def test_by_source_in_mode_tcp_and_what_is_refused(farm: Divided) -> None:
     def why(body: dict[str, object], **parameters: str) -> tuple[int, str]:
         answer = farm.put(body, **parameters)
         return answer.status_code, answer.json()["message"]
@@ -148,7 +123,7 @@ def test_by_source_in_mode_tcp_and_what_is_refused(farm: Farm) -> None:
     assert status == 409 and "frontend=site" in text
 
 
-def test_deleted(farm: Farm) -> None:
+def test_deleted(farm: Divided) -> None:
     before = farm.sidecar.text()
     farm.installed({"by": "header:X-User", "weights": {"v2": 1}})
     assert set(farm.asked(20)) == {"v2"}

@@ -1,8 +1,10 @@
-"""Constant traffic of real HTTP clients: threads that ask on until they are told to stop, and keep what went wrong."""
+"""Constant traffic of real HTTP clients: threads that ask until they are stopped, and keep what went wrong."""
 
+import socket
 import threading
+import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -12,18 +14,35 @@ import httpx2
 PAUSE = 0.02
 
 
-class Traffic:
+class _Clients:
+    """So many threads, each with its number, that `ask` while its context is open; `failures` names what went wrong."""
+
+    def __init__(self, count: int, ask: Callable[[int], None]) -> None:
+        self.failures: list[str] = []
+        self._enough = threading.Event()
+        self._threads = [threading.Thread(target=ask, args=(number,), daemon=True) for number in range(count)]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._enough.set()
+        for thread in self._threads:
+            thread.join(30)
+
+
+class Traffic(_Clients):
     """Half of the clients keep their connections, the others open one for each request. `failures` tells what went wrong, and where.
 
     A good answer is 200 with one of `names` as its body.
     """
 
-    def __init__(self, url: str, paths: Sequence[str], names: Sequence[str], clients: int = 4) -> None:
-        self.url, self.paths, self.names = url, paths, frozenset(names)
+    def __init__(self, url: str, paths: Sequence[str], names: Sequence[str], clients: int = 4, pause: float = PAUSE) -> None:
+        self.url, self.paths, self.names, self._pause = url, paths, frozenset(names), pause
         self.answered: Counter[str] = Counter()
-        self.failures: list[str] = []
-        self._enough = threading.Event()
-        self._threads = [threading.Thread(target=self._ask, args=(number,), daemon=True) for number in range(clients)]
+        super().__init__(clients, self._ask)
 
     @property
     def count(self) -> int:
@@ -38,7 +57,7 @@ class Traffic:
         limits = httpx2.Limits(max_keepalive_connections=1 if number % 2 else 0)
         with httpx2.Client(base_url=self.url, limits=limits, timeout=20) as client:
             asked = number
-            while not self._enough.wait(PAUSE):
+            while not self._enough.wait(self._pause):
                 self._one(client, self.paths[asked % len(self.paths)])
                 asked += 1
 
@@ -52,12 +71,50 @@ class Traffic:
             self.failures.append(f"{path}: {answer.status_code} {answer.text[:200]}")
         self.answered[answer.text] += 1
 
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._enough.set()
-        for thread in self._threads:
-            thread.join(30)
+class Steady(_Clients):
+    """So many requests a second by the clock, over plain sockets: for a half each is a connection of its own.
+
+    `failures` tells what went wrong. A good answer is 200 with `body`.
+    """
+
+    CLIENTS = 4
+
+    def __init__(self, port: int, body: str, rate: int) -> None:
+        self._port, self._end, self._pause = port, f"\r\n\r\n{body}".encode(), self.CLIENTS / rate
+        self._counts = [0] * self.CLIENTS
+        super().__init__(self.CLIENTS, self._ask)
+
+    @property
+    def count(self) -> int:
+        return sum(self._counts)
+
+    def _ask(self, number: int) -> None:
+        """What is late is asked at once."""
+        due, connection = time.monotonic() + self._pause * number / self.CLIENTS, None
+        while not self._enough.wait(max(0.0, due - time.monotonic())):
+            due += self._pause
+            try:
+                connection = connection or socket.create_connection(("127.0.0.1", self._port), timeout=20)
+                self._one(connection)
+            except OSError as error:
+                self.failures.append(f"{type(error).__name__} {error}")
+                if connection:
+                    connection.close()
+                connection = None
+            self._counts[number] += 1
+            if connection and number % 2:
+                connection.close()
+                connection = None
+        if connection:
+            connection.close()
+
+    def _one(self, connection: socket.socket) -> None:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: steady\r\n\r\n")
+        answer = b""
+        while not answer.endswith(self._end):
+            if not (piece := connection.recv(4096)):
+                raise ConnectionError(f"closed after {answer!r}")
+            answer += piece
+            if not answer.startswith(b"HTTP/1.1 200 "[: len(answer)]):
+                raise ConnectionError(f"{answer!r}")

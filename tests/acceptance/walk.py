@@ -128,7 +128,7 @@ class Walk:
         """What needs neither name nor parameter."""
         for operation in self.operations:
             if operation.method == "GET" and "{" not in operation.path and "resource" not in operation.about and not operation.needs:
-                self.call(operation)
+                self.call(operation, **({"end_after": "0"} if "end_after" in operation.asked else {}))
 
     def strangers(self) -> list[Operation]:
         """What nothing has called yet: about what does not exist, which is a mistake of the client's, never of the server's."""

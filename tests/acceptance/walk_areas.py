@@ -57,6 +57,30 @@ def operations(walk: Walk) -> None:
     walk.step("deleteOverride", {"parent_name": "app", "name": "s1"})
 
 
+def history(walk: Walk) -> None:
+    walk.step("createBackend", body={"name": "passing"}, version=walk.sidecar.version())
+    name = {"id": walk.step("getHistory", object="backend/passing").json()[0]["id"]}
+    for operation in ("getHistoryEntry", "getHistoryDiff", "getHistoryRaw"):
+        walk.step(operation, name)
+    walk.step("getBlame", object="backend/passing")
+    walk.step("revertChange", name)
+    walk.step("restoreMoment", name)
+    walk.step("revertChange", name)
+
+
+def confirmations(walk: Walk) -> None:
+    walk.step("addMapEntry", {"parent_name": "loaded.map"}, {"key": "/confirmed", "value": "1"}, force_sync=True, confirm="1h")
+    name = {"id": walk.step("getConfirmations").json()[0]["id"]}
+    walk.step("getConfirmation", name)
+    walk.step("extendConfirmation", name, {"timeout": "2h"})
+    walk.step("confirmChange", name)
+    guard = {"guard": '{"errors":2,"ready":true,"min_requests":50,"for":"60s"}', "auto_confirm": "true"}
+    walk.step("deleteRuntimeMapEntry", {"parent_name": "loaded.map", "id": "/confirmed"}, force_sync=True, confirm="1h", **guard)
+    name = {"id": walk.step("getConfirmations").json()[0]["id"]}
+    walk.step("addMapEntry", {"parent_name": "loaded.map"}, {"key": "/joined", "value": "1"}, force_sync=True, join=name["id"], wait="1s")
+    walk.step("rejectConfirmation", name)
+
+
 def splits(walk: Walk) -> None:
     name = {"name": "walk"}
     walk.step("replaceSplit", name, {"by": "random", "weights": {"app": 1}}, frontend="web")
@@ -140,8 +164,8 @@ def consul(walk: Walk) -> None:
 
 def acme(walk: Walk) -> None:
     """The authority does not exist; that renewal has begun is all that is asked for."""
-    (told,) = walk.step("getAcmeStatus").json()
-    walk.step("renewAcmeCertificate", certificate=told["certificate"])
+    (shown,) = walk.step("getAcmeStatus").json()
+    walk.step("renewAcmeCertificate", certificate=shown["certificate"])
 
 
 def aws(walk: Walk) -> None:
@@ -228,6 +252,8 @@ AREAS: list[Callable[[Walk], None]] = [
     runtime_servers,
     operations,
     splits,
+    history,
+    confirmations,
     acl_files,
     stick_tables,
     loaded_files,

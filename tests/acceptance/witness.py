@@ -23,7 +23,7 @@ def said(data: bytes) -> str:
 
 
 class Witness:
-    """Listens on every one of the addresses with the same ports, whose numbers are free ones; a port is told by its place in `ports`."""
+    """Listens on every one of the addresses with the same ports, whose numbers are free ones; a port is found by its place in `ports`."""
 
     def __init__(self, addresses: Sequence[str], ports: int) -> None:
         self._selector = selectors.DefaultSelector()

@@ -65,7 +65,7 @@ def test_host_names_are_resolved(tmp_path: Path) -> None:
 
 
 def test_lua_changes_nothing(tmp_path: Path) -> None:
-    binary = next(each for each in binaries.installed() if re.search(r"\+LUA", told(each)))
+    binary = next(each for each in binaries.installed() if re.search(r"\+LUA", version_of(each)))
     (tmp_path / "kept").write_text("x")
     (tmp_path / "load.lua").write_text(LUA.format(tmp=tmp_path))
     (tmp_path / "lua.cfg").write_text(f"global\n    lua-load {tmp_path}/load.lua\n" + NAMED.decode())
@@ -87,5 +87,5 @@ def test_variables_that_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert accepted(file, binary, tmp_path) is True
 
 
-def told(binary: str) -> str:
+def version_of(binary: str) -> str:
     return subprocess.run([binary, "-vv"], capture_output=True, text=True, check=True).stdout

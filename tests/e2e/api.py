@@ -36,10 +36,10 @@ class Api:
         """How the reload that an answer names went."""
         assert answer.status_code == 202, answer.text
         deadline = time.monotonic() + 60
-        while (told := self.ask("GET", f"reloads/{answer.headers['Reload-Id']}").json())["status"] == "in_progress":
-            assert time.monotonic() < deadline, told
+        while (shown := self.ask("GET", f"reloads/{answer.headers['Reload-Id']}").json())["status"] == "in_progress":
+            assert time.monotonic() < deadline, shown
             time.sleep(0.1)
-        return str(told["status"])
+        return str(shown["status"])
 
     def close(self) -> None:
         self._client.close()

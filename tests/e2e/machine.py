@@ -115,7 +115,7 @@ class Machine:
 
 
 def suites(enough: str) -> list[str]:
-    """Those of Debian that a story is told on: all that `make e2e` names in E2E_SUITES; within `make test` one is `enough`."""
+    """Those of Debian that a story is tried on: all that `make e2e` names in E2E_SUITES; within `make test` one is `enough`."""
     return os.environ.get("E2E_SUITES", "").split() or [enough]
 
 

@@ -45,9 +45,9 @@ class Playbook:
         }
         inventory = self._directory / "inventory.yml"
         inventory.write_text(json.dumps({"all": {"hosts": {"balancer": host}}}))
-        told = self._ansible("ansible-playbook", "-i", str(inventory), str(self._directory / "play.yml"), *words, fails=fails)
-        (recap,) = re.findall(r"^balancer +: (.*)$", told, re.MULTILINE)
-        return told, {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", recap)}
+        output = self._ansible("ansible-playbook", "-i", str(inventory), str(self._directory / "play.yml"), *words, fails=fails)
+        (recap,) = re.findall(r"^balancer +: (.*)$", output, re.MULTILINE)
+        return output, {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)", recap)}
 
     def _ansible(self, *words: str, fails: bool = False) -> str:
         done = subprocess.run(words, cwd=self._directory, env=self._environment, capture_output=True, text=True, check=False)

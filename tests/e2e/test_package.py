@@ -1,4 +1,4 @@
-"""The Debian package on a machine that has HAProxy: installed by hand, with mistakes, and removed; one story, told in order."""
+"""The Debian package on a machine that has HAProxy: installed by hand, with mistakes, and removed; one story, in order."""
 
 import re
 import subprocess
@@ -54,8 +54,8 @@ def since_last_start(machine: Machine) -> str:
 
 def test_it_installs_and_starts(machine: Machine, deb: Path) -> None:
     before = machine.run("cat /etc/haproxy/haproxy.cfg")
-    told = machine.run(f"apt-get install -y --no-install-recommends /srv/package/{deb.name}")
-    assert "the password of its first user, admin, is in /etc/dataplaneapi/first-password" in told
+    output = machine.run(f"apt-get install -y --no-install-recommends /srv/package/{deb.name}")
+    assert "the password of its first user, admin, is in /etc/dataplaneapi/first-password" in output
     assert machine.run("systemctl is-active dataplaneapi; systemctl is-enabled dataplaneapi dataplaneapi.socket || true").split() == [
         "active",
         "enabled",
@@ -64,8 +64,8 @@ def test_it_installs_and_starts(machine: Machine, deb: Path) -> None:
     assert machine.run("cat /etc/haproxy/haproxy.cfg") == before
     assert machine.run("dataplaneapi --version").startswith("HAProxy Data Plane API v")
     secret = machine.run("cat /etc/dataplaneapi/first-password")
-    assert secret not in told
-    assert "unsafe path transition" not in told
+    assert secret not in output
+    assert "unsafe path transition" not in output
     assert machine.run("stat -c '%U:%G' /etc/haproxy/haproxy.cfg") == "dataplaneapi:dataplaneapi"
     assert machine.run("cd /etc/dataplaneapi && stat -c '%U %a' users first-password").split("\n") == ["root 600", "root 600"]
 
@@ -136,7 +136,7 @@ def test_a_mistake_in_the_settings_is_told(machine: Machine, mistake: str, said:
 
 
 def test_directories_of_somebody_else(machine: Machine) -> None:
-    """What is kept in them is out of service, and told; all else works."""
+    """What is kept in them is out of service, and reported; all else works."""
     machine.run("chown -R root:root /etc/haproxy/maps /etc/haproxy/dataplane")
     machine.restart()
     journal = since_last_start(machine)
@@ -171,11 +171,11 @@ def test_sockets_of_systemd_instead(machine: Machine) -> None:
 
 @pytest.mark.parametrize("user", ["root", "dataplaneapi"])
 def test_the_doctor_finds_it_well(machine: Machine, user: str) -> None:
-    told = machine.run(f"runuser -u {user} -- dataplaneapi doctor")
-    assert re.findall(r"^(?:warning|error) (?!.*sandbox:).*", told, re.MULTILINE) == []
+    output = machine.run(f"runuser -u {user} -- dataplaneapi doctor")
+    assert re.findall(r"^(?:warning|error) (?!.*sandbox:).*", output, re.MULTILINE) == []
     for program in ("haproxy checks every change", "kill is how systemctl reloads the server"):
-        assert re.search(rf"^ok +programs: /\S+/{program}$", told, re.MULTILINE), told
-    assert not sandbox.version() or "haproxy -c is confined by Landlock" in told
+        assert re.search(rf"^ok +programs: /\S+/{program}$", output, re.MULTILINE), output
+    assert not sandbox.version() or "haproxy -c is confined by Landlock" in output
 
 
 def test_another_python_gets_its_byte_code(machine: Machine) -> None:

@@ -1,4 +1,4 @@
-"""The Ansible role on a real machine, and what it installs at work: one story, told in order."""
+"""The Ansible role on a real machine, and what it installs at work: one story, in order."""
 
 import json
 import re
@@ -83,20 +83,20 @@ def main_pid(machine: Machine) -> int:
 
 def test_check_mode_tells_and_writes_nothing(machine: Machine, playbook: Playbook) -> None:
     before = machine.run("cat /etc/default/haproxy; find /etc /usr/local /var/lib -newer /etc/machine-id | sort")
-    told, recap = playbook.run("--check", "--diff")
+    output, recap = playbook.run("--check", "--diff")
     assert recap["changed"] > 5
     assert recap["ignored"] == 0
-    assert '+EXTRAOPTS="-S /run/haproxy/master.sock,mode,660,group,dataplaneapi"' in told
-    assert HASH not in told
+    assert '+EXTRAOPTS="-S /run/haproxy/master.sock,mode,660,group,dataplaneapi"' in output
+    assert HASH not in output
     assert machine.run("cat /etc/default/haproxy; find /etc /usr/local /var/lib -newer /etc/machine-id | sort") == before
     assert machine.ask("id dataplaneapi").returncode == 1
 
 
 def test_it_installs(machine: Machine, playbook: Playbook) -> None:
     before = machine.run("cat /etc/haproxy/haproxy.cfg")
-    told, recap = playbook.run("--diff")
+    output, recap = playbook.run("--diff")
     assert recap["failed"] == 0
-    assert HASH not in told
+    assert HASH not in output
     assert machine.run("systemctl is-active dataplaneapi.service dataplaneapi.socket haproxy").split() == ["active"] * 3
     assert machine.run("cat /etc/haproxy/haproxy.cfg") == before, "a configuration that is there stays as it is"
     assert machine.run("stat -c '%U %a' /etc/dataplaneapi/users /etc/haproxy/dataplaneapi.yaml").split("\n") == [
@@ -112,8 +112,8 @@ def test_nothing_is_open_to_others(machine: Machine) -> None:
 
 
 def test_a_second_run_changes_nothing(playbook: Playbook) -> None:
-    told, recap = playbook.run("--diff")
-    assert recap["changed"] == 0, told
+    output, recap = playbook.run("--diff")
+    assert recap["changed"] == 0, output
 
 
 def test_it_is_locked_in(machine: Machine) -> None:
@@ -187,14 +187,14 @@ def test_a_directory_of_acls_outside(machine: Machine, api: Api) -> None:
 
 @pytest.mark.parametrize("user", ["root", "dataplaneapi"])
 def test_the_doctor_finds_it_well(machine: Machine, user: str) -> None:
-    told = machine.run(f"runuser -u {user} -- dataplaneapi doctor")
-    assert re.findall(r"^(?:warning|error) (?!.*sandbox:).*", told, re.MULTILINE) == []
+    output = machine.run(f"runuser -u {user} -- dataplaneapi doctor")
+    assert re.findall(r"^(?:warning|error) (?!.*sandbox:).*", output, re.MULTILINE) == []
 
 
 @pytest.mark.e2e
 def test_client_certificates_that_are_revoked(machine: Machine, playbook: Playbook, tmp_path: Path) -> None:
-    told, recap = playbook.run("--tags", "dataplaneapi_config", fails=True, dataplaneapi_tls_crl="/etc/haproxy/revoked.pem")
-    assert "dataplaneapi_tls_crl needs dataplaneapi_tls_ca" in told
+    output, recap = playbook.run("--tags", "dataplaneapi_config", fails=True, dataplaneapi_tls_crl="/etc/haproxy/revoked.pem")
+    assert "dataplaneapi_tls_crl needs dataplaneapi_tls_ca" in output
     assert recap["changed"] == 0
     authority = Authority(tmp_path)
     good, revoked = authority.issue("good"), authority.issue("revoked")
@@ -225,8 +225,8 @@ class Asked:
         found = []
         self._stop.touch()
         for process in self._running:
-            told, _ = process.communicate(timeout=60)
-            found.append(json.loads(told))
+            output, _ = process.communicate(timeout=60)
+            found.append(json.loads(output))
         return found
 
 
@@ -265,15 +265,15 @@ def test_one_that_hangs_is_started_anew(machine: Machine, api: Api) -> None:
 
 @pytest.mark.e2e
 def test_a_variable_that_is_none(machine: Machine, playbook: Playbook) -> None:
-    told, recap = playbook.run("--tags", "dataplaneapi_config", fails=True, dataplaneapi_prot=5555)
-    assert "not among this role's variables: dataplaneapi_prot;" in told
+    output, recap = playbook.run("--tags", "dataplaneapi_config", fails=True, dataplaneapi_prot=5555)
+    assert "not among this role's variables: dataplaneapi_prot;" in output
     assert recap["changed"] == 0
 
 
 @pytest.mark.parametrize("package", ["dataplane-sidecar", "dataplane-sidecar==3.4.0", "https://example.invalid/a.whl"])
 def test_a_package_that_nobody_vouches_for_is_refused(playbook: Playbook, package: str) -> None:
-    told, recap = playbook.run("--tags", "dataplaneapi_install", fails=True, dataplaneapi_package=package)
-    assert f'dataplaneapi_package is "{package}": it has to be a .whl or .deb on the controller' in told.replace('\\"', '"')
+    output, recap = playbook.run("--tags", "dataplaneapi_install", fails=True, dataplaneapi_package=package)
+    assert f'dataplaneapi_package is "{package}": it has to be a .whl or .deb on the controller' in output.replace('\\"', '"')
     assert recap["changed"] == 0
 
 
@@ -283,9 +283,9 @@ def test_an_upgrade_that_fails_leaves_the_version_that_serves(
 ) -> None:
     version = api.ask("GET", "/v3/info").json()["api"]["version"]
     package = "/nowhere/dataplane_sidecar-3.9-py3-none-any.whl" if what == "cannot be had" else str(broken)
-    told, _ = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", fails=True, dataplaneapi_package=package)
+    output, _ = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", fails=True, dataplaneapi_package=package)
     if what == "does not start":
-        assert "journalctl -u dataplaneapi tells why. The former version runs again." in told
+        assert "journalctl -u dataplaneapi tells why. The former version runs again." in output
     assert api.ask("GET", "/v3/info").json()["api"]["version"] == version
     assert version.split()[0].removeprefix("v") in machine.run("dataplaneapi --version")
 
@@ -330,7 +330,7 @@ def test_from_the_package_instead(machine: Machine, playbook: Playbook, api: Api
     assert api.ask("GET", "configuration/version").status_code == 200
     command, unit = machine.run("command -v dataplaneapi; systemctl show --value -p FragmentPath dataplaneapi").split()
     assert (command, unit.removeprefix("/usr")) == ("/usr/bin/dataplaneapi", "/lib/systemd/system/dataplaneapi.service")
-    told, recap = playbook.run("--diff", dataplaneapi_package=str(deb))
-    assert recap["changed"] == 0, told
+    output, recap = playbook.run("--diff", dataplaneapi_package=str(deb))
+    assert recap["changed"] == 0, output
     playbook.run(dataplaneapi_package=str(deb), dataplaneapi_state="absent")
     assert machine.ask("id dataplaneapi || command -v dataplaneapi || systemctl cat dataplaneapi").returncode != 0

@@ -123,7 +123,7 @@ class Started:
 
 
 class NameServer(Started):
-    """Of one zone, on `port` of 127.0.0.1; whoever signs with `key` (hmac-sha256, named tsig) may change it."""
+    """Of one zone, on `port` of 127.0.0.1; requests signed with `key` (hmac-sha256, named tsig) may change it."""
 
     def __init__(self, directory: Path) -> None:
         binary = binaries.program("knotd")
@@ -153,9 +153,14 @@ class Authority(Started):
         port, key = free_port(), directory / "own.key"
         self.directory_url = f"https://127.0.0.1:{port}/dir"
         self_signed(key, directory / "own.pem", "127.0.0.1")
-        told = {"listenAddress": f"127.0.0.1:{port}", "managementListenAddress": f"127.0.0.1:{free_port()}", "httpPort": 1, "tlsPort": 1}
-        told |= {"certificate": str(directory / "own.pem"), "privateKey": str(key)}
-        (directory / "pebble.json").write_text(json.dumps({"pebble": told}))
+        settings = {
+            "listenAddress": f"127.0.0.1:{port}",
+            "managementListenAddress": f"127.0.0.1:{free_port()}",
+            "httpPort": 1,
+            "tlsPort": 1,
+        }
+        settings |= {"certificate": str(directory / "own.pem"), "privateKey": str(key)}
+        (directory / "pebble.json").write_text(json.dumps({"pebble": settings}))
         command = [binary, "-config", str(directory / "pebble.json"), "-dnsserver", f"127.0.0.1:{name_server.port}"]
         environment = [f"{name}={value}" for name, value in (("PEBBLE_VA_NOSLEEP", "1"), ("PEBBLE_WFE_NONCEREJECT", "0"))]
         super().__init__(["env", *environment, *command], directory, lambda: listens(port))

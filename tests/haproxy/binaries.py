@@ -23,9 +23,9 @@ WANTED = ("2.6", "2.8", "3.0", "3.2")
 @cache
 def version(binary: str) -> tuple[int, int]:
     """(major, minor) as the binary itself tells."""
-    told = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True).stdout
-    match = re.search(r"version (\d+)\.(\d+)", told)
-    assert match, told
+    output = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"version (\d+)\.(\d+)", output)
+    assert match, output
     return int(match[1]), int(match[2])
 
 

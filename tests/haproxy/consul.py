@@ -54,10 +54,10 @@ class Agent:
     def register(self, service: str, port: int, *, node: str = "web", checks: Sequence[str] = ("passing",), address: str = "") -> None:
         """One instance, as `<service>-<node>` on that node, whose address is 127.0.0.1."""
         instance = f"{service}-{node}"
-        told: dict[str, Any] = {"Node": node, "Address": "127.0.0.1", "SkipNodeUpdate": False}
-        told["Service"] = {"ID": instance, "Service": service, "Port": port, "Address": address}
-        told["Checks"] = [{"CheckID": f"{instance}-{n}", "ServiceID": instance, "Name": "c", "Status": s} for n, s in enumerate(checks)]
-        self._put("catalog/register", told)
+        body: dict[str, Any] = {"Node": node, "Address": "127.0.0.1", "SkipNodeUpdate": False}
+        body["Service"] = {"ID": instance, "Service": service, "Port": port, "Address": address}
+        body["Checks"] = [{"CheckID": f"{instance}-{n}", "ServiceID": instance, "Name": "c", "Status": s} for n, s in enumerate(checks)]
+        self._put("catalog/register", body)
 
     def deregister(self, service: str, *, node: str = "web") -> None:
         self._put("catalog/deregister", {"Node": node, "ServiceID": f"{service}-{node}"})

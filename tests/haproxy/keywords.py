@@ -24,9 +24,9 @@ _RULES = ("tcp-request connection", "tcp-request session", "tcp-request content"
 @cache
 def release(binary: str) -> str:
     """Such as 3.2.26."""
-    told = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True).stdout
-    match = re.search(r"version (\d+\.\d+\.\d+)", told)
-    assert match, told
+    output = subprocess.run([binary, "-v"], capture_output=True, text=True, check=True).stdout
+    match = re.search(r"version (\d+\.\d+\.\d+)", output)
+    assert match, output
     return match[1]
 
 
@@ -39,10 +39,10 @@ def facts() -> Facts:
     for version, binary in every.items():
         # Later versions list what earlier ones parse by hand.
         own[version] |= set(parsed(binary, [each for each in words if each not in own[version] and GROUPS[each[0]].sections]))
-    told: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in GROUPS}
+    by_word: dict[str, dict[str, tuple[str, ...]]] = {name: {} for name in GROUPS}
     for name, word in words:
-        told[name][word] = tuple(version for version in own if (name, word) in own[version])
-    return Facts({version: release(binary) for version, binary in every.items()}, {name: found for name, found in told.items() if found})
+        by_word[name][word] = tuple(version for version in own if (name, word) in own[version])
+    return Facts({version: release(binary) for version, binary in every.items()}, {name: found for name, found in by_word.items() if found})
 
 
 def listed(binary: str) -> Iterator[tuple[str, str]]:
@@ -71,7 +71,7 @@ def entry(section: str, words: list[str]) -> tuple[str, str]:
 
 
 def parsed(binary: str, words: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Those of (group, word) that the binary knows, whether it lists them or not."""
+    """Those of (group, word) that the binary has, whether it lists them or not."""
     words = list(words)
     heard = said(binary, [*words, *((name, NONE) for name in dict.fromkeys(name for name, _ in words))])
     return (each for each in words if heard[each] != heard[each[0], NONE])
@@ -83,7 +83,7 @@ def said(binary: str, words: Sequence[tuple[str, str]]) -> dict[tuple[str, str],
     with tempfile.TemporaryDirectory() as directory:
         for start in range(0, len(words), AT_ONCE):
             found |= _said(binary, Path(directory), words[start : start + AT_ONCE])
-        # Some errors end the parsing, so that the words behind them are not told about.
+        # Some errors end the parsing, so that the words behind them are not reported.
         for each in [each for each, text in found.items() if not text]:
             found |= _said(binary, Path(directory), [each])
     return found

@@ -7,6 +7,7 @@ gone. It dies with the thread that started it, so nothing is left behind by a ki
 import contextlib
 import ctypes
 import os
+import random
 import re
 import shutil
 import signal
@@ -37,10 +38,20 @@ backend app
 """
 
 
+_given: set[int] = set()
+# Not seeded, as others may be: two processes must not choose alike.
+_chance = random.SystemRandom()
+
+
 def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listened on a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+    """A TCP port of 127.0.0.1 that nobody listens on, given once, and of those that the kernel gives to no connection."""
+    ephemeral = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    while True:
+        port = _chance.randrange(10240, max(ephemeral, 20480))
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            if port not in _given:
+                _given.add(port)
+                return port
 
 
 def ask(path: Path | str, command: str, timeout: float = 10.0) -> str:
@@ -87,6 +98,10 @@ class HAProxy:
         """The master's pid."""
         assert self._process
         return self._process.pid
+
+    @property
+    def runs(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     def start(self) -> Self:
         master = ("-S", f"{self.master},mode,600") if self.master else ()
@@ -188,3 +203,9 @@ def _socket_directory(directory: Path) -> Path:
 
 def _die_with_parent() -> None:
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+
+
+def private_memory(pid: int) -> int:
+    """KiB that only this process has."""
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return sum(int(size) for size in re.findall(r"^Private_\w+:\s+(\d+) kB", rollup, re.MULTILINE))

@@ -3,6 +3,7 @@
 `with HAProxy(tmp_path, CONFIG) as haproxy, Sidecar(haproxy) as sidecar: sidecar.get("backends")`.
 """
 
+import subprocess
 import sys
 import time
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ import httpx2
 from ruamel.yaml import YAML
 
 from demo.children import start, stop
+from tests.haproxy.forked import Forked
 from tests.haproxy.process import HAProxy, free_port
 
 COMMAND = Path(sys.executable).with_name("dataplaneapi")
@@ -65,7 +67,7 @@ class Sidecar:
 
     def start(self) -> Self:
         """Starts the command and waits for its first answer."""
-        self.process = start([*self._command(), "-f", str(self.file), *self._arguments], self.log)
+        self.process = self._process("-f", str(self.file), *self._arguments)
         self.client = httpx2.Client(base_url=f"http://127.0.0.1:{self.port}", auth=USER, timeout=60)
         deadline = time.monotonic() + 60
         while not self._answers():
@@ -73,6 +75,9 @@ class Sidecar:
             assert time.monotonic() < deadline, f"the server does not answer:\n{self.log.read_text()}"
             time.sleep(0.01)
         return self
+
+    def _process(self, *words: str) -> subprocess.Popen[bytes] | Forked:
+        return start([*self._command(), *words], self.log)
 
     def _command(self) -> list[str]:
         return [str(COMMAND)]

@@ -9,18 +9,18 @@ from tests.haproxy.keywords import NONE, case, listed, parsed
 
 @pytest.mark.parametrize("version", binaries.WANTED)
 def test_the_file_is_fresh(version: str) -> None:
-    binary, told = binaries.exactly(version), facts()
+    binary, stored = binaries.exactly(version), facts()
     own = set(listed(binary))
     rest = [
-        (name, word) for name, words in told.words.items() for word in words if (name, word) not in own and keywords.GROUPS[name].sections
+        (name, word) for name, words in stored.words.items() for word in words if (name, word) not in own and keywords.GROUPS[name].sections
     ]
     own |= set(parsed(binary, rest))
-    written = {(name, word) for name, words in told.words.items() for word, versions in words.items() if version in versions}
-    if keywords.release(binary) != told.releases[version]:
+    written = {(name, word) for name, words in stored.words.items() for word, versions in words.items() if version in versions}
+    if keywords.release(binary) != stored.releases[version]:
         # Another release of the version may have further words, but each has to be known here.
-        written |= {each for each in own if each[1] in told.words.get(each[0], {})}
+        written |= {each for each in own if each[1] in stored.words.get(each[0], {})}
     assert own - written == set(), "run tests/tools/list-keywords"
-    assert written - own == set() or keywords.release(binary) != told.releases[version], "run tests/tools/list-keywords"
+    assert written - own == set() or keywords.release(binary) != stored.releases[version], "run tests/tools/list-keywords"
 
 
 def test_a_word_that_is_none_is_not_known() -> None:

@@ -10,7 +10,7 @@ from haproxy_native.grammar.line_shape import LineShape
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.grammar.schema import Schema
 from haproxy_native.grammar.section_shape import SectionShape
-from openapi import bundle
+from tests.openapi.documents import document
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class Language:
 
 @cache
 def language() -> Language:
-    document = bundle.document(everything=True)
-    return Language(Grammar(document), Resources(document["x-resources"]))
+    declared = document(everything=True)
+    return Language(Grammar(declared), Resources(declared["x-resources"]))
 
 
 def name_of(directive: Directive) -> str:
-    told = (*directive.path, directive.rows or "+".join(directive.shape.members[:3]))
-    return ".".join(told)
+    parts = (*directive.path, directive.rows or "+".join(directive.shape.members[:3]))
+    return ".".join(parts)
 
 
 def directives() -> Iterator[tuple[str, int, SectionShape, Resource]]:
@@ -68,9 +68,9 @@ def directives() -> Iterator[tuple[str, int, SectionShape, Resource]]:
     seen: set[str] = set()
     for resource, shape in language().sections():
         for number, directive in enumerate(shape.directives):
-            told = repr((directive.path, directive.rows, directive.shape.explain(), directive.shape.members))
-            if told not in seen:
-                seen.add(told)
+            identity = repr((directive.path, directive.rows, directive.shape.explain(), directive.shape.members))
+            if identity not in seen:
+                seen.add(identity)
                 yield f"{resource.schema}:{name_of(directive)}", number, shape, resource
 
 

@@ -58,7 +58,7 @@ def is_same(value: Any, said: Any) -> bool:
     if isinstance(value, str) and isinstance(said, str):
         words = words_of(said)
         heard, pieces = tuple(map(unquoted, words)), value.split()
-        each = len(pieces) == len(words) and all(map(lambda piece, *told: piece in told, pieces, words, heard))
+        each = len(pieces) == len(words) and all(map(lambda piece, *variants: piece in variants, pieces, words, heard))
         return each or words == words_of(value) or value == "".join(heard) or heard == literally(value)
     return bool(value == said)
 
@@ -73,7 +73,7 @@ def literally(value: str) -> tuple[str, ...]:
 
 
 def stays(shape: LineShape, line: Line) -> None:
-    """A line that is told what it says already does not change."""
+    """A line that is given what it has already does not change."""
     found = read(shape, line)
     assert shape.onto(line, found) is line, f"{found} made {shape.onto(line, found).text!r} of {line.text!r}"
 
@@ -110,15 +110,15 @@ def parts_of(shape: LineShape, line: Line) -> dict[Any, tuple[Any, str]]:
 
 
 def unknown_survives(shape: LineShape, line: Line, values: Object) -> None:
-    """Words that nothing knows stay through an edit of others."""
+    """Unknown words stay through an edit of others."""
     before = taken(shape, line)
     if not before.unknown:
         return
     try:
         after = shape.onto(line, values)
     except UnknownWords as refused:
-        told = refused.place and refused.place.keyword
-        assert told in line.words, f"{line.text!r}: the error names {told}"
+        keyword = refused.place and refused.place.keyword
+        assert keyword in line.words, f"{line.text!r}: the error names {keyword}"
         return
     reading = taken(shape, after)
     if reading.alternative is before.alternative:

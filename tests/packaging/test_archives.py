@@ -61,9 +61,11 @@ def test_a_wheel_in_another_place_is_the_command(built: Path, tmp_path: Path) ->
     with zipfile.ZipFile(built / f"dataplane_sidecar-{NUMBER}-py3-none-any.whl") as wheel:
         wheel.extractall(tmp_path)
     words = [sys.executable, "-c", "import dataplaneapi.cli; dataplaneapi.cli.main(['--version']); print(dataplaneapi.cli.__file__)"]
-    told = subprocess.run(words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True)
-    assert f"HAProxy Data Plane API {VERSION} " in told.stdout
-    assert str(tmp_path) in told.stdout
+    result = subprocess.run(
+        words, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
+    assert f"HAProxy Data Plane API {VERSION} " in result.stdout
+    assert str(tmp_path) in result.stdout
 
 
 def test_what_the_debian_package_calls_is_there() -> None:

@@ -48,14 +48,14 @@ def test_what_the_index_says(audit: Any, files: list[dict[str, Any]], finding: s
 
 
 def test_what_pip_audit_says(audit: Any) -> None:
-    told = {
+    answer = {
         "dependencies": [
             {"name": "fine", "version": "1", "vulns": []},
             {"name": "bad", "version": "2", "vulns": [{"id": "CVE-1", "fix_versions": ["3"]}, {"id": "CVE-2", "fix_versions": []}]},
             {"name": "lost", "skip_reason": "could not be audited: lost (4)"},
         ]
     }
-    report = audit.vulnerabilities(json.dumps(told))
+    report = audit.vulnerabilities(json.dumps(answer))
     assert report.findings == ["bad 2: CVE-1, mended in 3", "bad 2: CVE-2, mended in no version"]
     assert report.unchecked == [("lost", "vulnerabilities: could not be audited")]
 

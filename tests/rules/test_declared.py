@@ -15,7 +15,7 @@ DOCUMENT = json.loads((CHECKOUT / "openapi/generated/dataplane.json").read_text(
 FILES = [path for path in sources("app") if path.parts[2] in ("api", "handlers")]
 PATHS = {f"/{path.split('/')[1]}" for path in DOCUMENT["paths"]} - {"/"}
 NAMES = set(DOCUMENT["x-resources"]) | {operation["operationId"] for item in DOCUMENT["paths"].values() for operation in item.values()}
-# They hold together with the name what the operation is, so whoever asks for one of them asks for a name.
+# They hold together with the name what the operation is, so asking for one of them is asking for a name.
 CALLED = ("path", "id", "declared")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from tests.app.client import Client, Got, settings
@@ -13,7 +14,7 @@ RUNTIME, STORAGE = "/v3/services/haproxy/runtime", "/v3/services/haproxy/storage
 
 
 @contextmanager
-def tls_client(directory: Path, binary: str = "") -> Iterator[tuple[TlsSite, Client]]:
+def tls_client(directory: Path, binary: str = "", **changed: Any) -> Iterator[tuple[TlsSite, Client]]:
     with tls_site(directory, binary or binaries.newest()) as site:
         reload = f"sh -c 'kill -USR2 {site.haproxy.pid}'"
         given = settings(
@@ -22,6 +23,7 @@ def tls_client(directory: Path, binary: str = "") -> Iterator[tuple[TlsSite, Cli
             haproxy_bin=site.haproxy.binary,
             reload_cmd=reload,
             ssl_certs_dir=str(site.directory),
+            **changed,
         )
         with Client(given) as client:
             yield site, client

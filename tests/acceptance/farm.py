@@ -1,0 +1,56 @@
+"""Web servers behind HAProxy, and the server beside it: the frontend `site` and one named defaults section; each test adds the rest."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from tests.acceptance.quick import Quick
+from tests.acceptance.web import Web
+from tests.haproxy import binaries
+from tests.haproxy.process import HAProxy, free_port
+
+HEAD = """\
+global
+    stats socket {{stats}} level admin expose-fd listeners
+    {settings}
+
+defaults plain
+    mode http
+    option idle-close-on-response
+    timeout connect 2s
+    timeout client 60s
+    timeout server 60s
+    retries 3
+
+frontend site from plain
+    bind 127.0.0.1:{site}
+"""
+
+
+@dataclass
+class Farm:
+    sidecar: Quick
+    web: Web
+    url: str
+
+    def reload(self) -> None:
+        """One that a change of the defaults section takes."""
+        version, defaults = self.sidecar.version(), self.sidecar.get("defaults/plain").json()
+        answer = self.sidecar.put("defaults/plain", {**defaults, "retries": defaults["retries"] % 3 + 1}, version=version)
+        assert self.sidecar.reloaded(answer)["status"] == "succeeded"
+
+
+Kind = TypeVar("Kind", bound=Farm)
+
+
+@contextmanager
+def farm_of(kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "") -> Iterator[Kind]:
+    """`lines` are those of the frontend and all that follows; `{name}` in them is the port of that web server. `settings`: a line for
+    global."""
+    site = free_port()
+    with Web(*names) as web:
+        config = (HEAD + lines).format(site=site, settings=settings, **web.ports)
+        with HAProxy(directory, config, binary=binaries.exactly(version)) as haproxy, Quick(haproxy) as sidecar:
+            yield kind(sidecar, web, f"http://127.0.0.1:{site}")

@@ -1,0 +1,69 @@
+"""A subscriber of `/v3/sidecar/events` in a thread of its own."""
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+
+from tests.haproxy.sidecar import USER, Sidecar
+
+PATH = "/v3/sidecar/events"
+Event = dict[str, Any]
+
+
+class Follower:
+    """`events` are those that have come, each with `arrived`, the time of its arrival; `comments` counts the comments.
+
+    `ended` is set when the answer has.
+    """
+
+    def __init__(self, sidecar: Sidecar, last: str | None = None, **query: str) -> None:
+        self._url, self._query = f"http://127.0.0.1:{sidecar.port}{PATH}", query
+        self._headers = {"Last-Event-ID": last} if last else {}
+        self.events: list[Event] = []
+        self.comments = 0
+        self.begun, self.ended = threading.Event(), threading.Event()
+        self._client = httpx2.Client(auth=USER, timeout=60)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self.begun.wait(20)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._client.close()
+
+    def _run(self) -> None:
+        # Closed in the midst of an answer, or the server was.
+        with (
+            suppress(httpx2.HTTPError, httpx2.StreamError, RuntimeError),
+            self._client.stream("GET", self._url, params=self._query, headers=self._headers) as answer,
+        ):
+            assert answer.status_code == 200, answer.read()
+            for line in answer.iter_lines():
+                if line.startswith(":"):
+                    self.comments += 1
+                    self.begun.set()
+                elif line.startswith("data: "):
+                    self.events.append(json.loads(line[6:]) | {"arrived": time.time()})
+        self.begun.set()
+        self.ended.set()
+
+    def until(self, is_wanted: Callable[[Event], bool], seconds: float = 20) -> Event:
+        """The first event that is wanted, as soon as it has come."""
+        deadline = time.monotonic() + seconds
+        while True:
+            for event in list(self.events):
+                if is_wanted(event):
+                    return event
+            assert time.monotonic() < deadline, self.events
+            time.sleep(0.002)
+
+    def of(self, type_: str, seconds: float = 20) -> Event:
+        return self.until(lambda event: event["type"] == type_, seconds)

@@ -1,0 +1,186 @@
+"""Roles beside a real HAProxy: the same right holds by whichever call a change comes."""
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.acceptance.quick import PLAIN, SERVICES, Quick
+from tests.haproxy.process import HAProxy, free_port
+from tests.haproxy.sidecar import USER
+from tests.until import until
+
+CONFIG = """\
+frontend site from plain
+    bind 127.0.0.1:{site}
+    http-request set-header X-To %[path,map({maps}/hosts.map)]
+    default_backend shop_a
+
+backend shop_a from plain
+    server one 127.0.0.1:1 weight 10
+    server two 127.0.0.1:2 weight 20
+
+userlist people
+    user ann insecure-password secret-1
+
+backend other from plain
+    server one 127.0.0.1:3 weight 10
+"""
+USERS = {"ci": "weights", "team": "team", "reader": "viewer", "helper": "operator", "nobody": None}
+ROLES = {
+    "weights": [
+        {"objects": "**", "may": ["read"]},
+        {"objects": "backend/shop_*/server/*", "fields": ["weight"], "may": ["read", "change"], "reload": "never"},
+    ],
+    "team": [{"objects": "backend/shop_*", "may": ["read", "create", "change", "delete"]}, {"objects": "map/shop_*", "may": ["create"]}],
+}
+
+
+def settings() -> dict[str, Any]:
+    users = [{"name": USER[0], "password": USER[1], "insecure": True, "role": "admin"}]
+    users += [{"name": name, "password": name, "insecure": True, **({"role": role} if role else {})} for name, role in USERS.items()]
+    return {"user": users, "roles": ROLES}
+
+
+@pytest.fixture
+def sidecar(tmp_path: Path, haproxy_binary: str) -> Iterator[Quick]:
+    maps = tmp_path / "maps_dir"
+    maps.mkdir()
+    (maps / "hosts.map").write_text("/a one\n")
+    config = (PLAIN + CONFIG).format(site=free_port(), maps=maps)
+    with HAProxy(tmp_path, config, binary=haproxy_binary) as haproxy, Quick(haproxy, dataplaneapi=settings()) as running:
+        yield running
+
+
+class Caller:
+    def __init__(self, sidecar: Quick, name: str) -> None:
+        self.sidecar = sidecar
+        self.name = name
+
+    def ask(self, method: str, path: str, body: Any = None, **query: Any) -> httpx2.Response:
+        path = path if path.startswith("/") else f"{SERVICES}/configuration/{path}"
+        content = {"content": body, "headers": {"content-type": "text/plain"}} if isinstance(body, str) else {"json": body} if body else {}
+        return self.request(method, path, params=query, **content)
+
+    def request(self, method: str, path: str, **more: Any) -> httpx2.Response:
+        return httpx2.request(method, f"http://127.0.0.1:{self.sidecar.port}{path}", auth=(self.name, self.name), timeout=60, **more)
+
+    def put_server(self, backend: str, name: str, **members: Any) -> httpx2.Response:
+        path = f"backends/{backend}/servers/{name}"
+        server = self.sidecar.get(path).json() | members
+        return self.ask("PUT", path, server, version=self.sidecar.version())
+
+
+def test_weights_alone_by_every_call(sidecar: Quick) -> None:
+    ci, version = Caller(sidecar, "ci"), sidecar.version
+    assert ci.put_server("shop_a", "one", weight=11).status_code == 200
+    refused = ci.put_server("shop_a", "one", port=7)
+    assert refused.status_code == 403 and "may not change port of backend/shop_a/server/one" in refused.json()["message"]
+    assert ci.put_server("other", "one", weight=11).status_code == 403
+    assert ci.ask("DELETE", "backends/shop_a/servers/one", version=version()).status_code == 403
+    text = sidecar.text()
+    pushed = ci.ask("POST", "raw", text.replace("weight 11", "weight 12"), version=version())
+    assert pushed.status_code in (201, 202) and "weight 12" in sidecar.text(), pushed.text
+    before = sidecar.text()
+    for other in (
+        text.replace("weight 20", "weight 30 check"),
+        text + "\nbackend more from plain\n",
+        text.replace("mode http", "mode tcp", 1),
+    ):
+        answer = ci.ask("POST", "raw", other, version=version())
+        assert answer.status_code == 403, answer.text
+        assert sidecar.text() == before
+    transaction = ci.ask("POST", f"{SERVICES}/transactions", version=version()).json()["id"]
+    server = {"name": "two", "address": "127.0.0.1", "port": 2, "weight": 5}
+    edit = ci.ask("PUT", "backends/shop_a/servers/two", server, transaction_id=transaction)
+    assert edit.status_code in (200, 202), edit.text
+    assert ci.ask("DELETE", "backends/other", transaction_id=transaction).status_code == 403
+    assert ci.ask("PUT", f"{SERVICES}/transactions/{transaction}").status_code in (200, 202)
+    assert "weight 5" in sidecar.text() and "backend other" in sidecar.text()
+    forced = ci.ask("PUT", "backends/shop_a/servers/two", server | {"weight": 6}, version=version(), force_reload=True)
+    assert forced.status_code == 403 and "needs a reload" in forced.json()["message"]
+
+
+def test_a_team_of_its_own_backends(sidecar: Quick) -> None:
+    team, version = Caller(sidecar, "team"), sidecar.version
+    assert team.ask("POST", "backends", {"name": "shop_b", "from": "plain"}, version=version()).status_code in (201, 202)
+    assert team.ask("POST", "backends", {"name": "b", "from": "plain"}, version=version()).status_code == 403
+    assert team.ask("DELETE", "backends/shop_b", version=version()).status_code in (202, 204)
+    stored = f"{SERVICES}/storage/maps"
+    files = lambda name: {"file_upload": (name, b"a b\n")}  # noqa: E731
+    assert team.request("POST", stored, files=files("shop_hosts.map")).status_code == 201
+    assert team.request("POST", stored, files=files("others.map")).status_code == 403
+    assert team.ask("DELETE", f"{stored}/shop_hosts.map").status_code == 403
+    assert (sidecar.directory / "maps_dir" / "shop_hosts.map").exists() and not (sidecar.directory / "maps_dir" / "others.map").exists()
+
+
+def test_a_reader_and_one_without_a_role(sidecar: Quick) -> None:
+    reader, nobody = Caller(sidecar, "reader"), Caller(sidecar, "nobody")
+    assert reader.ask("GET", "backends").status_code == 200
+    assert reader.put_server("shop_a", "one", weight=1).status_code == 403
+    runtime = f"{SERVICES}/runtime/backends/shop_a/servers/one"
+    assert reader.ask("PUT", runtime, {"admin_state": "drain"}).status_code == 403
+    assert "has no role" in nobody.ask("GET", "backends").json()["message"]
+    assert nobody.ask("GET", "backends").status_code == nobody.ask("POST", "raw", sidecar.text(), version=1).status_code == 403
+    assert sidecar.get("backends").status_code == 200
+
+
+def test_an_operator(sidecar: Quick) -> None:
+    """States, weights and entries of maps; nothing that is to last but these, and no reload."""
+    helper = Caller(sidecar, "helper")
+    server = f"{SERVICES}/runtime/backends/shop_a/servers/one"
+    assert helper.ask("PUT", server, {"admin_state": "drain"}).status_code == 200
+    entries = f"{SERVICES}/runtime/maps/hosts.map/entries"
+    for sync in (False, True):
+        assert helper.ask("POST", entries, {"key": "/b", "value": "two"}, force_sync=sync).status_code == 201
+        assert helper.ask("PUT", f"{entries}/%2Fb", {"value": "three"}, force_sync=sync).status_code == 200
+        assert helper.ask("DELETE", f"{entries}/%2Fb", force_sync=sync).status_code == 204
+    assert helper.ask("DELETE", f"{SERVICES}/runtime/maps/hosts.map").status_code == 403
+    assert helper.ask("PUT", f"{SERVICES}/runtime/maps/hosts.map", [{"key": "/c", "value": "d"}]).status_code == 403
+    drain = {"targets": ["backend/shop_a/server/two"], "then": "maint", "timeout": "20s"}
+    operation = helper.ask("POST", "/v3/sidecar/drains", drain)
+    assert operation.status_code == 202, operation.text
+    ended = helper.ask("GET", operation.headers["Location"], wait="20s").json()
+    assert ended["status"] == "succeeded", ended
+    assert helper.put_server("shop_a", "one", port=9).status_code == 403
+    assert helper.ask("POST", "/v3/sidecar/reloads", {}).status_code == 403
+
+
+def test_secrets_are_fingerprints(sidecar: Quick) -> None:
+    reader = Caller(sidecar, "reader")
+    assert "secret-1" in sidecar.text()
+    for path in ("raw", "users?userlist=people", "users/ann?userlist=people", "userlists?full_section=true"):
+        shown = reader.request("GET", path if path.startswith("/") else f"{SERVICES}/configuration/{path}").text
+        assert "secret-1" not in shown and "<masked:" in shown, (path, shown)
+    raw = reader.ask("GET", "raw")
+    assert "configuration-checksum" not in {name.lower() for name in raw.headers} and int(raw.headers["content-length"]) == len(raw.content)
+    team = Caller(sidecar, "team")
+    assert team.ask("GET", "raw").status_code == 403 and "may not read **" in team.ask("GET", "backends").json()["message"]
+    ci = Caller(sidecar, "ci")
+    pushed = ci.ask("POST", "raw", ci.ask("GET", "raw").text, version=sidecar.version())
+    assert pushed.status_code == 422 and "fingerprint" in pushed.json()["message"]
+
+
+def test_who_asks(sidecar: Quick) -> None:
+    shown = Caller(sidecar, "ci").ask("GET", "/v3/sidecar/whoami").json()
+    assert (shown["name"], shown["roles"], shown["limited"]) == ("ci", ["weights"], True)
+    assert shown["rules"][1] == {"objects": "backend/shop_*/server/*", "fields": ["weight"], "may": ["read", "change"], "reload": "never"}
+    assert Caller(sidecar, "nobody").ask("GET", "/v3/sidecar/whoami").json()["rules"] == []
+
+
+def test_a_role_that_is_taken_away(sidecar: Quick) -> None:
+    reader = Caller(sidecar, "reader")
+    path = f"{SERVICES}/configuration/backends"
+    assert {reader.ask("GET", path).status_code for _ in range(3)} == {200}
+    text = sidecar.file.read_text()
+    sidecar.file.write_text(text.replace("role: viewer", "role: weights"))
+    sidecar.process.send_signal(signal.SIGHUP)
+    until(lambda: reader.ask("GET", "/v3/sidecar/whoami").json()["roles"] == ["weights"])
+    sidecar.file.write_text(text.replace("role: admin", "role: viewer"))
+    sidecar.process.send_signal(signal.SIGHUP)
+    until(lambda: "nobody has the role admin" in sidecar.log.read_text())
+    assert reader.ask("GET", "/v3/sidecar/whoami").json()["roles"] == ["weights"]
+    assert sidecar.get("/v3/sidecar/whoami").json()["roles"] == ["admin"]

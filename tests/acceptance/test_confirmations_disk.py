@@ -1,0 +1,109 @@
+"""Deadlines of changes that wait for their confirmation are kept on a disk that takes nothing, or as soon as it takes what is needed."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance import mounts
+from tests.acceptance.web import Web
+from tests.acceptance.wrong_changes import Change, Site, a_server_at_a_dead_address, a_server_lost, a_wrong_map, made_by, site_of
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """What the server keeps for itself is on a disk of its own."""
+    etc, elsewhere = (tmp_path_factory.mktemp(name) for name in ("etc", "elsewhere"))
+    (etc / "dataplane").mkdir()
+    with mounts.private(), Web("one") as web:
+        mounts.memory(etc / "dataplane", 2048)
+        with site_of(etc, web) as running:
+            # A process that holds a file open to write keeps a disk from becoming read-only.
+            running.sidecar.log = elsewhere / "dataplaneapi.log"
+            yield running
+
+
+def storage(site: Site) -> Path:
+    return site.sidecar.directory / "dataplane"
+
+
+def full(site: Site) -> Callable[[], None]:
+    mounts.fill(storage(site), 0)
+    return (storage(site) / "ballast").unlink
+
+
+def read_only(site: Site) -> Callable[[], None]:
+    mounts.mount("-o", "remount,ro", storage(site))
+    return lambda: mounts.mount("-o", "remount,rw", storage(site))
+
+
+def test_the_configuration_needs_no_room(site: Site) -> None:
+    before = site.seen()
+    location = made_by(a_server_at_a_dead_address, site, confirm="1h")
+    restore = full(site)
+    try:
+        assert site.sidecar.delete(location).json()["status"] == "returned"
+        assert site.seen() == before
+    finally:
+        restore()
+
+
+@pytest.mark.soak
+def test_a_guard_needs_no_room(site: Site) -> None:
+    before = site.seen()
+    location = made_by(a_server_lost, site, confirm="1h", guard='{"ready":true}')
+    restore = full(site)
+    try:
+        found = site.ended(location, 20)
+    finally:
+        restore()
+    assert (found["status"], found["verdict"]["result"]) == ("returned", "bad") and site.seen() == before
+
+
+def test_a_stored_file_waits_for_room(site: Site) -> None:
+    """It may be confirmed, or taken back, then; no word is taken that would be lost."""
+    before = site.seen()
+    location = made_by(a_wrong_map, site)
+    restore = full(site)
+    try:
+        refused = site.sidecar.post(f"{location}/confirm")
+        assert refused.status_code == 503 and "make room on that disk" in refused.text
+        refused = site.sidecar.delete(location)
+        assert refused.status_code in (500, 503) and "No space left" in refused.text
+        found = site.sidecar.get(location).json()
+        assert found["status"] == "pending" and "it goes back as soon as this has passed" in found["error"]
+    finally:
+        restore()
+    site.check_return(location, before)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "status", "change"),
+    [
+        (full, "pending", a_server_at_a_dead_address),
+        pytest.param(full, "open", a_server_at_a_dead_address, marks=pytest.mark.soak),
+        pytest.param(read_only, "pending", a_server_at_a_dead_address, marks=pytest.mark.soak),
+        pytest.param(read_only, "open", a_server_at_a_dead_address, marks=pytest.mark.soak),
+        pytest.param(full, "pending", a_wrong_map, marks=pytest.mark.soak),
+        pytest.param(read_only, "open", a_wrong_map, marks=pytest.mark.soak),
+    ],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_a_start(site: Site, spoil: Callable[[Site], Callable[[], None]], status: str, change: Change) -> None:
+    """The server serves, and keeps the deadline as soon as it can read its history; `open` is what a kill before the answer leaves."""
+    before = site.seen()
+    location = made_by(change, site)
+    site.sidecar.kill()
+    kept = storage(site) / "engine" / "confirmations.json"
+    rows = json.loads(kept.read_text())
+    rows[-1] |= {"status": status} | ({"deadline": None} if status == "open" else {})
+    kept.write_text(json.dumps(rows))
+    restore = spoil(site)
+    try:
+        site.sidecar.start()
+        assert site.sidecar.get(location).json()["status"] in ("pending", "returned")
+        assert site.sidecar.put_server("two", {"weight": 1}).status_code in (200, 409, 500, 503)
+    finally:
+        restore()
+    site.check_return(location, before)

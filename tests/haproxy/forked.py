@@ -1,0 +1,144 @@
+"""Servers forked from a process that has imported the command's modules: most of what a start costs a processor is importing them.
+
+What is forked runs the command's `main` as the command does. `Forked` is as much of `subprocess.Popen` as tests of a server need.
+"""
+
+import atexit
+import ctypes
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+POLL = 0.005
+
+
+class Forked:
+    def __init__(self, nursery: "Nursery", pid: int) -> None:
+        self._nursery, self.pid = nursery, pid
+        self.returncode: int | None = None
+
+    def poll(self) -> int | None:
+        if self.returncode is None:
+            self.returncode = self._nursery.ask({"status": self.pid})
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while (status := self.poll()) is None:
+            if deadline is not None and time.monotonic() > deadline:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+            time.sleep(POLL)
+        return status
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class Nursery:
+    """The process that forks; it ends with this one, and what it has forked with it."""
+
+    def __init__(self) -> None:
+        self._ours, theirs = socket.socketpair()
+        self._asking = threading.Lock()
+        with theirs:
+            words = [sys.executable, __file__, str(theirs.fileno())]
+            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+        self._answers = self._ours.makefile("r")
+        atexit.register(self.close)
+
+    def start(self, words: Sequence[str], log: Path) -> Forked:
+        """A server in a session of its own, whose output goes to a file; `words` are the arguments behind the command."""
+        return Forked(self, self.ask({"words": list(words), "log": str(log), "environment": dict(os.environ), "directory": os.getcwd()}))
+
+    def ask(self, request: dict[str, Any]) -> Any:
+        with self._asking:
+            self._ours.sendall(json.dumps(request).encode() + b"\n")
+            return json.loads(self._answers.readline())
+
+    def is_here(self) -> bool:
+        """Whether what it forks sees the same files as this process."""
+        return os.readlink(f"/proc/{self._process.pid}/ns/mnt") == os.readlink("/proc/self/ns/mnt")
+
+    def close(self) -> None:
+        self._answers.close()
+        self._ours.close()
+        self._process.wait()
+
+
+@cache
+def nursery() -> Nursery:
+    """That of this process."""
+    return Nursery()
+
+
+def _die_with(parent: int) -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _status(pid: int) -> int | None:
+    done, status = os.waitpid(pid, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if done else None
+
+
+def _next_server(requests: socket.socket) -> dict[str, Any] | None:
+    """Forks for one request after the other: in the child what it is asked to be, None at the end."""
+    parent = os.getpid()
+    with requests, requests.makefile("r") as lines:
+        for line in lines:
+            request = json.loads(line)
+            if "status" in request:
+                answer: Any = _status(request["status"])
+            elif (answer := os.fork()) == 0:
+                _die_with(parent)
+                return dict(request)
+            requests.sendall(json.dumps(answer).encode() + b"\n")
+    return None
+
+
+def _become(request: dict[str, Any]) -> None:
+    os.setsid()
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["directory"])
+    log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+    sys.argv = [str(Path(sys.executable).with_name("dataplaneapi")), *request["words"]]
+
+
+def _main(descriptor: int) -> None:
+    # The directory of this file is none of the command's.
+    del sys.path[0]
+    import dataplaneapi.program  # noqa: F401
+    from dataplaneapi import cli
+
+    request = _next_server(socket.socket(fileno=descriptor))
+    if request:
+        _become(request)
+        cli.main()
+
+
+if __name__ == "__main__":
+    _main(int(sys.argv[1]))
