@@ -4,7 +4,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 GET_HAPROXY := tests/tools/get-haproxy
-WORKERS ?= 2
+# More than processors: most tests of the whole server wait for HAProxy, for reloads or for their time to be over.
+WORKERS ?= 4
 PYTEST = $(BIN)/python -m pytest -n $(WORKERS)
 # Without processes, then a few with HAProxy and the server; docs/architecture.md says what else there is.
 QUICK := tests/rules tests/openapi tests/laws/test_samples.py tests/acceptance/test_live.py tests/docs/test_library.py \
@@ -18,7 +19,7 @@ SEED := $(shell od -An -N4 -tu4 /dev/urandom)
 endif
 SUITES ?= bookworm trixie
 
-# A virtual environment knows its own path: one that came along with a copied checkout is made anew.
+# A virtual environment holds its own path: one that came along with a copied checkout is made anew.
 MADE_HERE := $(shell grep -q '^command = .* $(CURDIR)/\.venv$$' .venv/pyvenv.cfg 2>/dev/null && echo yes)
 ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
@@ -37,7 +38,7 @@ $(BIN)/python:
 $(BIN)/dataplaneapi: requirements/runtime.txt requirements/build.txt pyproject.toml | $(BIN)/python
 	$(PIP) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
-	@# Whoever runs the command may not be allowed to write here, and would compile at every start.
+	@# The user who runs the command may not be allowed to write here, and would compile at every start.
 	$(BIN)/python -m compileall -q app native
 	@touch $@
 
@@ -92,7 +93,7 @@ container: dev ## an image, if buildah is here; BASE=debian@sha256:... is what i
 collection: dev ## dist/: the Ansible collection
 	$(BIN)/ansible-galaxy collection build --force --output-path dist ansible
 
-soak: dev haproxy ## what takes hours: 4,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it; the laws with other values, of SEED
+soak: dev haproxy ## what takes hours: 5,200 kills, odd files edited 3,900 times, walks over the API of 500 steps beside each version, and an hour of mixed work, or SOAK_MINUTES of it; the laws with other values, of SEED
 	@echo 'the laws are searched with SEED=$(SEED)'
 	$(PYTEST) tests/laws --hypothesis-profile=search --hypothesis-seed=$(SEED) -o timeout=0
 	$(BIN)/python -m pytest -m soak -s -o faulthandler_timeout=0 -o timeout=0

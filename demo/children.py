@@ -6,9 +6,23 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None)
+
+
+class Child(Protocol):
+    """As much of `subprocess.Popen` as `stop` needs."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def kill(self) -> None: ...
 
 
 def die_with_parent() -> None:
@@ -31,7 +45,7 @@ def start(command: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
         )  # fmt: skip
 
 
-def stop(child: subprocess.Popen[bytes], seconds: float = 5.0) -> None:
+def stop(child: Child, seconds: float = 5.0) -> None:
     """Ends a child with all that it started, and waits for it; again is harmless."""
     if child.poll() is None:
         os.killpg(child.pid, signal.SIGTERM)

@@ -33,7 +33,7 @@ class Stage:
 
 
 def prepare(directory: Path, haproxy: str) -> Stage:
-    """The stage on the ports everyone knows, or on free ones where those are taken."""
+    """The stage on the well-known ports, or on free ones where those are taken."""
     stage = Stage(directory, haproxy, *free_ports(API, SITE, 0, 0))
     for name in ("haproxy.cfg", "dataplaneapi.yaml"):
         text = (TEMPLATES / name).read_text()

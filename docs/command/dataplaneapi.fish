@@ -51,7 +51,7 @@ function _shtab_dataplaneapi_using
 end
 
 set -g _shtab_dataplaneapi_commands
-set -g _shtab_dataplaneapi_opts_with_value --acl-dir --api-version --backups-dir --backups-number --cleanup-timeout --config-file --config-files-after --config-files-before --cors-origins --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-crl --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
+set -g _shtab_dataplaneapi_opts_with_value --acl-dir --api-version --backups-dir --backups-number --cleanup-timeout --config-file --config-files-after --config-files-before --cors-origins --dataplane-storage-dir --debug-socket-path --delayed-start-max --delayed-start-tick --general-storage-dir --gid --graceful-timeout --haproxy-bin --history-days --history-entries --history-size --host --keep-alive --listen-limit --maps-dir --master-runtime --max-body-size --max-header-size --max-open-transactions --pid-file --port --read-timeout --reload-cmd --reload-delay --reload-retention --reload-strategy --restart-cmd --scheme --service --shapes --socket-mode --socket-path --spoe-dir --spoe-transaction-dir --ssl-certs-dir --status-cmd --time-suffix --tls-ca --tls-certificate --tls-client-names --tls-crl --tls-host --tls-keep-alive --tls-key --tls-listen-limit --tls-port --tls-read-timeout --tls-write-timeout --transaction-dir --uid --update-map-files-period --userlist --userlist-file --validate-cmd --validate-files-after --validate-files-before --write-timeout -b -c -d -f -m -n -p -r -s -t -u
 
 complete -c dataplaneapi -e
 complete -c dataplaneapi -f
@@ -103,6 +103,9 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l max-open-transactions -
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s p -l maps-dir -xka "(__fish_complete_directories)" -d 'directory of the map files (default /etc/haproxy/maps)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l ssl-certs-dir -xka "(__fish_complete_directories)" -d 'directory of certificates and crt-lists (default /etc/haproxy/ssl)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l acl-dir -xka "(__fish_complete_directories)" -d 'directory of files of ACL patterns, managed as maps are; default: none'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l history-entries -x -d 'changes that are kept with what they changed (default 10000)'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l history-days -x -d 'days that they are kept; 0 for any'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l history-size -x -d 'MiB that they may take on disk, private keys beside that 64 (default 1024)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l general-storage-dir -xka "(__fish_complete_directories)" -d 'directory of other files (default /etc/haproxy/general)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l dataplane-storage-dir -xka "(__fish_complete_directories)" -d 'own data (default /etc/haproxy/dataplane)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l spoe-dir -xka "(__fish_complete_directories)" -d 'directory of the SPOE files (default /etc/haproxy/spoe)'
@@ -113,6 +116,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -s c -l config-file -xka "
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l config-files-before -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory loaded before'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l config-files-after -xka "(__fish_complete_path (commandline -ct))" -d 'file or directory loaded after'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l short-header -d 'write `# _version=` alone above the file, no checksum, no banner'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l shapes -x -d 'shapes of backends to keep, so that such backends take no reload; 0 for none'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s b -l haproxy-bin -xka "(__fish_complete_path (commandline -ct))" -d 'HAProxy binary (default haproxy)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -s m -l master-runtime -xka "(__fish_complete_path (commandline -ct))" -d 'master socket of HAProxy'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l master-worker-mode -d 'reload through the master socket'
