@@ -62,8 +62,8 @@ check: dev ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries
-	$(PYTEST) -rs --durations=20 --durations-min=2
+test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries; up to 3 that fail once more, alone
+	tests/tools/again $(PYTEST) -rs --durations=20 --durations-min=2
 
 quick: dev ## within a minute: the rules, the laws of samples, what needs no process, a few tests beside an HAProxy
 	@$(GET_HAPROXY) 3 > /dev/null

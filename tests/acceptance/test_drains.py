@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 from tests.acceptance.farm import Farm, farm_of
 from tests.acceptance.quick import SERVICES
 from tests.acceptance.traffic import Traffic
+from tests.until import until
 
 OPERATIONS = "/v3/sidecar/operations"
 LINES = """\
@@ -50,6 +51,10 @@ class Drained(Farm):
         while self.state(server, backend) != state:
             assert time.monotonic() < deadline, self.state(server, backend)
             time.sleep(0.02)
+
+    def progress(self, path: str, condition: Callable[[dict[str, Any]], bool]) -> None:
+        """Waits until it holds for the operation's progress."""
+        until(lambda: condition(self.sidecar.get(path).json()["progress"]), self.sidecar.get(path).text)
 
     @contextmanager
     def slow_request(self) -> Iterator[list[str]]:
@@ -95,9 +100,9 @@ def test_sessions_of_a_former_worker_count(farm: Drained) -> None:
         farm.reload()
         # In the new worker nobody has begun anything, and the servers are drained again.
         farm.until("web1", "drain")
-        found = farm.sidecar.get(path, wait="700ms").json()
-        assert found["status"] == "running" and found["progress"]["sessions"]["backend/only/server/web1"] == 1, found
-        assert "former_workers" not in found["progress"]
+        farm.progress(path, lambda now: now.get("sessions") == {"backend/only/server/web1": 1, "backend/shop/server/web1": 0})
+        found = farm.sidecar.get(path).json()
+        assert found["status"] == "running" and "former_workers" not in found["progress"], found
         farm.web.release.set()
         assert farm.ended(path)["status"] == "succeeded"
     assert answers == ["one"] and farm.state() == "maint" and farm.state(backend="only") == "maint"
@@ -154,8 +159,8 @@ def test_paused_while_too_few_are_ready(farm: Drained) -> None:
         farm.sidecar.haproxy.ask("set server only/web2 state maint")
         farm.web.release.set()
         paused = "backend only would have 0 servers up and ready, and 1 are to stay"
-        found = farm.sidecar.get(path, wait="1500ms").json()
-        assert found["status"] == "running" and found["progress"]["paused"] == paused, found
+        farm.progress(path, lambda now: now.get("paused") == paused)
+        assert farm.sidecar.get(path).json()["status"] == "running"
         assert farm.state(backend="only") == "drain"
     farm.sidecar.haproxy.ask("set server only/web2 state ready")
     done = farm.ended(path)
@@ -187,7 +192,7 @@ def test_made_ready_by_others(farm: Drained) -> None:
     with farm.slow_request():
         path = farm.drain("shop/web1", "only/web1")
         farm.until("web1", "drain")
-        assert "worker" in farm.sidecar.get(path, wait="500ms").json()["progress"]
+        farm.progress(path, lambda now: "worker" in now)
         farm.sidecar.haproxy.ask("set server only/web1 state ready")
         assert "made ready by others" in farm.ended(path)["error"]
 
