@@ -124,6 +124,13 @@ def test_a_reader_and_one_without_a_role(sidecar: Quick) -> None:
     runtime = f"{SERVICES}/runtime/backends/shop_a/servers/one"
     assert reader.ask("PUT", runtime, {"admin_state": "drain"}).status_code == 403
     assert "has no role" in nobody.ask("GET", "backends").json()["message"]
+    for other in (f".if 0\n{sidecar.text()}\n.endif\n", sidecar.text().replace("    server one", "    .if 0\n    server one", 1)):
+        assert reader.ask("POST", "raw", other, version=sidecar.version()).status_code == 403
+    for query in ({"force_reload": True}, {}):
+        transaction = reader.ask("POST", f"{SERVICES}/transactions", version=sidecar.version())
+        assert transaction.status_code == 201, transaction.text
+        assert reader.ask("PUT", f"{SERVICES}/transactions/{transaction.json()['id']}", **query).status_code == 403
+    assert reader.ask("POST", "raw", sidecar.text(), version=sidecar.version(), force_reload=True).status_code == 403
     assert nobody.ask("GET", "backends").status_code == nobody.ask("POST", "raw", sidecar.text(), version=1).status_code == 403
     assert sidecar.get("backends").status_code == 200
 
@@ -141,6 +148,7 @@ def test_an_operator(sidecar: Quick) -> None:
     assert helper.ask("DELETE", f"{SERVICES}/runtime/maps/hosts.map").status_code == 403
     assert helper.ask("PUT", f"{SERVICES}/runtime/maps/hosts.map", [{"key": "/c", "value": "d"}]).status_code == 403
     drain = {"targets": ["backend/shop_a/server/two"], "then": "maint", "timeout": "20s"}
+    assert helper.ask("POST", "/v3/sidecar/drains", drain | {"then": "delete"}).status_code == 403
     operation = helper.ask("POST", "/v3/sidecar/drains", drain)
     assert operation.status_code == 202, operation.text
     ended = helper.ask("GET", operation.headers["Location"], wait="20s").json()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from haproxy_native.editing.object_names import covers
 from haproxy_native.errors import Forbidden
-from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, RAW, Touch
 
 READ, SECRETS = "read", "secrets"
 VERBS = (READ, CREATE, CHANGE, DELETE, SECRETS)
@@ -53,10 +53,10 @@ class Rights:
 
     def permit(self, touched: Iterable[Touch]) -> bool:
         """Whether the change may reload HAProxy. Raises Forbidden, which names the first object that may not be touched, and the rule that
-        would allow it.
+        would allow it. Who may change nothing with a reload may not reload for a change of nothing.
         """
         counted: Counter[Rule] = Counter()
-        may_reload = True
+        may_reload = any(rule.reloads and not rule.may.isdisjoint((CREATE, CHANGE, DELETE)) for rule in self.rules)
         for touch in touched:
             about = [rule for rule in self.rules if rule.is_about(touch)]
             free = sorted((rule for rule in about if rule.most is None or counted[rule] < rule.most), key=_is_limited)
@@ -110,7 +110,7 @@ _RUNTIME = frozenset(("admin_state", "operational_state", "weight"))
 def predefined(sections: Iterable[str]) -> dict[str, tuple[Rule, ...]]:
     """Roles that need no settings; `sections` are the kinds of those that are objects."""
     every = frozenset((READ, CREATE, CHANGE, DELETE))
-    edited = [Rule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS)]
+    edited = [Rule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, RAW)]
     operated = [Rule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
     return {
         "viewer": (Rule(ALL),),

@@ -4,10 +4,10 @@ from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Edit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import ASKED
+from haproxy_native.editing import header
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Forbidden
-from haproxy_native.planning.effects import effects
-from haproxy_native.planning.touches import touches
+from haproxy_native.planning.touches import all_touches
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
@@ -16,8 +16,7 @@ def permit(by: Author, before: Document, new: Document) -> bool:
     """Whether the author may reload HAProxy for a change of the configuration. Raises Forbidden."""
     if by.rights is None:
         return True
-    editor = Editor()
-    return by.rights.permit(touches(editor, effects(editor, before, new)))
+    return by.rights.permit(all_touches(Editor(), before, new))
 
 
 def permitted(edit: Edit) -> Edit:
@@ -33,6 +32,7 @@ def permitted(edit: Edit) -> Edit:
 
 
 async def refuse_reload(context: CommitContext, change: Change, before: Document, new: Document) -> None:
-    """Raises Forbidden for a change that reloads HAProxy, now or, where that is skipped, later."""
-    if why := [ASKED] if change.force_reload else await process.reasons_to_reload(context, before, new):
+    """Raises Forbidden for a change that reloads HAProxy, now or, where that is skipped, later; a transaction without changes does."""
+    is_asked = change.force_reload or (change.transaction_id and header.same_text(before, new))
+    if why := [ASKED] if is_asked else await process.reasons_to_reload(context, before, new):
         raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {why[0]}")

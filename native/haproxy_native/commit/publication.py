@@ -17,6 +17,7 @@ from haproxy_native.errors import BadRequest, Conflict, Unhealthy
 from haproxy_native.planning.effects import effects, inverse, with_effects
 from haproxy_native.planning.plan import only_in
 from haproxy_native.planning.section_order import sections_of
+from haproxy_native.request_context import author
 from haproxy_native.runtime import backends, commands
 from haproxy_native.runtime.backends import Health
 from haproxy_native.text.document import Document
@@ -102,7 +103,8 @@ async def _take_back(context: CommitContext, before: Document, new: Document, wh
     editor, names = Editor(), list(new_backends(before, new))
     undone = inverse(await beside(effects, editor, before, new))
     try:
-        await commit(context, Change(lambda now: with_effects(editor, now, undone)))
+        # Who has the right to a change has that to its way back.
+        await commit(context, Change(lambda now: with_effects(editor, now, undone), author=replace(author.get(), rights=None)))
         context.running.is_published(names)
     except Conflict as conflict:
         await _publish(context, names)

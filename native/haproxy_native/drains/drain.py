@@ -8,6 +8,8 @@ from typing import Any, Self
 
 from haproxy_native.drains.servers import Row, named
 from haproxy_native.errors import Conflict, NativeError
+from haproxy_native.overrides.ledger import STATE
+from haproxy_native.planning import touches
 
 DRAIN = "drain"
 NOTHING, MAINT, DELETE, CUT = "nothing", "maint", "delete", "cut"
@@ -45,6 +47,12 @@ class Drain:
     @property
     def arguments(self) -> dict[str, Any]:
         return asdict(self)
+
+    @property
+    def touched(self) -> list[touches.Touch]:
+        """What it does to the servers, then with what becomes of them."""
+        last = [touches.Touch(server, touches.DELETE, frozenset((touches.ANY,))) for server in self.servers] if self.then == DELETE else []
+        return [*(touches.changed(server, [STATE]) for server in self.servers), *last]
 
     @cached_property
     def backends(self) -> list[str]:

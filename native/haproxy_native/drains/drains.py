@@ -15,6 +15,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing
 from haproxy_native.operations.operations import RUNNING, Operation, Operations, Running
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.request_context import author
 from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import SERVERS, Workers
 
@@ -28,9 +29,13 @@ class Drains:
         self._engine, self._editor, self._workers, self._overrides = engine, editor, workers, overrides
 
     async def begin(self, operations: Operations, targets: Sequence[str], make: Callable[[list[str]], Drain]) -> Operation:
-        """`make` gets the servers that the targets mean. Raises NotFound, BadRequest, TooFewReady, TooManyOperations, RuntimeFailure."""
+        """`make` gets the servers that the targets mean. Raises Forbidden, NotFound, BadRequest, TooFewReady, TooManyOperations,
+        RuntimeFailure.
+        """
         there = await self._rows()
         drain = make(resolved(targets, there))
+        if rights := author.get().rights:
+            rights.permit(drain.touched)
         if short := shortage([*_running(operations), drain], there):
             raise TooFewReady(short)
         return operations.begin(DRAIN, **drain.arguments)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, Content, Edit, Member, Outcome
@@ -62,7 +62,7 @@ class Returning:
     async def revert(self, id_: int, cause: str = "") -> Returned:
         """Takes back what one entry did, and nothing else. Raises NotFound, Conflict with both sides, and what a commit raises."""
         entry, mask = await self.history.ask(Journal.get, id_), await self._mask()
-        with _because(cause or f"{REVERT}/{id_}"):
+        with _as(cause=cause or f"{REVERT}/{id_}"):
             if entry.kind == RUNTIME:
                 return await self._revert_process(entry)
             contents = [_plain(each) for each in await self.history.ask(Journal.contents, id_)]
@@ -102,7 +102,7 @@ class Returning:
         if lost := next((each for each in differing if not each.is_kept), None):
             raise Conflict(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
         come, go = [each for each in differing if each.after is not None], [each for each in differing if each.after is None]
-        with _because(f"{RESTORE}/{id_}"):
+        with _as(cause=f"{RESTORE}/{id_}"):
             former = {each.path: await _current(each) for each in come}
             outcomes = [await self._return_file(each, partial(_as_it_was, each)) for each in come]
             try:
@@ -111,8 +111,9 @@ class Returning:
                     if not header.same_text(_under_head(document, self.engine.document), self.engine.document):
                         outcomes.append(await self._commit(partial(_under_head, document)))
             except Exception:
-                for each in come:
-                    await self._return_file(each, partial(_as_it_was, replace(each, after=former[each.path])))
+                with _as(rights=None):
+                    for each in come:
+                        await self._return_file(each, partial(_as_it_was, replace(each, after=former[each.path])))
                 raise
             return Returned([*outcomes, *[await self._return_file(each, partial(_as_it_was, each)) for each in go]])
 
@@ -184,9 +185,9 @@ def _read(path: Path) -> bytes | None:
 
 
 @contextmanager
-def _because(cause: str) -> Iterator[None]:
-    """What is committed meanwhile is of this cause."""
-    token = author.set(replace(author.get(), cause=cause))
+def _as(**members: Any) -> Iterator[None]:
+    """What is committed meanwhile has an author with these members."""
+    token = author.set(replace(author.get(), **members))
     try:
         yield
     finally:

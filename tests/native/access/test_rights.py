@@ -53,6 +53,11 @@ def test_what_is_not(rule: Rule, touched: Touch, text: str) -> None:
         rights(rule).permit([touch("backend/shop_a/server/two", "change", "weight"), touched])
 
 
+def test_a_reload_for_nothing() -> None:
+    reading, states = Rule("**"), Rule("backend/**", frozenset(("change",)), reloads=False)
+    assert not rights(reading).permit([]) and not rights(reading, states).permit([]) and rights(reading, states, TEAM).permit([])
+
+
 def test_created_and_deleted_with_members_that_are_all_among_the_fields() -> None:
     rule = Rule("backend/*/server/*", frozenset(("create", "delete")), frozenset(("address", "port")))
     rights(rule).permit([touch("backend/b/server/s", "create", "address"), touch("backend/b/server/s", "delete", "address", "port")])

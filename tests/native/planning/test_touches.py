@@ -4,7 +4,7 @@ import pytest
 
 from haproxy_native.editing.editor import Editor
 from haproxy_native.planning.effects import effects
-from haproxy_native.planning.touches import Touch, touches
+from haproxy_native.planning.touches import RAW, Touch, all_touches, touches
 from haproxy_native.text.document import Document
 
 START = """\
@@ -53,3 +53,52 @@ def test_a_section_with_what_stands_in_it() -> None:
 
 def test_a_section_that_is_no_object() -> None:
     assert of(START, START + "namespace_list\n    namespace x\n") == [Touch("namespace_list", "create", frozenset(("lines",)))]
+
+
+def whole(before: str, after: str) -> dict[str, tuple[str, set[str]]]:
+    found = all_touches(Editor(), Document.parse(before), Document.parse(after))
+    return {touch.object: (touch.verb, set(touch.members)) for touch in found}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("weight 10", "weight 20", {"backend/shop/server/a": ("change", {"weight"})}),
+        ("    balance", "\tbalance ", {}),
+        ("    server a", "    .if feature(OPENSSL)\n    server a", {"backend/shop": ("change", {"lines"})}),
+        ("    server b", "    # better\n    server b", {"backend/shop": ("change", {"lines"})}),
+        (
+            "127.0.0.1:2\n",
+            "127.0.0.1:2 # spare\n",
+            {"backend/shop": ("change", {"lines"}), "backend/shop/server/b": ("change", {"metadata"})},
+        ),
+        ("backend shop", "# the shop\nbackend shop", {"backend/shop": ("change", {"lines"})}),
+        ("server b 127.0.0.1:2\n", "server b 127.0.0.1:2\n    server b 127.0.0.1:3\n", {"backend/shop": ("change", {"lines"})}),
+        ("defaults base", ".if 0\n.endif\ndefaults base", {RAW: ("change", set())}),
+        ("defaults base", "# above\n\ndefaults base", {RAW: ("change", set())}),
+    ],
+)
+def test_what_no_effect_shows(old: str, new: str, expected: dict[str, tuple[str, set[str]]]) -> None:
+    assert whole(START, START.replace(old, new)) == expected
+    assert whole(START.replace(old, new), START) == expected
+
+
+def test_a_condition_around_everything() -> None:
+    found = whole(
+        START + "backend other\n    server c 127.0.0.1:3\n", ".if 0\n" + START + ".endif\nbackend other\n    server c 127.0.0.1:3\n"
+    )
+    assert found == {RAW: ("change", set()), "backend/shop": ("change", {"lines"})}
+
+
+def test_the_order_within_a_section_and_of_sections() -> None:
+    one, other = "    server a 127.0.0.1:1 weight 10\n", "    server b 127.0.0.1:2\n"
+    assert whole(START, START.replace(one + other, other + one)) == {"backend/shop": ("change", {"lines"})}
+    first, second = "backend one from base\n    server x 127.0.0.1:1\n", "backend two from base\n    server x 127.0.0.1:1\n"
+    assert whole(START + first + second, START + second + first) == {RAW: ("change", set())}
+    assert set(whole(START + first, START + second + first)) == {"backend/two", "backend/two/server/x"}
+
+
+def test_all_of_a_section_that_comes_and_goes() -> None:
+    added = "backend new from base\n    .if feature(OPENSSL)\n    server x 127.0.0.1:1 weight 5\n    .endif\n    # a note\n"
+    assert whole(START, START + added)["backend/new"] == ("create", {"from", "lines"})
+    assert whole(START + added, START)["backend/new"][0] == "delete"
