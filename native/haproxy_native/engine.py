@@ -281,7 +281,7 @@ class Engine:
         return self.context.transactions.list(status)
 
     def transaction(self, id_: str) -> Transaction:
-        return self.context.transactions.get(id_)
+        return self.context.transactions.to_read(id_)
 
     def delete_transaction(self, id_: str) -> None:
         self.context.transactions.delete(id_)
@@ -290,7 +290,7 @@ class Engine:
         self, id_: str, *, force_reload: bool = False, healthy_within: float | None = None
     ) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
-        transaction = self.transaction(id_)
+        transaction = self.context.transactions.to_commit(id_)
         if transaction.status in (FAILED, OUTDATED):
             raise NotCommittable(f"transaction {id_} is {transaction.status} and cannot be committed")
         with self._closed(transaction):

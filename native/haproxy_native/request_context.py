@@ -26,6 +26,7 @@ class Author:
     `name` is that of a user, of a client certificate, or of what changes the configuration by itself, such as service discovery; OUTSIDE
     for an edit of the file itself. `address` is the client's. `message` is in the client's words. `cause` is what of the history is acted
     on, as in `revert/17`; `confirmation` is the id of the confirmation that the change waits for. Without `rights` everything is allowed.
+    `group` says what kind of name it is, as in `role_of`; empty for what has no roles.
     """
 
     name: str = ""
@@ -35,6 +36,12 @@ class Author:
     cause: str = ""
     confirmation: str = ""
     rights: Rights | None = field(default=None, compare=False, repr=False)
+    group: str = field(default="", compare=False)
+
+    @property
+    def identity(self) -> str:
+        """Of a caller, as in `users/ann`: equal for two callers only where they are the same; empty for everything else."""
+        return f"{self.group}/{self.name}" if self.group and self.name else ""
 
 
 _NOBODY = Author()

@@ -117,6 +117,20 @@ def test_a_team_of_its_own_backends(sidecar: Quick) -> None:
     assert (sidecar.directory / "maps_dir" / "shop_hosts.map").exists() and not (sidecar.directory / "maps_dir" / "others.map").exists()
 
 
+def test_a_transaction_is_its_authors(sidecar: Quick) -> None:
+    team, ci, reader = Caller(sidecar, "team"), Caller(sidecar, "ci"), Caller(sidecar, "reader")
+    transactions = f"{SERVICES}/transactions"
+    own = f"{transactions}/{team.ask('POST', transactions, version=sidecar.version()).json()['id']}"
+    assert team.ask("GET", own).status_code == 200 and len(team.ask("GET", transactions).json()) == 1
+    others = f"{transactions}/{ci.ask('POST', transactions, version=sidecar.version()).json()['id']}"
+    assert team.ask("GET", others).status_code == 403 and len(team.ask("GET", transactions).json()) == 1
+    assert reader.ask("GET", own).status_code == 200 and len(reader.ask("GET", transactions).json()) == 2
+    edit = ci.ask("POST", "backends", {"name": "shop_c", "from": "plain"}, transaction_id=own.rpartition("/")[2])
+    assert edit.status_code == 403 and "may not change transaction/" in edit.json()["message"]
+    assert ci.ask("PUT", own).status_code == ci.ask("DELETE", own).status_code == 403
+    assert team.ask("DELETE", own).status_code == sidecar.ask("DELETE", others).status_code == 204
+
+
 def test_a_reader_and_one_without_a_role(sidecar: Quick) -> None:
     reader, nobody = Caller(sidecar, "reader"), Caller(sidecar, "nobody")
     assert reader.ask("GET", "backends").status_code == 200

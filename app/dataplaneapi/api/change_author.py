@@ -18,8 +18,11 @@ def of(scope: Scope, headers: Mapping[bytes, bytes], roles: Roles | None = None)
     over = connection.of(scope)
     credentials = parse_basic(headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
     name = credentials[0] if credentials else over.name
-    rights = roles.rights(_group(name, is_user=credentials is not None), name) if roles else None
-    return Author(_clean(name), connection.address(scope), scope["request_id"], message(headers.get(MESSAGE, b"")), rights=rights)
+    group = _group(name, is_user=credentials is not None)
+    rights = roles.rights(group, name) if roles else None
+    return Author(
+        _clean(name), connection.address(scope), scope["request_id"], message(headers.get(MESSAGE, b"")), rights=rights, group=group
+    )
 
 
 def _group(name: str, *, is_user: bool) -> str:

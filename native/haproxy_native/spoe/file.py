@@ -7,7 +7,6 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +19,7 @@ from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles, Drafts
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import Conflict, NoTransaction, Unusable
+from haproxy_native.errors import Conflict, NoTransaction
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.spoe.surroundings import Surroundings
 from haproxy_native.text.document import Document
@@ -92,7 +91,7 @@ class SpoeFile:
         return self._transactions.list()
 
     def transaction(self, id_: str) -> Transaction:
-        return self._transactions.get(id_)
+        return self._transactions.to_read(id_)
 
     def start_transaction(self, version: int) -> Transaction:
         Change(lambda document: document, version).compare(self._current.version)
@@ -103,7 +102,7 @@ class SpoeFile:
 
     async def commit_transaction(self, id_: str, *, force_reload: bool = False) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from. One that another change overtook is gone; one that HAProxy refuses stays."""
-        transaction = self._transactions.get(id_)
+        transaction = self._transactions.to_commit(id_)
         if transaction.closed:
             raise NoTransaction(f"transaction {id_} does not exist")
         transaction.closed = True
@@ -175,7 +174,5 @@ class SpoeFile:
             with self._around.directory.used():
                 self.path.unlink(missing_ok=True)
             self._state_file.path.unlink(missing_ok=True)
-            with suppress(Unusable):
-                for transaction in self._transactions.list():
-                    self._transactions.delete(transaction.id)
+            self._transactions.clear()
         return Outcome(0, live=True, contents=contents)

@@ -21,10 +21,13 @@ from haproxy_native.disk.atomic import move, write_atomically
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, same_text, version_of, with_header
-from haproxy_native.errors import NoTransaction, TooManyTransactions, Unusable
+from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
+from haproxy_native.planning.touches import CHANGE, DELETE
+from haproxy_native.request_context import author
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 from haproxy_native.transactions.bases import Bases
+from haproxy_native.transactions.permission import READ, permit
 
 IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
 # In the order in which the API lists them.
@@ -36,7 +39,8 @@ _MARK = b'{"base": '
 
 @dataclass
 class Transaction:
-    """`version` is the version it started from; `banner` whether its text is to have the banner lines.
+    """`version` is the version it started from; `banner` whether its text is to have the banner lines. `author` is the identity of who
+    started it, empty where that is not known.
 
     While it is being committed it is `closed`: a change would come too late and be lost.
     """
@@ -46,6 +50,7 @@ class Transaction:
     version: int = 0
     base: str | None = None
     banner: bool = True
+    author: str = ""
     document: Document | None = field(default=None, repr=False)
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
@@ -103,7 +108,7 @@ class Transactions:
         """Raises TooManyTransactions and Unusable."""
         self._look()
         self.check_limit()
-        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, document=document)
+        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.get().identity, document=document)
         self._store(transaction)
         self._all[transaction.id] = transaction
         return transaction
@@ -121,6 +126,16 @@ class Transactions:
             raise NoTransaction(f"transaction {id_} does not exist")
         return self._all[id_]
 
+    def to_read(self, id_: str) -> Transaction:
+        """One of any status, for the present author. Raises NoTransaction and Forbidden."""
+        permit(READ, id_, self.get(id_).author)
+        return self.get(id_)
+
+    def to_commit(self, id_: str) -> Transaction:
+        """One of any status, for the present author. Raises NoTransaction and Forbidden."""
+        permit(CHANGE, id_, self.get(id_).author)
+        return self.get(id_)
+
     def in_progress(self, id_: str) -> Transaction:
         """One that takes changes."""
         transaction = self._all.get(id_)
@@ -130,9 +145,10 @@ class Transactions:
         return transaction
 
     def list(self, status: str | None = None) -> list[Transaction]:
+        """Those that the present author may read."""
         self._look()
         order = list(_DIRECTORIES)
-        chosen = [one for one in self._all.values() if status in (None, one.status)]
+        chosen = [one for one in self._all.values() if status in (None, one.status) and _is_readable(one)]
         return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
 
     def read(self, id_: str) -> Document:
@@ -147,7 +163,8 @@ class Transactions:
         return base is None or same_text(self._bases.load(base), document)
 
     async def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
-        """The new state. Changes of one transaction wait for each other, so none is lost. Raises NoTransaction and Unusable."""
+        """The new state. Changes of one transaction wait for each other, so none is lost. Raises NoTransaction, Forbidden and Unusable."""
+        permit(CHANGE, id_, self.in_progress(id_).author)
         async with self.in_progress(id_).lock:
             transaction = self._open(id_)
             after, patch = await beside(self._edited, transaction, edit)
@@ -190,13 +207,21 @@ class Transactions:
         raise NoTransaction(f"transaction file {id_} does not exist")
 
     def delete(self, id_: str) -> None:
+        """Raises NoTransaction and Forbidden."""
         transaction = self._all.get(id_)
         if transaction is None:
             self._look()
         if transaction is None or transaction.closed:
             raise NoTransaction(f"transaction file {id_} " + ("is being committed" if transaction else "does not exist"))
+        permit(DELETE, id_, transaction.author)
         del self._all[id_]
         self._remove(transaction)
+
+    def clear(self) -> None:
+        """Deletes all that are not being committed, since their file is gone."""
+        for transaction in [one for one in self._all.values() if not one.closed]:
+            del self._all[transaction.id]
+            self._remove(transaction)
 
     def succeed(self, id_: str) -> Transaction:
         """Takes out one that was committed."""
@@ -208,7 +233,7 @@ class Transactions:
     def fail(self, id_: str, data: bytes) -> None:
         """Keeps a refused text, of a transaction or of a change outside one for diagnosis."""
         known = self._all.get(id_)
-        failed = Transaction(id_, FAILED)
+        failed = Transaction(id_, FAILED, author=known.author if known else author.get().identity)
         with suppress(OSError):
             self._path(failed).parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             write_atomically(self._path(failed), data, like=self._file, durable=False)
@@ -254,7 +279,7 @@ class Transactions:
         assert transaction.document
         with self._place.used():
             base = self._bases.store(transaction.document)
-            head = {"base": base, "version": transaction.version, "banner": transaction.banner}
+            head = {"base": base, "version": transaction.version, "banner": transaction.banner, "author": transaction.author}
             write_atomically(self._path(transaction), _line(head), like=self._file, durable=False)
         transaction.base = base
 
@@ -286,6 +311,13 @@ class Transactions:
         self._bases.keep_only({one.base for one in self._all.values() if one.base})
 
 
+def _is_readable(transaction: Transaction) -> bool:
+    with suppress(Forbidden):
+        permit(READ, transaction.id, transaction.author)
+        return True
+    return False
+
+
 def _line(value: object) -> bytes:
     return json.dumps(value).encode() + b"\n"
 
@@ -297,7 +329,7 @@ def _found(id_: str, status: str, path: Path) -> Transaction:
         if first.startswith(_MARK):
             with suppress(ValueError, KeyError):
                 head = json.loads(first)
-                return Transaction(id_, status, int(head["version"]), str(head["base"]), bool(head["banner"]))
+                return Transaction(id_, status, int(head["version"]), str(head["base"]), bool(head["banner"]), str(head.get("author", "")))
     if status != IN_PROGRESS:
         return Transaction(id_, status)
     return Transaction(id_, status, version_of(Document.parse(path.read_bytes())))
