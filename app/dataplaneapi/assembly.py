@@ -11,7 +11,9 @@ from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.operations import operations
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.api.services import Services
+from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
+from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide
 from dataplaneapi.handlers.docs import page
@@ -81,6 +83,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
             services.acme,
             services.overrides,
             services.operations,
+            services.bearers.tokens,
         ):
             yield
     finally:
@@ -93,6 +96,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     document = bundle()
     declared = tuple(operations(document))
     users = Users(settings, lambda: engine.read(None))
+    bearers = Bearers(users, Tokens(own_directory(settings) / "tokens.json"))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
     editor, workers = Editor(language), Workers(engine)
@@ -111,7 +115,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         records=engine.reloads.records,
         editor=editor,
         users=users,
-        gate=Gate(users),
+        gate=Gate(users, bearers=bearers),
+        bearers=bearers,
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),

@@ -9,6 +9,7 @@ from tests.acceptance.walk import Walk
 from tests.acceptance.walk_areas import AREAS, STRANGERS
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
+from tests.haproxy.sidecar import USER
 from tests.laws.referee import furnish
 
 CONFIGURATION = """\
@@ -87,6 +88,7 @@ healthcheck one
 healthcheck tcp
     type tcp-check
 """
+ADMIN = {"user": [{"name": USER[0], "password": USER[1], "insecure": True, "role": "admin"}]}
 FILES = {
     **dict.fromkeys(("site.pem", "other.pem", "third.pem", "renewed.pem"), "<certificate>"),
     "loaded.list": "site.pem\n",
@@ -97,12 +99,15 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def sidecar(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
-    """Reloads wait until the end."""
+    """Reloads wait until the end; tokens need roles."""
     directory = tmp_path_factory.mktemp("walk")
     (directory / "maps_dir").mkdir()
     furnish(directory, FILES)
     text = CONFIGURATION.format(home=directory, port=free_port(), tls=free_port())
-    with HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy, Quick(haproxy, delay=3_600_000) as sidecar:
+    with (
+        HAProxy(directory, text, binary=binaries.exactly("3.4")) as haproxy,
+        Quick(haproxy, delay=3_600_000, dataplaneapi=ADMIN) as sidecar,
+    ):
         yield sidecar
 
 

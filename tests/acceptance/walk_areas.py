@@ -88,6 +88,12 @@ def splits(walk: Walk) -> None:
     walk.step("deleteSplit", name)
 
 
+def tokens(walk: Walk) -> None:
+    name = {"id": walk.step("createToken", body={"role": ["viewer"], "ttl": "60s"}).json()["id"]}
+    walk.step("getToken", name)
+    walk.step("revokeToken", name)
+
+
 def spoe(walk: Walk) -> None:
     file, scope = {"parent_name": "walk.spoe"}, {"parent_name": "walk.spoe", "scope_name": "[two]"}
     walk.step("createSpoe", body=Upload("walk.spoe", SPOE_FILE))
@@ -252,6 +258,7 @@ AREAS: list[Callable[[Walk], None]] = [
     runtime_servers,
     operations,
     splits,
+    tokens,
     history,
     confirmations,
     acl_files,

@@ -42,7 +42,7 @@ async def _require(operation: Operation, call: Call, rights: Rights) -> None:
     if not rights.rules and operation.access != ANYONE:
         name = author.get().name
         who = f"{name!r} has no role" if name else "a caller without a name has no role"
-        raise Forbidden(f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
+        raise Forbidden(rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
     if operation.access in (ANY, ANYONE):
         return
     if verb == READ or not operation.access:

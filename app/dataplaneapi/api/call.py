@@ -15,6 +15,7 @@ from dataplaneapi.api.negotiation import check_accept, check_content_encoding, c
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, validated
+from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
 from haproxy_native.beside import LARGE, beside_if
 
@@ -50,6 +51,7 @@ class Call:
     strict: bool = False
     ignored: list[Header] = field(default_factory=list)
     receive: Receive | None = None
+    caller: Caller = field(default_factory=Caller)
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -73,7 +75,7 @@ async def read_call(request: Request) -> Call:
     parameters.check(operation.parameters, values)
     within = scope.get("answer_within", _no_deadline)
     call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
-    call.receive = request.receive
+    call.receive, call.caller = request.receive, scope["caller"]
     return call
 
 

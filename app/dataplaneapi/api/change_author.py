@@ -4,32 +4,27 @@ from collections.abc import Mapping
 
 from starlette.types import Scope
 
-from dataplaneapi.auth.gate import parse_basic
+from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.gate import Gate
 from dataplaneapi.server import connection
-from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE, USERS, Roles
+from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE, Roles
 from haproxy_native.request_context import Author
 
 MESSAGE = b"x-change-message"
 LONGEST_MESSAGE = 500
 
 
-def of(scope: Scope, headers: Mapping[bytes, bytes], roles: Roles | None = None) -> Author:
-    """The user, or the name in the client's certificate where the listener asks for no password, with the rights of its roles."""
+def of(scope: Scope, headers: Mapping[bytes, bytes], caller: Caller, roles: Roles | None = None) -> Author:
+    """The author of what a caller changes with this request, with the rights of its roles."""
+    name, said = _clean(caller.name), message(headers.get(MESSAGE, b""))
+    return Author(name, connection.address(scope), scope["request_id"], said, rights=caller.rights(roles), group=caller.group)
+
+
+def caller(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate) -> Caller:
+    """The user or the token, or the name in the client's certificate where the listener asks for no password."""
     over = connection.of(scope)
-    credentials = parse_basic(headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
-    name = credentials[0] if credentials else over.name
-    group = _group(name, is_user=credentials is not None)
-    rights = roles.rights(group, name) if roles else None
-    return Author(
-        _clean(name), connection.address(scope), scope["request_id"], message(headers.get(MESSAGE, b"")), rights=rights, group=group
-    )
-
-
-def _group(name: str, *, is_user: bool) -> str:
-    """The one of those in role_of that the name belongs to."""
-    if is_user:
-        return USERS
-    return SPIFFE if name.startswith("spiffe://") else CERTIFICATES
+    known = gate.caller(headers.get(b"authorization", b"")) if over.endpoint.basic_auth else None
+    return known or Caller(SPIFFE if over.name.startswith("spiffe://") else CERTIFICATES, over.name)
 
 
 def message(sent: bytes) -> str:

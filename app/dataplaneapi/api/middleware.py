@@ -59,7 +59,7 @@ class KeptReplies:
         if kept is None or not kept.holds(over, engine.read(None), engine.version(), self.services.users.generation):
             return None
         authorization = kept.exchange.headers.get(b"authorization", b"")
-        if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization):
+        if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, connection.address(peers)):
             return None
         request_id = self.next_id()
         seconds = time.perf_counter() - began
@@ -89,7 +89,8 @@ class RequestMiddleware:
         try:
             refusal = await self._refusal(scope, exchange)
             if not refusal and not is_public(scope):
-                author.set(change_author.of(scope, exchange.headers, self._services.roles))
+                caller = scope["caller"] = change_author.caller(scope, exchange.headers, self._services.gate)
+                author.set(change_author.of(scope, exchange.headers, caller, self._services.roles))
             await (refusal or self._app)(scope, receive, exchange.send)
         except Exception as error:
             logger.exception("request %s %s failed", scope["method"], scope["path"])
@@ -115,9 +116,9 @@ class RequestMiddleware:
         scope["page"] = self._page(scope)
         if is_public(scope):
             return None
-        authorization, gate = exchange.headers.get(b"authorization", b""), self._services.gate
-        known = not over.endpoint.basic_auth or gate.admits_at_once(authorization)
-        if not known and (refusal := await gate.refusal(authorization, connection.address(scope))) is not None:
+        authorization, gate, address = exchange.headers.get(b"authorization", b""), self._services.gate, connection.address(scope)
+        known = not over.endpoint.basic_auth or gate.admits_at_once(authorization, address)
+        if not known and (refusal := await gate.refusal(authorization, address)) is not None:
             return refusal
         exchange.authenticated = over.endpoint.basic_auth
         return None

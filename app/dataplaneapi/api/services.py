@@ -7,6 +7,7 @@ from typing import Any
 
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.router import RouteIndex
+from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.roles import Roles
@@ -44,6 +45,7 @@ class Services:
     editor: Editor
     users: Users
     gate: Gate
+    bearers: Bearers
     bundle: Mapping[str, Any]
     index: RouteIndex
     schemas: Schemas

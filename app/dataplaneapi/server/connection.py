@@ -48,7 +48,7 @@ def of(scope: Scope) -> Connection:
     return found
 
 
-def address(scope: Scope) -> str:
+def address(scope: Mapping[str, Any]) -> str:
     """That of the client; a word for one of a unix socket, which has none."""
     client = scope.get("client")
     return str(client[0]) if client else "unix"

@@ -38,10 +38,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Rights:
-    """Of one caller: the rules of all roles that it has."""
+    """Of one caller: the rules of all roles that it has. `why`: the reason where it has none."""
 
     roles: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = field(default=(), repr=False)
+    why: str = field(default="", repr=False)
 
     def may(self, verb: str, object_: str) -> bool:
         """Of a whole object, or of what has no members."""

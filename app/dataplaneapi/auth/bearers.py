@@ -1,0 +1,42 @@
+"""Callers that come with a bearer token (RFC 6750)."""
+
+from dataplaneapi.auth.caller import Caller, EndedCaller, TokenCaller
+from dataplaneapi.auth.tokens import Token, Tokens
+from dataplaneapi.auth.users import Users
+from dataplaneapi.settings.roles import USERS
+
+
+class Bearers:
+    """Those with tokens of this server, whose creators are `users` or names in client certificates."""
+
+    def __init__(self, users: Users, tokens: Tokens) -> None:
+        self._users, self.tokens = users, tokens
+
+    def caller(self, bearer: bytes) -> Caller:
+        """Of a request that was admitted."""
+        token = self.tokens.find(bearer)
+        return self.of(token) if token else EndedCaller()
+
+    def of(self, token: Token) -> TokenCaller:
+        is_orphan = token.group == USERS and self._users.find(token.creator) is None
+        return TokenCaller.of(token, is_orphan=is_orphan)
+
+    def admits(self, bearer: bytes, address: str) -> bool:
+        """Whether the token is good for a request of this address, which counts as a use of it."""
+        token = self.tokens.find(bearer)
+        if token is None or not token.is_from(address):
+            return False
+        self.tokens.use(token, address)
+        return True
+
+    def refusal(self, bearer: bytes, address: str) -> str:
+        """Why a token is not good for a request of this address."""
+        if (token := self.tokens.find(bearer)) is not None:
+            return f"token {token.id} may not be used from {address}"
+        return "the token is not known: it has expired, was revoked, or is none of this server's"
+
+
+def parse_bearer(authorization: bytes) -> bytes | None:
+    """The token of an `Authorization: Bearer` value; None for anything else."""
+    scheme, _, token = authorization.partition(b" ")
+    return token.strip() if scheme.lower() == b"bearer" else None

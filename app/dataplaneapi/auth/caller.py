@@ -1,0 +1,54 @@
+"""Who a request comes from, and with which rights it acts."""
+
+from dataclasses import dataclass
+
+from dataplaneapi.auth.tokens import Token
+from dataplaneapi.settings.roles import Roles
+from haproxy_native.access.narrowed import Narrowed
+from haproxy_native.access.rights import Rights, rights_of
+
+TOKENS = "tokens"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """`group` is the one of role_of that the name belongs to, or TOKENS. `token`: where it comes with one."""
+
+    group: str = ""
+    name: str = ""
+    token: Token | None = None
+
+    def rights(self, roles: Roles | None) -> Rights | None:
+        """None where everything is allowed, which is where there are no roles."""
+        return roles.rights(self.group, self.name) if roles else None
+
+
+@dataclass(frozen=True)
+class TokenCaller(Caller):
+    """`is_orphan`: its creator is no user any more."""
+
+    is_orphan: bool = False
+
+    @classmethod
+    def of(cls, token: Token, *, is_orphan: bool) -> "TokenCaller":
+        return cls(TOKENS, f"token {token.id} of {token.creator}", token, is_orphan)
+
+    def rights(self, roles: Roles | None) -> Rights:
+        """Those of its roles, as far as its creator has them now."""
+        assert self.token is not None
+        if roles is None:
+            return Rights(why=f"{self.name} has stopped: the settings have no roles any more")
+        creator = self.token.creator
+        limit = Rights() if self.is_orphan else roles.rights(self.token.group, creator)
+        if not limit.rules:
+            return Rights(why=f"{self.name} has stopped: {creator} {'is no user' if self.is_orphan else 'has no role'} any more")
+        own = rights_of((role, roles.rules[role]) for role in self.token.roles if role in roles.rules)
+        why = "" if own.rules else f"{self.name} has stopped: the settings have no role {', '.join(self.token.roles)} any more"
+        return Narrowed(own.roles, own.rules, why, limit)
+
+
+class EndedCaller(Caller):
+    """Whose credentials ended while the request was on its way."""
+
+    def rights(self, roles: Roles | None) -> Rights:
+        return Rights(why="the token has expired")

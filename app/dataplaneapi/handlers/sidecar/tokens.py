@@ -1,0 +1,109 @@
+"""Credentials that callers create for programs."""
+
+from ipaddress import ip_network
+from typing import Any
+
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
+from dataplaneapi.api.conventions import duration, present, timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Response, empty, json_response
+from dataplaneapi.auth.tokens import Token
+from haproxy_native.access.narrowed import has
+from haproxy_native.access.rights import READ, Rights, rights_of
+from haproxy_native.errors import Forbidden, NotFound
+from haproxy_native.planning.touches import DELETE
+from haproxy_native.request_context import author
+
+LONGEST_SECONDS = 366 * 86400.0
+ROLES = "role in body is the name of a role, or a list of them"
+
+
+async def read_list(call: ReadCall) -> Response:
+    return json_response(
+        200, [_shown(call, each) for each in call.services.bearers.tokens.all() if _is_own(call, each) or _may(READ, each)]
+    )
+
+
+async def read(call: ReadCall) -> Response:
+    return json_response(200, _shown(call, _token(call)))
+
+
+async def create(call: JsonCall) -> Response:
+    caller, body = call.caller, call.body
+    if caller.token:
+        raise Forbidden(f"{caller.name} creates no tokens; {caller.token.creator} does, with the own credentials")
+    names, networks = _roles(call, body["role"]), [_network(each) for each in body.get("from", ())]
+    seconds = duration("ttl", body["ttl"])
+    if not 1 <= seconds <= LONGEST_SECONDS:
+        raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
+    token, secret = await call.services.bearers.tokens.create(names, caller.group, caller.name, seconds, networks, body.get("note", ""))
+    return json_response(201, _shown(call, token) | {"secret": secret})
+
+
+async def revoke(call: JsonCall) -> Response:
+    token = _token(call)
+    if not _is_own(call, token) and not _may(DELETE, token):
+        raise Forbidden(f"token {token.id} is of {token.creator}; a rule that allows it: {{objects: token/{token.id}, may: [delete]}}")
+    await call.services.bearers.tokens.revoke(token)
+    return empty(204)
+
+
+def _roles(call: Call, given: Any) -> list[str]:
+    """Names of roles that the caller has. Raises ApiError and Forbidden."""
+    roles, rights = call.services.roles, author.get().rights
+    if roles is None or not isinstance(rights, Rights):
+        raise ApiError(409, "a token has a role, and the settings have none; without roles every user may do everything (docs/access.md)")
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
+        raise ApiError(422, ROLES)
+    for name in names:
+        if name not in roles.rules:
+            raise ApiError(422, f"role in body: {name[:50]!r} is no role; they are {', '.join(roles.rules)}")
+        if name not in rights.roles and not has(rights, rights_of([(name, roles.rules[name])])):
+            raise Forbidden(f"a token has rights of its creator alone, and role {', '.join(rights.roles)} has not all those of {name}")
+    return list(dict.fromkeys(names))
+
+
+def _network(text: str) -> str:
+    """Raises ApiError."""
+    try:
+        return str(ip_network(text))
+    except ValueError as error:
+        raise ApiError(422, f"from in body: write a network or an address, as in 10.0.0.0/8: {str(error)[:100]}") from None
+
+
+def _token(call: Call) -> Token:
+    """Raises NotFound, also for one that the caller may not see."""
+    token = call.services.bearers.tokens.get(call.get("id"))
+    if token is None or not (_is_own(call, token) or _may(READ, token) or _may(DELETE, token)):
+        raise NotFound(f"token {call.get('id')[:40]} does not exist; GET /v3/sidecar/tokens lists those there are")
+    return token
+
+
+def _is_own(call: Call, token: Token) -> bool:
+    """One that the caller has created, or comes with."""
+    caller = call.caller
+    return caller.token.id == token.id if caller.token else (caller.group, caller.name) == (token.group, token.creator)
+
+
+def _may(verb: str, token: Token) -> bool:
+    rights = author.get().rights
+    return not isinstance(rights, Rights) or rights.may(verb, f"token/{token.id}")
+
+
+def _shown(call: Call, token: Token) -> dict[str, Any]:
+    return present(
+        {
+            "id": token.id,
+            "role": token.roles[0] if len(token.roles) == 1 else list(token.roles),
+            "ttl": f"{token.expires - token.created:.0f}s",
+            "from": list(token.networks) or None,
+            "note": token.note,
+            "creator": token.creator,
+            "created": timestamp(token.created),
+            "expires": timestamp(token.expires),
+            "last_used": None if token.used is None else timestamp(token.used),
+            "last_address": token.used_from,
+            "state": call.services.bearers.of(token).rights(call.services.roles).why,
+        }
+    )

@@ -1,0 +1,30 @@
+"""Rights that are limited by those of another caller. Pure."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from haproxy_native.access.rights import VERBS, Rights
+from haproxy_native.planning.touches import Touch
+
+
+@dataclass(frozen=True)
+class Narrowed(Rights):
+    """Permits what both its own rules and `limit` permit."""
+
+    limit: Rights = field(default=Rights(), repr=False)
+
+    def may(self, verb: str, object_: str) -> bool:
+        return super().may(verb, object_) and self.limit.may(verb, object_)
+
+    def may_all(self, verb: str) -> bool:
+        return super().may_all(verb) and self.limit.may_all(verb)
+
+    def permit(self, touched: Iterable[Touch]) -> bool:
+        touched = list(touched)
+        may_reload = super().permit(touched)
+        return self.limit.permit(touched) and may_reload
+
+
+def has(rights: Rights, other: Rights) -> bool:
+    """Whether each rule of `other` is one of `rights`, or these permit everything."""
+    return all(rights.may_all(verb) for verb in VERBS) or set(other.rules) <= set(rights.rules)

@@ -1,0 +1,11 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from pydantic import RootModel
+
+from . import token
+
+
+class Tokens(RootModel[list[token.Token]]):
+    """Tokens."""
+
+    root: list[token.Token]

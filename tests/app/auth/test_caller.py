@@ -1,0 +1,44 @@
+"""With which rights callers act."""
+
+import pytest
+
+from dataplaneapi.auth.caller import Caller, EndedCaller, TokenCaller
+from dataplaneapi.auth.tokens import Token
+from dataplaneapi.settings.roles import CERTIFICATES, USERS, read_roles
+from haproxy_native.access.rights import READ, SECRETS, Rights
+
+ROLES = read_roles({}, {"users": {"ann": "viewer", "root": "admin"}, "certificates": {"node-*": "viewer"}}, [])
+ADMIN = Token("1f", "", ("admin",), USERS, "ann", 0.0, 0.0)
+
+
+def test_of_a_user_or_a_certificate() -> None:
+    assert Caller(USERS, "ann").rights(None) is None
+    for caller in (Caller(USERS, "ann"), Caller(CERTIFICATES, "node-7")):
+        assert (rights := caller.rights(ROLES)) and rights.roles == ("viewer",)
+    assert (rights := Caller(USERS, "node-7").rights(ROLES)) and not rights.rules
+
+
+def test_of_a_token() -> None:
+    caller = TokenCaller.of(ADMIN, is_orphan=False)
+    rights = caller.rights(ROLES)
+    assert caller.name == "token 1f of ann" and rights.roles == ("admin",)
+    assert rights.may_all(READ) and not rights.may_all(SECRETS), "its creator may read alone"
+
+
+@pytest.mark.parametrize(
+    ("caller", "why"),
+    [
+        (TokenCaller.of(ADMIN, is_orphan=True), "token 1f of ann has stopped: ann is no user any more"),
+        (TokenCaller.of(Token("1f", "", ("viewer",), USERS, "bob", 0.0, 0.0), is_orphan=False), "bob has no role any more"),
+        (TokenCaller.of(Token("1f", "", ("team",), USERS, "ann", 0.0, 0.0), is_orphan=False), "the settings have no role team any more"),
+        (EndedCaller(), "the token has expired"),
+    ],
+)
+def test_of_one_that_has_stopped(caller: Caller, why: str) -> None:
+    rights = caller.rights(ROLES)
+    assert rights and not rights.rules and why in rights.why
+
+
+def test_without_roles_a_token_has_no_rights() -> None:
+    for caller in (TokenCaller.of(ADMIN, is_orphan=False), EndedCaller()):
+        assert isinstance(rights := caller.rights(None), Rights) and not rights.rules and rights.why
