@@ -221,7 +221,7 @@ def is_expressible(effect: Effect) -> bool:
     """Whether it can be done by objects: not so what the API has no members for, and sections without the name that it asks for."""
     if effect.member:
         return effect.member != LINES
-    return LINES not in (effect.old or effect.new) and (not _is_section(effect) or bool(effect.place.key))
+    return LINES not in (effect.old or effect.new or ()) and (not _is_section(effect) or bool(effect.place.key))
 
 
 def is_there(editor: Editor, document: Document, effect: Effect) -> bool:

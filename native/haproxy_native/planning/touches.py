@@ -83,7 +83,7 @@ def _unshown(editor: Editor, before: Document, new: Document, found: Sequence[Ef
 
 
 def _is_about_lines(effect: Effect) -> bool:
-    return effect.member == LINES if effect.member else LINES in (effect.new or effect.old)
+    return effect.member == LINES if effect.member else LINES in (effect.new or effect.old or ())
 
 
 def _section_of(effect: Effect) -> Key:

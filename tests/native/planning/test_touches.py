@@ -102,3 +102,9 @@ def test_all_of_a_section_that_comes_and_goes() -> None:
     added = "backend new from base\n    .if feature(OPENSSL)\n    server x 127.0.0.1:1 weight 5\n    .endif\n    # a note\n"
     assert whole(START, START + added)["backend/new"] == ("create", {"from", "lines"})
     assert whole(START + added, START)["backend/new"][0] == "delete"
+
+
+def test_a_section_without_lines() -> None:
+    empty = "traces\n"
+    assert whole(START, START + empty) == {"traces": ("create", {"lines"})}
+    assert whole(START + empty, START) == {"traces": ("delete", {"lines"})}
