@@ -23,6 +23,7 @@ from dataplaneapi.handlers.sidecar.operations import as_dict
 from dataplaneapi.open_engine import open_engine, own_directory
 from dataplaneapi.settings.directories import directories
 from dataplaneapi.settings.migration import migrate
+from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings
 from dataplaneapi.settings.webhooks import read_webhooks
@@ -120,6 +121,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),
+        proxies=read_proxies(settings.trusted_proxies),
         roles=read_roles(settings.roles, settings.role_of, settings.users),
         traces=traces.from_environment(os.environ),
         directories=named,

@@ -24,6 +24,7 @@ from dataplaneapi.server.hot_swap import Doorway
 from dataplaneapi.server.serving import Serving
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.migration import migrate
+from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.settings.roles import read_roles
 from dataplaneapi.settings.table import Settings, SettingsError, table
 from dataplaneapi.settings.webhooks import read_webhooks
@@ -36,7 +37,9 @@ from haproxy_native.scratch import remove_leftovers
 logger = logging.getLogger(__name__)
 Reread = Callable[[], Settings]
 # What SIGHUP changes in a running application beside its listeners; all else takes another application and its engine.
-TAKEN_OVER = frozenset(("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file", "cors_origins"))
+TAKEN_OVER = frozenset(
+    ("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file", "cors_origins", "trusted_proxies")
+)
 # What only a new process can be.
 IDENTITY = frozenset(name for name, source, _ in table() if source.yaml in ("dataplaneapi.uid", "dataplaneapi.gid"))
 FATAL = (SettingsError, NoUsers, NativeError, OSError)
@@ -209,6 +212,7 @@ class Program:
 
     async def _take_over(self, settings: Settings) -> None:
         self.app.services.users.read(settings)
+        self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users)
         migrate(settings, self.app.services.discovery)
         if settings.webhooks or self.settings.webhooks:

@@ -46,6 +46,7 @@ _shtab_dataplaneapi_options=(
   "--tls-read-timeout[as read-timeout, for https\; default\: the same]:DURATION:"
   "--tls-write-timeout[as write-timeout, for https\; default\: the same]:DURATION:"
   "*--cors-origins[origin whose pages may use this API, as https\:\/\/panel.example.com\; may be repeated]:TEXT:"
+  "*--trusted-proxies[network of proxies whose X-Forwarded-For names the client, or unix for those at unix sockets\; may be repeated]:TEXT:"
   {-i,--show-system-info}"[show facts about the machine on \/info]"
   "--api-version[version that \/info announces\; clients choose by it what they send (default v3.4.0)]:TEXT:"
   "--strict[refuse unknown members and query parameters, instead of naming them in headers]"

@@ -57,7 +57,9 @@ def _counted(services: "Services") -> Iterator["Metric"]:
     yield _histogram("reload_duration_seconds", "Time from the begin of a reload to its proven outcome.", "outcome", tally.reloads)
     reasons = {keyword or "none": count for keyword, count in tally.reload_reasons.items()}
     yield _counter("reload_reasons", "Reloads that a keyword made necessary.", ["keyword"], reasons)
-    yield _counter("refused_logins", "Requests answered 401, by what was wrong with their credentials.", ["reason"], services.gate.refused)
+    yield _counter(
+        "refused_logins", "Requests answered 401 or 429, by what was wrong with their credentials.", ["reason"], services.gate.refused
+    )
     failures = services.engine.runtime.failures
     yield _counter("runtime_errors", "Calls of the Runtime API without an answer, or that HAProxy refused.", ["kind"], failures)
     yield _counter("live_commands", "Runtime commands of commits that HAProxy took.", ["kind"], tally.live_commands)

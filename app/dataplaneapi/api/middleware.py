@@ -52,6 +52,10 @@ class KeptReplies:
             generation = self.services.users.generation
             self.replies.keep(recording, scope["document"], version_of(self.services, scope), generation, request, exchange.finished())
 
+    def address(self, scope: Scope) -> str:
+        """That of the client, which everything goes by."""
+        return self.services.proxies.client(connection.peer(scope), scope["headers"])
+
     def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
         """What is sent for a whole request that was answered before; None where the application has to answer it."""
         began = time.perf_counter()
@@ -59,14 +63,15 @@ class KeptReplies:
         if kept is None or not kept.holds(over, engine.read(None), engine.version(), self.services.users.generation):
             return None
         authorization = kept.exchange.headers.get(b"authorization", b"")
-        if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, connection.address(peers)):
+        scope = {**kept.scope, **peers}
+        scope["address"] = self.address(scope)
+        if over.endpoint.basic_auth and not self.services.gate.admits_at_once(authorization, scope["address"]):
             return None
         request_id = self.next_id()
         seconds = time.perf_counter() - began
         self.services.tally.answered(operation_of(kept.scope), kept.exchange.status, seconds)
         if access_logger.isEnabledFor(logging.INFO):
-            scope = {**kept.scope, **peers, "request_id": request_id}
-            contextvars.copy_context().run(_log_as, scope, kept.exchange.again(request_id), seconds)
+            contextvars.copy_context().run(_log_as, scope | {"request_id": request_id}, kept.exchange.again(request_id), seconds)
         return kept.at(date, request_id.encode())
 
 
@@ -80,7 +85,7 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope["request_id"] = self._kept.next_id()
+        scope["request_id"], scope["address"] = self._kept.next_id(), self._kept.address(scope)
         exchange = Exchange(scope, send, lambda exchange: self._common(scope, exchange))
         fields, traces = trace_context.fields(exchange.headers.get(b"traceparent")), self._services.traces
         if traces:

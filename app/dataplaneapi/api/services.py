@@ -10,6 +10,7 @@ from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.auth.users import Users
+from dataplaneapi.settings.proxies import Proxies
 from dataplaneapi.settings.roles import Roles
 from dataplaneapi.settings.table import Settings
 from dataplaneapi.telemetry.counters import Tally
@@ -67,6 +68,7 @@ class Services:
     fanout: Fanout
     webhooks: Webhooks
     drift: Drift
+    proxies: Proxies = field(default_factory=Proxies)
     roles: Roles | None = None
     traces: Traces | None = None
     tally: Tally = field(default_factory=Tally)

@@ -1,7 +1,7 @@
 """Callers that come with a bearer token (RFC 6750)."""
 
 from dataplaneapi.auth.caller import Caller, EndedCaller, TokenCaller
-from dataplaneapi.auth.tokens import Token, Tokens
+from dataplaneapi.auth.tokens import Token, Tokens, is_well_formed
 from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.roles import USERS
 
@@ -28,6 +28,10 @@ class Bearers:
             return False
         self.tokens.use(token, address)
         return True
+
+    def is_guess(self, bearer: bytes) -> bool:
+        """Whether it looks like a token, and is none that is known."""
+        return is_well_formed(bearer) and self.tokens.find(bearer) is None
 
     def refusal(self, bearer: bytes, address: str) -> str:
         """Why a token is not good for a request of this address."""

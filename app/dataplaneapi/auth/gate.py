@@ -1,4 +1,9 @@
-"""Authentication of every request, by password or by token; a verdict on a password is cached, so that reads do not pay for slow hashes."""
+"""Authentication of every request, by password or by token; a verdict on a password is cached, so that reads do not pay for slow hashes.
+
+Guessing is slow (guessing.py). Beyond the limit all are refused alike, with one exception: where a name has logged in from this address
+before, its passwords are still checked, one at a time and a wrong one for PAUSE seconds, so that others at the address cannot lock its user
+out. No verdict is cached then: an answer without a turn would tell the right password at once. A token that is good always passes.
+"""
 
 import asyncio
 import base64
@@ -10,35 +15,65 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil
+from typing import Any
 
 from dataplaneapi.api.errors import error_response
-from dataplaneapi.api.responses import Header, HeaderName, Response
+from dataplaneapi.api.responses import RETRY_AFTER, Header, HeaderName, Response
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.bearers import Bearers, parse_bearer
 from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.guessing import Guessing, Pair, pair
 from dataplaneapi.auth.users import Users
+from dataplaneapi.server.log_rate import RateLimit
 from dataplaneapi.settings.roles import USERS
 
 LOGGED_NAME = 64
 REMEMBERED_SECONDS, REMEMBERED_AT_MOST = 60.0, 1024
+# Seconds that a wrong password takes its turn, where the limit does not keep it out.
+PAUSE = 0.2
 logger = logging.getLogger(__name__)
+limit_logger = logger.getChild("limit")
+limit_logger.addFilter(RateLimit())
 CHALLENGE = (HeaderName(b"WWW-Authenticate"), b'Basic realm="API"')
 BEARER_CHALLENGE = (HeaderName(b"WWW-Authenticate"), b'Bearer realm="API", error="invalid_token"')
 
 
+@dataclass(frozen=True, repr=False)
+class Login:
+    """One try. `digest` stands for address and credentials."""
+
+    name: str
+    password: str
+    address: str
+    digest: bytes
+
+    @cached_property
+    def pair(self) -> Pair:
+        return pair(self.address, self.name)
+
+
 class Gate:
-    """Lets a request in, or says why not."""
+    """Lets a request in, or says why not. `address` is the client's."""
 
     def __init__(self, users: Users, clock: Callable[[], float] = time.monotonic, bearers: Bearers | None = None) -> None:
         self._users, self._clock, self._bearers = users, clock, bearers
         self._key = os.urandom(32)
-        self._verdicts: dict[bytes, float] = {}
+        # Until when credentials are good without a look, and whose they are.
+        self._verdicts: dict[bytes, tuple[float, Pair]] = {}
         self._generation = users.generation
+        self.guessing = Guessing(clock)
+        # Checks at work, by credentials: all requests that have these wait for it.
+        self._checks: dict[bytes, asyncio.Task[Response | None]] = {}
+        # The last check of those that take turns.
+        self._turns: dict[Pair, asyncio.Task[Any]] = {}
         # Requests by why they were refused; the same for known and unknown names, since anybody may read it as a metric.
         self.refused: Counter[str] = Counter()
 
     def admits_at_once(self, authorization: bytes, address: str = "-") -> bool:
-        """Whether this header was found good a short while ago, or holds a token that is good now."""
+        """Whether this header was found good a short while ago, from this address, or holds a token that is good now."""
         self._users.refresh()
         if self._generation != self._users.generation:
             self._verdicts.clear()
@@ -46,30 +81,32 @@ class Gate:
             return False
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
             return self._bearers.admits(bearer, address)
-        return self._verdicts.get(self._digest(authorization), 0.0) > self._clock()
+        known = self._verdicts.get(self._digest(authorization, address))
+        return known is not None and known[0] > self._clock()
 
     async def refusal(self, authorization: bytes, address: str = "-") -> Response | None:
         """None for a user with the right password; a wrong one is logged with the name that was sent and the client's address."""
         if self.admits_at_once(authorization, address):
             return None
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
-            text = self._bearers.refusal(bearer, address)
-            logger.warning("a token from %s is refused: %s", address, text)
-            return self._refused("token", text, BEARER_CHALLENGE)
+            return self._refused_bearer(self._bearers, bearer, address)
         credentials = parse_basic(authorization)
         if credentials is None:
             return self._refused("malformed" if authorization else "none", "missing or invalid authorization")
         if not len(self._users):
             return self._refused("no_users", "no configured users")
-        generation = self._users.generation
-        name, password = credentials
-        right = await asyncio.to_thread(passwords.verify_evenly, password, self._users.find(name), self._users.hashes)
-        if not right:
-            logger.warning("login of user %s from %s failed", json.dumps(name[:LOGGED_NAME]), address)
-            return self._refused("wrong", "unauthorized")
-        if generation == self._users.generation:
-            self._remember(authorization)
-        return None
+        login = Login(*credentials, address, self._digest(authorization, address))
+        if (check := self._checks.get(login.digest)) is None:
+            seconds = self.guessing.wait(login.pair)
+            if seconds and not self.guessing.has_succeeded(login.pair):
+                return self._too_many(address, seconds)
+            if not seconds:
+                # Counted before it is known, so that a hundred at once are no more than one after the other.
+                self.guessing.fail(login.pair)
+                self._forget_over_limit(login.pair)
+            check = self._checks[login.digest] = asyncio.ensure_future(self._in_turn(login) if seconds else self._counted(login))
+            check.add_done_callback(lambda _: self._checks.pop(login.digest))
+        return await asyncio.shield(check)
 
     def caller(self, authorization: bytes) -> Caller | None:
         """Of a request that was admitted; None where it has sent no credentials."""
@@ -78,17 +115,72 @@ class Gate:
         credentials = parse_basic(authorization)
         return Caller(USERS, credentials[0]) if credentials else None
 
-    def _remember(self, authorization: bytes) -> None:
+    def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response:
+        """All unknown tokens of an address count as one name."""
+        if bearers.is_guess(bearer):
+            of = pair(address, "")
+            if seconds := self.guessing.wait(of):
+                return self._too_many(address, seconds)
+            self.guessing.fail(of)
+            self._forget_over_limit(of)
+        text = bearers.refusal(bearer, address)
+        logger.warning("a token from %s is refused: %s", address, text)
+        return self._refused("token", text, BEARER_CHALLENGE)
+
+    async def _counted(self, login: Login) -> Response | None:
+        return None if await self._is_right(login) else self._refused("wrong", "unauthorized")
+
+    async def _in_turn(self, login: Login) -> Response | None:
+        before, turn = self._turns.get(login.pair), asyncio.current_task()
+        assert turn is not None
+        self._turns[login.pair] = turn
+        try:
+            if before:
+                await asyncio.wait([before])
+            if await self._is_right(login):
+                return None
+            await asyncio.sleep(PAUSE)
+            return self._too_many(login.address, self.guessing.wait(login.pair))
+        finally:
+            if self._turns[login.pair] is turn:
+                del self._turns[login.pair]
+
+    async def _is_right(self, login: Login) -> bool:
+        generation = self._users.generation
+        user = self._users.find(login.name)
+        if not await asyncio.to_thread(passwords.verify_evenly, login.password, user, self._users.hashes):
+            logger.warning("login of user %s from %s failed", json.dumps(login.name[:LOGGED_NAME]), login.address)
+            return False
+        self.guessing.succeed(login.pair)
+        if generation == self._users.generation and not self.guessing.wait(login.pair):
+            self._remember(login)
+        return True
+
+    def _too_many(self, address: str, seconds: float) -> Response:
+        """The answer to credentials that are not looked at for so many seconds."""
+        self.refused["limited"] += 1
+        limit_logger.warning("too many wrong passwords or tokens from %s", address)
+        seconds = max(1, ceil(seconds))
+        text = f"too many wrong passwords or tokens from {address}; try again in {seconds} seconds"
+        return error_response(429, text, [(RETRY_AFTER, b"%d" % seconds)])
+
+    def _remember(self, login: Login) -> None:
         if len(self._verdicts) >= REMEMBERED_AT_MOST:
             self._verdicts.clear()
-        self._verdicts[self._digest(authorization)] = self._clock() + REMEMBERED_SECONDS
+        self._verdicts[login.digest] = self._clock() + REMEMBERED_SECONDS, login.pair
+
+    def _forget_over_limit(self, of: Pair) -> None:
+        """The verdicts of the address for which the limit is reached now."""
+        if self.guessing.wait(of):
+            kept = {key: known for key, known in self._verdicts.items() if known[1][0] != of[0] or not self.guessing.wait(known[1])}
+            self._verdicts = kept
 
     def _refused(self, reason: str, text: str, challenge: Header = CHALLENGE) -> Response:
         self.refused[reason] += 1
         return error_response(401, text, [challenge])
 
-    def _digest(self, authorization: bytes) -> bytes:
-        return hashlib.blake2b(authorization, key=self._key, digest_size=16).digest()
+    def _digest(self, authorization: bytes, address: str) -> bytes:
+        return hashlib.blake2b(address.encode() + b" " + authorization, key=self._key, digest_size=16).digest()
 
 
 def parse_basic(authorization: bytes) -> tuple[str, str] | None:

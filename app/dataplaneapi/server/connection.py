@@ -7,6 +7,7 @@ from typing import Any
 from starlette.types import Scope
 
 from dataplaneapi.server.endpoint import URI, Endpoint
+from dataplaneapi.settings.proxies import UNIX
 
 # In a certificate without a common name, what an allow list and the log go by; a SPIFFE id is a URI.
 _ORDER = (URI, "DNS", "email", "IP Address")
@@ -48,7 +49,12 @@ def of(scope: Scope) -> Connection:
     return found
 
 
-def address(scope: Mapping[str, Any]) -> str:
-    """That of the client; a word for one of a unix socket, which has none."""
+def peer(scope: Scope) -> str:
+    """The address at the other end of the connection; a word for one of a unix socket, which has none."""
     client = scope.get("client")
-    return str(client[0]) if client else "unix"
+    return str(client[0]) if client else UNIX
+
+
+def address(scope: Scope) -> str:
+    """That of the client, which the middleware has found (settings/proxies.py)."""
+    return str(scope.get("address") or peer(scope))

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dataplaneapi.settings.quantities import duration, size
@@ -94,6 +95,13 @@ class Settings:
         "texts",
         None,
         "origin whose pages may use this API, as https://panel.example.com; may be repeated",
+    )
+    trusted_proxies: list[str] = _from(
+        "--trusted-proxies",
+        API,
+        "texts",
+        None,
+        "network of proxies whose X-Forwarded-For names the client, or unix for those at unix sockets; may be repeated",
     )
     show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
     api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
@@ -322,38 +330,33 @@ def _unusable_numbers(settings: Settings) -> Iterator[str]:
 _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?")
 
 
-def _unusable_guards(settings: Settings) -> Iterator[str]:
-    if not settings.guards:
-        return
-    from dataplaneapi.settings.guards import read_guard
+def _unusable_parts(settings: Settings) -> Iterator[str]:
+    """Modules that read them are imported where there is something to read."""
+    if settings.guards:
+        from dataplaneapi.settings.guards import read_guard
 
-    for guard in settings.guards:
-        try:
-            read_guard({member: value for member, value in guard.items() if member != "name"})
-        except ValueError as error:
-            yield f"dataplaneapi.guards: {guard.get('name', '')}: {error}"
+        for guard in settings.guards:
+            plain = {member: value for member, value in guard.items() if member != "name"}
+            yield from _unusable(f"guards: {guard.get('name', '')}: ", partial(read_guard, plain))
+    if settings.webhooks:
+        from dataplaneapi.settings.webhooks import read_webhooks
+
+        yield from _unusable("webhooks: ", partial(read_webhooks, settings.webhooks))
+    if settings.roles or settings.role_of or any("role" in user for user in settings.users):
+        from dataplaneapi.settings.roles import read_roles
+
+        yield from _unusable("", partial(read_roles, settings.roles, settings.role_of, settings.users))
+    if settings.trusted_proxies:
+        from dataplaneapi.settings.proxies import read_proxies
+
+        yield from _unusable("trusted_proxies: ", partial(read_proxies, settings.trusted_proxies))
 
 
-def _unusable_webhooks(settings: Settings) -> Iterator[str]:
-    if not settings.webhooks:
-        return
-    from dataplaneapi.settings.webhooks import read_webhooks
-
+def _unusable(place: str, read: Callable[[], Any]) -> Iterator[str]:
     try:
-        read_webhooks(settings.webhooks)
+        read()
     except ValueError as error:
-        yield f"dataplaneapi.webhooks: {error}"
-
-
-def _unusable_roles(settings: Settings) -> Iterator[str]:
-    if not settings.roles and not settings.role_of and not any("role" in user for user in settings.users):
-        return
-    from dataplaneapi.settings.roles import WrongRoles, read_roles
-
-    try:
-        read_roles(settings.roles, settings.role_of, settings.users)
-    except WrongRoles as error:
-        yield f"dataplaneapi.{error}"
+        yield f"dataplaneapi.{place}{error}"
 
 
 def _troubles(settings: Settings) -> Iterator[str]:
@@ -365,9 +368,7 @@ def _troubles(settings: Settings) -> Iterator[str]:
         yield f"dataplaneapi.api_version must be a version such as {VERSION}, not {settings.api_version!r}"
     if strange := [origin for origin in settings.cors_origins if not _ORIGIN.fullmatch(origin)]:
         yield f"dataplaneapi.cors_origins: {strange[0]!r} is not an origin such as https://panel.example.com:8443"
-    yield from _unusable_guards(settings)
-    yield from _unusable_webhooks(settings)
-    yield from _unusable_roles(settings)
+    yield from _unusable_parts(settings)
     try:
         shlex.split(settings.status_cmd)
     except ValueError as error:

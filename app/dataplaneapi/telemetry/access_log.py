@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from dataplaneapi.auth.gate import parse_basic
 from dataplaneapi.server import connection
+from dataplaneapi.settings.proxies import UNIX
 
 if TYPE_CHECKING:
     from dataplaneapi.api.exchange import Exchange
@@ -28,7 +29,7 @@ def line(parts: Sequence["str | Writer"], scope: Scope, exchange: "Exchange", se
 def fields(scope: Scope, exchange: "Exchange", seconds: float) -> dict[str, str | int | float]:
     """What an access line tells, by name, for layouts of fields; `duration` in seconds. What is not known is left out."""
     values = {
-        "client": _peer(scope, exchange, seconds),
+        "client": _client(scope, exchange, seconds),
         "user": _user(scope, exchange, seconds),
         "method": scope["method"],
         "path": _path(scope),
@@ -86,8 +87,9 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
-def _peer(scope: Scope, exchange: "Exchange", seconds: float) -> str:
-    return scope["client"][0] if scope.get("client") else "-"
+def _client(scope: Scope, exchange: "Exchange", seconds: float) -> str:
+    address = connection.address(scope)
+    return address if address != UNIX else "-"
 
 
 def _user(scope: Scope, exchange: "Exchange", seconds: float) -> str:
@@ -118,7 +120,7 @@ _PLAIN: dict[str, Writer] = {
     "%": lambda scope, exchange, seconds: "%",
     "b": lambda scope, exchange, seconds: str(exchange.size or "-"),
     "D": lambda scope, exchange, seconds: str(int(seconds * 1e6)),
-    "h": _peer,
+    "h": _client,
     "H": lambda scope, exchange, seconds: f"HTTP/{scope['http_version']}",
     "l": lambda scope, exchange, seconds: "-",
     "m": lambda scope, exchange, seconds: scope["method"],

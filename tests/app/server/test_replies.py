@@ -13,6 +13,7 @@ from typing import Any, Self
 import pytest
 
 from dataplaneapi.api.middleware import operation_of
+from dataplaneapi.auth.guessing import PER_NAME
 from dataplaneapi.server import listeners
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
@@ -20,6 +21,7 @@ from dataplaneapi.server.hot_swap import Doorway
 from dataplaneapi.server.outlet import LARGEST, Outlet, RecordingOutlet
 from dataplaneapi.server.replies import Replies, is_whole
 from dataplaneapi.server.serving import Server
+from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.telemetry.log import ACCESS
 from haproxy_native.request_context import origin
 from tests.app.client import CONFIG, Client, settings
@@ -170,7 +172,9 @@ def change(site: Site, chosen: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_answers_as_the_long_way_does(tmp_path: Path, seed: int) -> None:
+def test_it_answers_as_the_long_way_does(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dataplaneapi.auth.guessing.PER_NAME", 1000)
+    monkeypatch.setattr("dataplaneapi.auth.guessing.PER_ADDRESS", 1000)
     print(f"seed {seed}")
     chance = random.Random(seed)
     ways = []
@@ -201,6 +205,19 @@ def test_what_is_kept_has_bounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             sizes.append(site.app.kept.replies._size)
         assert 0 < max(sizes) <= 100_000
         assert len(site.app.kept.replies._replies) < 100
+
+
+def test_what_is_kept_is_no_answer_where_too_many_passwords_were_wrong(tmp_path: Path) -> None:
+    """By the address that a trusted proxy names, whatever connection the request comes over."""
+    right, wrong = (get(f"{CONFIG}/backends", "X-Forwarded-For: 192.0.2.66", auth=f"admin:{word}") for word in ("adminpwd", "wrong"))
+    own = get(f"{CONFIG}/backends", "X-Forwarded-For: 192.0.2.1")
+    with Site(tmp_path / "one", keeps=True) as site:
+        site.app.services.proxies = read_proxies(["127.0.0.1"])
+        site.send(own)
+        for _ in range(PER_NAME):
+            assert site.send(wrong).startswith(b"HTTP/1.1 401")
+        assert [site.send(each)[:12] for each in (right, wrong, own)] == [b"HTTP/1.1 429", b"HTTP/1.1 429", b"HTTP/1.1 200"]
+        assert site.taken == 1
 
 
 def test_one_door_is_closed_while_another_application_opens(tmp_path: Path) -> None:

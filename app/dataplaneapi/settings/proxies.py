@@ -1,0 +1,82 @@
+"""Proxies in front of this server, by whose headers it knows the addresses of clients."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+
+# What stands for the address of those that come over a unix socket.
+UNIX = "unix"
+FORWARDED_FOR = b"x-forwarded-for"
+# The addresses of a header that are looked at, from the end.
+_MOST_PROXIES = 32
+Address = IPv4Address | IPv6Address
+
+
+@dataclass(frozen=True)
+class Proxies:
+    """The networks of those that are trusted, and whether all that comes over unix sockets comes from one."""
+
+    networks: Sequence[IPv4Network | IPv6Network] = ()
+    unix: bool = False
+
+    def client(self, peer: str, headers: Iterable[tuple[bytes, bytes]]) -> str:
+        """The address of the client; `peer` is that of the connection, or UNIX.
+
+        Behind a trusted proxy it is the last address of `X-Forwarded-For` that is none of a trusted proxy: what stands before it was sent
+        by the client, and may be anything. Where there is none, or where it is no address, it is the peer's.
+        """
+        if not self.unix and not self.networks:
+            return peer if ":" not in peer else _shown(ip_address(peer))
+        own = None if peer == UNIX else _plain(ip_address(peer))
+        shown = UNIX if own is None else _shown(own)
+        if not (self.unix if own is None else self._trusts(own)):
+            return shown
+        values = [value for name, value in headers if name == FORWARDED_FOR]
+        for sent in reversed(b",".join(values).decode("latin-1").rsplit(",", _MOST_PROXIES)[-_MOST_PROXIES:]):
+            found = _sent(sent.strip())
+            if found is None:
+                return shown
+            if not self._trusts(found):
+                return str(found)
+        return shown
+
+    def _trusts(self, address: Address) -> bool:
+        return any(address in network for network in self.networks)
+
+
+def read_proxies(given: Iterable[str]) -> Proxies:
+    """Raises ValueError, which names what is no network."""
+    texts = list(given)
+    try:
+        return Proxies([ip_network(text) for text in texts if text != UNIX], UNIX in texts)
+    except ValueError as error:
+        raise ValueError(f"{error}; a network is as in 10.0.0.0/8, 192.0.2.7 or fd00::/8, and unix stands for unix sockets") from None
+
+
+def _sent(text: str) -> Address | None:
+    """Of one element of the header, with or without a port; None for anything else."""
+    if text.startswith("["):
+        text, bracket, port = text[1:].partition("]")
+        is_port = bool(bracket) and (not port or (port.startswith(":") and _is_port(port[1:])))
+    elif text.count(":") == 1:
+        text, _, port = text.partition(":")
+        is_port = _is_port(port) and "." in text
+    else:
+        is_port = True
+    try:
+        return _plain(ip_address(text)) if is_port and "%" not in text else None
+    except ValueError:
+        return None
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 5
+
+
+def _plain(address: Address) -> Address:
+    """IPv4, where that is meant by IPv6."""
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+
+
+def _shown(address: Address) -> str:
+    return str(_plain(address))
