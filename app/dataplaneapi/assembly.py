@@ -13,6 +13,7 @@ from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.api.services import Services
 from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
+from dataplaneapi.auth.open_streams import OpenStreams
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide
@@ -118,6 +119,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         users=users,
         gate=Gate(users, bearers=bearers),
         bearers=bearers,
+        streams=OpenStreams(bearers),
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),

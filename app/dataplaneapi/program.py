@@ -214,6 +214,7 @@ class Program:
         self.app.services.users.read(settings)
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users)
+        self.app.services.streams.review(self.app.services.roles)
         migrate(settings, self.app.services.discovery)
         if settings.webhooks or self.settings.webhooks:
             await self.app.services.webhooks.change(read_webhooks(settings.webhooks))

@@ -1,7 +1,7 @@
 """Tokens beside a real HAProxy: what they may do, and that they end."""
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +100,24 @@ def test_its_end(sidecar: Quick) -> None:
     sidecar.start()
     assert ask(sidecar, "GET", BACKENDS, by=other["secret"]).status_code == 200
     assert ask(sidecar, "GET", BACKENDS, by=revoked["secret"]).status_code == 401
+
+
+def test_the_end_of_a_stream(sidecar: Quick) -> None:
+    """By revocation, by the end of the token, and by other roles of its creator."""
+    revoked, limited = (created(sidecar, "ann", role="weights") for _ in range(2))
+    endings: list[Callable[[], Any]] = [
+        lambda: ask(sidecar, "DELETE", f"{TOKENS}/{revoked['id']}", by="ann"),
+        lambda: None,
+        lambda: sidecar.process.send_signal(signal.SIGHUP),
+    ]
+    for end, token in zip(endings, (revoked, created(sidecar, "ann", role="weights", ttl="1s"), limited), strict=True):
+        header = {"authorization": f"Bearer {token['secret']}"}
+        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", headers=header, timeout=10) as answer:
+            lines = answer.iter_lines()
+            assert answer.status_code == 200 and next(lines) == ": heartbeat"
+            sidecar.file.write_text(sidecar.file.read_text().replace("role: weights", "role: viewer"))
+            end()
+            assert not [line for line in lines if line.startswith("event: dropped")], "until it ends"
 
 
 def test_where_it_may_come_from(sidecar: Quick) -> None:

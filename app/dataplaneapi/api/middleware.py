@@ -31,7 +31,8 @@ CLOSE = (b"connection", b"close")
 logger = logging.getLogger(__name__)
 access_logger = logging.getLogger(ACCESS)
 # What an access line may tell of a request, beside the peers of its connection.
-_LOGGED = ("type", "http_version", "method", "path", "raw_path", "query_string", "headers", "connection", "operation", "request_id")
+_REQUEST = ("type", "http_version", "method", "path", "raw_path", "query_string", "headers")
+_LOGGED = (*_REQUEST, "connection", "operation", "request_id", "caller")
 
 
 class KeptReplies:

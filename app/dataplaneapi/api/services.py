@@ -9,6 +9,7 @@ from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.bearers import Bearers
 from dataplaneapi.auth.gate import Gate
+from dataplaneapi.auth.open_streams import OpenStreams
 from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.proxies import Proxies
 from dataplaneapi.settings.roles import Roles
@@ -47,6 +48,7 @@ class Services:
     users: Users
     gate: Gate
     bearers: Bearers
+    streams: OpenStreams
     bundle: Mapping[str, Any]
     index: RouteIndex
     schemas: Schemas

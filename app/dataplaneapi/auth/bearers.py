@@ -17,6 +17,13 @@ class Bearers:
         token = self.tokens.find(bearer)
         return self.of(token) if token else EndedCaller()
 
+    def present(self, caller: Caller) -> Caller | None:
+        """The same caller as it is now; None where its token has ended."""
+        if caller.token is None:
+            return caller
+        token = self.tokens.get(caller.token.id)
+        return self.of(token) if token else None
+
     def of(self, token: Token) -> TokenCaller:
         is_orphan = token.group == USERS and self._users.find(token.creator) is None
         return TokenCaller.of(token, is_orphan=is_orphan)

@@ -18,6 +18,11 @@ class Caller:
     name: str = ""
     token: Token | None = None
 
+    @property
+    def expires(self) -> float:
+        """When its credentials do, as Unix time."""
+        return self.token.expires if self.token else float("inf")
+
     def rights(self, roles: Roles | None) -> Rights | None:
         """None where everything is allowed, which is where there are no roles."""
         return roles.rights(self.group, self.name) if roles else None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from starlette.types import Scope
 
-from dataplaneapi.auth.gate import parse_basic
 from dataplaneapi.server import connection
 from dataplaneapi.settings.proxies import UNIX
 
@@ -93,11 +92,11 @@ def _client(scope: Scope, exchange: "Exchange", seconds: float) -> str:
 
 
 def _user(scope: Scope, exchange: "Exchange", seconds: float) -> str:
-    """Who was let in: the name of the client certificate, else of the user whose password was right."""
+    """Who was let in: the name of the client certificate, else of the user whose password was right, or of the token."""
     if exchange.status == 401:
         return "-"
-    named = parse_basic(exchange.headers.get(b"authorization", b"")) if exchange.authenticated else None
-    return (connection.of(scope).name or (named or ("",))[0] or "-").replace('"', '\\"')
+    caller = scope.get("caller") if exchange.authenticated else None
+    return (connection.of(scope).name or (caller.name if caller else "") or "-").replace('"', '\\"')
 
 
 def _query(scope: Scope) -> str:

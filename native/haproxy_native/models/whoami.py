@@ -1,7 +1,7 @@
 # Generated from openapi/ by `make generate`; do not edit.
 
 from haproxy_native.models import Model
-from pydantic import StrictBool, StrictStr
+from pydantic import AwareDatetime, StrictBool, StrictStr
 
 from . import access_rule
 
@@ -19,3 +19,9 @@ class Whoami(Model):
     """Its roles."""
     rules: list[access_rule.AccessRule] | None = None
     """What they allow."""
+    token: StrictStr | None = None
+    """Id of the token that it comes with."""
+    creator: StrictStr | None = None
+    """Who has created that token, and limits what it may do."""
+    expires: AwareDatetime | None = None
+    """When that token ends."""

@@ -1,15 +1,16 @@
 """Access lines."""
 
 import re
-from base64 import b64encode
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dataplaneapi.api.responses import RELOAD_ID
+from dataplaneapi.auth.caller import TOKENS, Caller
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
+from dataplaneapi.settings.roles import SPIFFE, USERS
 from dataplaneapi.telemetry.access_log import DEFAULT, compiled, line
 
 SCOPE = {
@@ -51,18 +52,17 @@ def test_directives(layout: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("authorization", "name", "authenticated", "user"),
+    ("caller", "name", "authenticated", "user"),
     [
-        (b"Basic " + b64encode(b'ad"min:secret'), "", True, 'ad\\"min'),
-        (b"Basic " + b64encode(b"guess:secret"), "", False, "-"),
-        (b"Basic " + b64encode(b"admin:secret"), "spiffe://a/b", False, "spiffe://a/b"),
-        (b"Bearer x", "", False, "-"),
+        (Caller(USERS, 'ad"min'), "", True, 'ad\\"min'),
+        (Caller(TOKENS, "token 1f of ann"), "", True, "token 1f of ann"),
+        (None, "", False, "-"),
+        (Caller(SPIFFE, "spiffe://a/b"), "spiffe://a/b", False, "spiffe://a/b"),
     ],
 )
-def test_who_asked(authorization: bytes, name: str, authenticated: bool, user: str) -> None:
-    headers = {b"authorization": authorization}
-    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=authenticated, headers=headers, sent_headers=[])
-    assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name)}, exchange, 0) == user
+def test_who_asked(caller: Caller | None, name: str, authenticated: bool, user: str) -> None:
+    exchange: Any = SimpleNamespace(status=200, size=0, authenticated=authenticated, headers={}, sent_headers=[])
+    assert line(compiled("%u"), SCOPE | {"connection": Connection(Endpoint(), name), "caller": caller}, exchange, 0) == user
 
 
 def test_no_body_is_a_dash() -> None:

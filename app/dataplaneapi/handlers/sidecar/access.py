@@ -3,7 +3,7 @@
 from typing import Any
 
 from dataplaneapi.api.call import ReadCall
-from dataplaneapi.api.conventions import present
+from dataplaneapi.api.conventions import present, timestamp
 from dataplaneapi.api.responses import Response, json_response
 from haproxy_native.access.rights import VERBS, Rights, Rule
 from haproxy_native.request_context import author
@@ -14,6 +14,8 @@ async def whoami(call: ReadCall) -> Response:
     shown: dict[str, Any] = {"name": by.name, "address": by.address, "limited": isinstance(by.rights, Rights)}
     if isinstance(by.rights, Rights):
         shown |= {"roles": list(by.rights.roles), "rules": [_rule(rule) for rule in by.rights.rules]}
+    if token := call.caller.token:
+        shown |= {"token": token.id, "creator": token.creator, "expires": timestamp(token.expires)}
     return json_response(200, shown)
 
 

@@ -1,13 +1,13 @@
 """What happens, as server-sent events (WHATWG HTML, section 9.2)."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from functools import partial
 
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, WritePart, chunk
-from dataplaneapi.api.services import Services
 from haproxy_native.event_stream.past import StreamEvent
 from haproxy_native.event_stream.stream import STATS, TYPES, EventStream, FellBehind, Subscription, Wanted
 
@@ -26,8 +26,8 @@ async def read(call: ReadCall) -> Response:
     sources = call.services.events
     wanted = Wanted(_types(call.get("types", "")), call.get("object", ""))
     subscription, is_lost = _subscription(call, sources.stream, wanted)
-    seconds = call.get("end_after", float("inf"))
-    parts = partial(_parts, call.services, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
+    seconds = min(call.get("end_after", float("inf")), call.caller.expires - time.time())
+    parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
     return StreamResponse(parts, subscription.close, EVENT_STREAM, HEADERS, PATIENCE)
 
 
@@ -52,12 +52,12 @@ def _types(text: str) -> frozenset[str]:
 
 
 async def _parts(
-    services: Services, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
+    call: Call, subscription: Subscription, seconds: float, write: WritePart | None, *, is_lost: bool, snapshot: bool
 ) -> AsyncGenerator[bytes]:
     """Until the subscription is closed, or after so many seconds. What comes while all is sent goes by `write`."""
-    sources = services.events
+    services, sources = call.services, call.services.events
     deadline = asyncio.get_running_loop().time() + seconds
-    with subscription:
+    with subscription, services.streams.opened(call.caller, services.roles, subscription.close):
         yield HEARTBEAT
         if is_lost or snapshot:
             state = await sources.present(subscription.wanted)

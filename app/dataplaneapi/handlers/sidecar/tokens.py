@@ -44,7 +44,10 @@ async def revoke(call: JsonCall) -> Response:
     token = _token(call)
     if not _is_own(call, token) and not _may(DELETE, token):
         raise Forbidden(f"token {token.id} is of {token.creator}; a rule that allows it: {{objects: token/{token.id}, may: [delete]}}")
-    await call.services.bearers.tokens.revoke(token)
+    try:
+        await call.services.bearers.tokens.revoke(token)
+    finally:
+        call.services.streams.review(call.services.roles)
     return empty(204)
 
 

@@ -42,6 +42,8 @@ def test_a_token_from_birth_to_death(client: Client) -> None:
     path = f"{TOKENS}/{token['id']}"
     assert client.get(path).json == token and client.get(TOKENS).json == [token]
     with_token = {"auth": None, "headers": {"authorization": f"Bearer {secret}"}}
+    who = client.get("/v3/sidecar/whoami", **with_token).json
+    assert (who["token"], who["creator"], who["expires"]) == (token["id"], "admin", token["expires"])
     (seen,) = client.get(TOKENS, **with_token).json
     assert seen["last_address"] == "127.0.0.1"
     assert client.post(TOKENS, WANTED, **with_token).status == 403

@@ -1,0 +1,40 @@
+"""Streams end with the rights of their callers."""
+
+import asyncio
+from pathlib import Path
+
+from dataplaneapi.auth.bearers import Bearers
+from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.open_streams import OpenStreams
+from dataplaneapi.auth.tokens import Tokens
+from dataplaneapi.auth.users import Users
+from dataplaneapi.settings.roles import USERS, Roles, read_roles
+from dataplaneapi.settings.table import Settings
+from haproxy_native.text.document import Document
+
+
+def roles(**users: str) -> Roles | None:
+    return read_roles({}, {"users": users, "certificates": {"root": "admin"}}, [])
+
+
+def test_a_review(tmp_path: Path) -> None:
+    people = [{"name": "ann", "password": "x"}, {"name": "bob", "password": "x"}]
+    users = Users(Settings(dataplane_storage_dir=str(tmp_path), users=people), lambda: Document.parse(b""))
+    bearers = Bearers(users, Tokens(tmp_path / "tokens.json"))
+    streams, closed = OpenStreams(bearers), list[str]()
+    token, _ = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0))
+    before = roles(ann="editor", bob="viewer")
+    with (
+        streams.opened(bearers.of(token), before, lambda: closed.append("token")),
+        streams.opened(Caller(USERS, "ann"), before, lambda: closed.append("ann")),
+        streams.opened(Caller(USERS, "bob"), before, lambda: closed.append("bob")),
+    ):
+        streams.review(roles(ann="editor", bob="viewer"))
+        assert closed == []
+        streams.review(roles(ann="editor", bob="operator"))
+        assert closed == ["bob"]
+        asyncio.run(bearers.tokens.revoke(token))
+        streams.review(before)
+        assert closed == ["bob", "token"]
+    streams.review(None)
+    assert closed == ["bob", "token"], "those that are over are forgotten"
