@@ -11,6 +11,14 @@ from haproxy_native.check.run import Confinement, Ended, run
 
 PYTHON = [os.path.realpath(sys.executable), "-S", "-E", "-c"]
 
+# They are set from outside, just after the start.
+LIMITS = """\
+import resource, time
+while -1 in (resource.getrlimit(resource.RLIMIT_CPU)[0], resource.getrlimit(resource.RLIMIT_FSIZE)[0]):
+    time.sleep(0.01)
+print(*(resource.getrlimit(each)[0] for each in (resource.RLIMIT_CPU, resource.RLIMIT_CORE)))
+"""
+
 
 async def ran(code: str, scratch: Path | None, seconds: float = 60) -> Ended:
     return await run([*PYTHON, code], {"PATH": os.environ["PATH"]}, seconds, within=Confinement(scratch, seconds))
@@ -18,7 +26,7 @@ async def ran(code: str, scratch: Path | None, seconds: float = 60) -> Ended:
 
 def test_limits(tmp_path: Path) -> None:
     async def work() -> None:
-        output = await ran("import resource as r; print(*(r.getrlimit(x)[0] for x in (r.RLIMIT_CPU, r.RLIMIT_CORE)))", tmp_path, 30)
+        output = await ran(LIMITS, tmp_path, 30)
         assert output.stdout.split() == ["31", "0"]
         assert "MemoryError" in (await ran("x = bytearray(1 << 45)", tmp_path)).stderr
         assert str(tmp_path) in (await ran("import os; print(os.environ['TMPDIR'])", tmp_path)).stdout
