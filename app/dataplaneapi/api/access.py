@@ -1,20 +1,25 @@
 """What a caller of a role may ask for. What a change may do is checked where it is committed.
 
-Who has no role, where roles are configured, is answered who it is, and nothing else. Reading needs the right to read everything; without
-the right to secrets these are shown as fingerprints.
+Who has no role, where roles are configured, is answered who it is, and nothing else. What it may not read is left out of answers
+(app/dataplaneapi/api/reading.py), and without the right to secrets these are shown as fingerprints.
 """
 
 import functools
 import json
+from collections.abc import Callable
+from typing import Any
 
 from dataplaneapi.api.call import Call
+from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, READING, Handler, Operation
+from dataplaneapi.api.place import place_of
+from dataplaneapi.api.reading import asked_for, named, shown
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, to_json
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside, beside_if
-from haproxy_native.editing.object_names import encoded
+from haproxy_native.editing.masked import restored, restored_text
 from haproxy_native.editing.secrets import MARK, Mask
-from haproxy_native.errors import Forbidden, Incomplete
+from haproxy_native.errors import Forbidden, NativeError
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.request_context import author
 
@@ -29,47 +34,94 @@ def limited(operation: Operation, handler: Handler) -> Handler:
         rights = author.get().rights
         if not isinstance(rights, Rights):
             return await handler(call)
-        await _require(operation, call, rights)
-        response = await handler(call)
-        return response if rights.may_all(SECRETS) else await _masked(response, await call.services.history.mask())
+        _require(operation, call, rights)
+        await _restore(call)
+        try:
+            response = await handler(call)
+        except (ApiError, NativeError) as error:
+            # What HAProxy finds wrong quotes lines.
+            response = response_to(error)
+        if _verb(operation) == READ and not rights.may(READ, ALL):
+            response = await _readable(call, rights, response)
+        return response if rights.may(SECRETS, ALL) else await _masked(response, await call.services.history.mask())
 
     return serve
 
 
-async def _require(operation: Operation, call: Call, rights: Rights) -> None:
-    """Raises Forbidden, and Incomplete for a body with fingerprints of secrets."""
-    verb = READ if operation.access == READING else _VERBS[operation.method]
+def _require(operation: Operation, call: Call, rights: Rights) -> None:
+    """Raises Forbidden."""
+    verb = _verb(operation)
     if not rights.rules and operation.access != ANYONE:
         name = author.get().name
         who = f"{name!r} has no role" if name else "a caller without a name has no role"
         raise Forbidden(rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
     if operation.access in (ANY, ANYONE):
         return
-    if verb == READ or not operation.access:
-        if not rights.may_all(verb):
-            raise _forbidden(rights, verb, ALL)
+    if verb == READ:
+        if object_ := asked_for(operation, call):
+            rights.require(READ, object_)
     elif operation.access != EFFECTS:
-        object_ = operation.access.format(**{name: encoded(value) for name, value in call.values.items()})
-        if not rights.may(verb, object_):
-            raise _forbidden(rights, verb, object_)
-    if call.body is not None and MARK in (call.body if isinstance(call.body, bytes) else await beside(to_json, call.sent)):
-        raise Incomplete("a secret is sent as its fingerprint <masked:...>, from which it cannot be made; send the secret, or leave it out")
+        rights.require(verb, named(operation.access, call.values) or ALL)
 
 
-def _forbidden(rights: Rights, verb: str, object_: str) -> Forbidden:
-    rule = f"{{objects: '{object_}', may: [{verb}]}}"
-    return Forbidden(f"role {', '.join(rights.roles)} may not {verb} {object_}; a rule that allows it: {rule}")
+async def _restore(call: Call) -> None:
+    """Puts secrets in the place of fingerprints that are sent back. Raises Incomplete, and what reading the object raises."""
+    if isinstance(call.body, bytes):
+        if MARK in call.body:
+            now = call.services.engine.read(call.get("transaction_id"))
+            call.body = await beside(restored_text, call.body, now, await call.services.history.mask())
+        return
+    if call.body is None or MARK not in await beside(to_json, call.sent):
+        return
+    now, mask = await beside(_now, call), await call.services.history.mask()
+    call.body, call.sent = restored(call.body, now, mask), restored(call.sent, now, mask)
+
+
+def _now(call: Call) -> Any:
+    """What the API shows of the objects that a body is to replace; nothing where it replaces none."""
+    if call.operation.method != "PUT" or not call.operation.resource:
+        return None
+    resource, parent, key = place_of(call, one=True)
+    document, editor = call.services.engine.read(call.get("transaction_id")), call.services.editor
+    if key is None and resource.kind == "indexed":
+        return editor.list_objects(document, resource, parent)
+    return editor.get_object(document, resource, parent, key, full=bool(call.get("full_section")))
+
+
+def reader() -> Callable[[str], bool] | None:
+    """Whether the present caller may read an object; None where it may read all."""
+    rights = author.get().rights
+    return rights.may_read if isinstance(rights, Rights) and not rights.may_read(ALL) else None
+
+
+def _verb(operation: Operation) -> str:
+    return READ if operation.access == READING else _VERBS[operation.method]
+
+
+async def _readable(call: Call, rights: Rights, response: Response) -> Response:
+    """With what the caller may read."""
+    if response.status_code != 200 or _kind(response) != JSON or not response.body:
+        return response
+    body = bytes(response.body)
+    return _with_body(response, await beside_if(len(body) > LARGE, lambda: to_json(shown(call, rights, json.loads(body)))))
 
 
 async def _masked(response: Response, mask: Mask) -> Response:
     """With fingerprints in the place of secrets; of JSON and of texts that are complete."""
-    kinds = [value for name, value in response.raw_headers if name == CONTENT_TYPE]
-    if not response.body or not kinds or not kinds[0].startswith((JSON, TEXT)):
+    kind = _kind(response)
+    if not response.body or kind not in (JSON, TEXT):
         return response
-    body = await beside_if(len(response.body) > LARGE, _masked_body, bytes(response.body), mask, is_json=kinds[0].startswith(JSON))
+    return _with_body(response, await beside_if(len(response.body) > LARGE, _masked_body, bytes(response.body), mask, is_json=kind == JSON))
+
+
+def _kind(response: Response) -> bytes:
+    return next((value.partition(b";")[0] for name, value in response.raw_headers if name == CONTENT_TYPE), b"")
+
+
+def _with_body(response: Response, body: bytes) -> Response:
     if body == response.body:
         return response
-    # A checksum is that of the text with its secrets.
+    # A checksum is that of the whole text with its secrets.
     headers = [each for each in response.raw_headers if each[0] not in (CONTENT_LENGTH, CONFIGURATION_CHECKSUM)]
     response.body, response.raw_headers = body, [*headers, (CONTENT_LENGTH, b"%d" % len(body))]
     return response

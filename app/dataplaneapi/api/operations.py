@@ -18,6 +18,8 @@ Handler = Callable[[Any], Awaitable[Response]]
 METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 # What `access` may be beside the name of an object.
 EFFECTS, READING, ANY, ANYONE = "effects", "read", "any", "anyone"
+# What `rows` may be beside the name of the object that a row is.
+OBJECTS, COUNTERS = "objects", "counters"
 # A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
 KINDS = {
     "section": "configuration.section",
@@ -49,7 +51,7 @@ class Operation:
     `store` and `source`: which store of files, which source of service discovery it works on. `unwritable`: the status of a body with a
     text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
     is checked by its commit, READING for what a GET needs, ANY for nothing beside a role, ANYONE for not even that, or the name of an
-    object; empty where it needs the right to everything.
+    object; empty where it needs the right to everything. `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -64,6 +66,7 @@ class Operation:
         self.source: str = about.get("source", "")
         self.unwritable: int = about.get("unwritable", 422)
         self.access: str = about.get("access", EFFECTS if self.resource else "")
+        self.rows: str = about.get("rows", "")
 
     @cached_property
     def handler(self) -> Handler:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from haproxy_native.access.rights import VERBS, Rights
+from haproxy_native.access.rights import ALL, VERBS, Rights
 from haproxy_native.planning.touches import Touch
 
 
@@ -16,9 +16,6 @@ class Narrowed(Rights):
     def may(self, verb: str, object_: str) -> bool:
         return super().may(verb, object_) and self.limit.may(verb, object_)
 
-    def may_all(self, verb: str) -> bool:
-        return super().may_all(verb) and self.limit.may_all(verb)
-
     def permit(self, touched: Iterable[Touch]) -> bool:
         touched = list(touched)
         may_reload = super().permit(touched)
@@ -27,4 +24,4 @@ class Narrowed(Rights):
 
 def has(rights: Rights, other: Rights) -> bool:
     """Whether each rule of `other` is one of `rights`, or these permit everything."""
-    return all(rights.may_all(verb) for verb in VERBS) or set(other.rules) <= set(rights.rules)
+    return all(rights.may(verb, ALL) for verb in VERBS) or set(other.rules) <= set(rights.rules)

@@ -45,12 +45,17 @@ class Rights:
     why: str = field(default="", repr=False)
 
     def may(self, verb: str, object_: str) -> bool:
-        """Of a whole object, or of what has no members."""
-        return any(verb in rule.may and rule.fields is None and covers(rule.objects, object_) for rule in self.rules)
+        """Of a whole object, or of ALL. A rule for some fields is one for reading all: who replaces an object sends the others, too."""
+        rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
+        return any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
 
-    def may_all(self, verb: str) -> bool:
-        """Of every object there is."""
-        return any(verb in rule.may and rule.fields is None and rule.objects == ALL for rule in self.rules)
+    def may_read(self, object_: str) -> bool:
+        return self.may(READ, object_)
+
+    def require(self, verb: str, object_: str) -> None:
+        """Raises Forbidden with the rule that would allow it."""
+        if not self.may(verb, object_):
+            raise Forbidden(f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}")
 
     def permit(self, touched: Iterable[Touch]) -> bool:
         """Whether the change may reload HAProxy. Raises Forbidden, which names the first object that may not be touched, and the rule that
@@ -69,15 +74,18 @@ class Rights:
         return may_reload
 
     def _refusal(self, touch: Touch, about: Sequence[Rule]) -> str:
-        who = f"role {', '.join(self.roles)}" if self.roles else "a caller without a role"
         if _are_enough(touch, about):
             limited = next(rule for rule in about if rule.most is not None)
-            return f"{who} may {touch.verb} {limited.most} of {limited.objects} with one change, and {touch.object} is one more"
+            return f"{self._who} may {touch.verb} {limited.most} of {limited.objects} with one change, and {touch.object} is one more"
         left = sorted(_left(touch, about) - {ANY})
         fields = f", fields: [{', '.join(left)}]" if touch.verb == CHANGE and left else ""
         of = f"{', '.join(left)} of " if fields else ""
         rule = f"{{objects: {touch.object}, may: [{touch.verb}]{fields}}}"
-        return f"{who} may not {touch.verb} {of}{touch.object}; a rule that allows it: {rule}"
+        return f"{self._who} may not {touch.verb} {of}{touch.object}; a rule that allows it: {rule}"
+
+    @property
+    def _who(self) -> str:
+        return f"role {', '.join(self.roles)}" if self.roles else "a caller without a role"
 
 
 def _is_limited(rule: Rule) -> bool:

@@ -63,11 +63,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _of(segments: Sequence[str]) -> str:
-    """Each `**` takes the slash with it that it stands beside, since it may be no segment at all."""
+    """Each `**` takes the slash with it that it stands beside, since it may be no segment at all; the global section has an empty name."""
     text, behind = "", False
     for segment in segments:
         if segment == "**":
-            text += "(?:/[^/]+)*" if behind else "(?:[^/]+/)*"
+            text += "(?:/[^/]*)*" if behind else "(?:[^/]*/)*"
             continue
         text += ("/" if behind else "") + _segment(segment)
         behind = True

@@ -18,8 +18,9 @@ _HEADERS, _VALUES = ("authorization", "proxy-authorization"), ("hdr_format", "hd
 _DIGITS = 12
 # HAProxy Configuration Manual, sections 3.1 (cluster-secret), 12.2 (user) and 4.2 (stats auth, http-request set-header, http-check send).
 _WORD = r"(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\\\"'])+"
-_LINE = re.compile(
-    rf"(?P<before>^[ +-]?[ \t]*(?:user[ \t]+{_WORD}[^\n]*?[ \t](?:insecure-)?password|cluster-secret|stats[ \t]+auth)[ \t]+"
+# At the start of a line, of a configuration or a difference, or where an error quotes one.
+LINE = re.compile(
+    rf"(?P<before>(?:^[ +-]?[ \t]*|: )(?:user[ \t]+{_WORD}[^\n]*?[ \t](?:insecure-)?password|cluster-secret|stats[ \t]+auth)[ \t]+"
     rf"|\b(?:hdr|(?:set|add)-header)[ \t]+(?:Proxy-)?Authorization[ \t]+)(?P<secret>{_WORD})",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -39,7 +40,7 @@ class Mask:
 
     def text(self, text: str) -> str:
         """Lines of a configuration, or of a difference of two."""
-        return _LINE.sub(lambda match: match["before"] + self.fingerprint(match["secret"]), text)
+        return LINE.sub(lambda match: match["before"] + self.fingerprint(match["secret"]), text)
 
     def value(self, value: Any, member: str = "") -> Any:
         """A value of an object, whatever stands in it."""

@@ -18,7 +18,7 @@ from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import NativeError
-from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STORAGE, EventStream
+from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, RELOAD, SERVER, STORAGE, WHOLE, EventStream
 from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import OUTSIDE, Author
 
@@ -27,7 +27,6 @@ log = logging.getLogger(__name__)
 CERTIFICATES = ("certificate", "crt_list", "ca_file", "crl_file")
 # What is changed in a backend of the process are servers, whose states ServerWatch publishes.
 _TYPES = {**dict.fromkeys(CERTIFICATES, CERTIFICATE), "backend": SERVER}
-CONFIGURATION = "configuration"
 # An event of a change names so many objects, and shows so many of the members that it touched.
 MOST_OBJECTS, MOST_EFFECTS = 1_000, 100
 
@@ -102,7 +101,7 @@ class Changes:
         rows = list(effects_of_change)
         objects = list(dict.fromkeys(each.object for each in rows))
         object_, data = configuration(objects, [effect.as_dict() for effect in rows[: MOST_EFFECTS + 1]], about, await self.mask())
-        self.stream.publish(CONFIG, object_, data, [CONFIGURATION, *objects])
+        self.stream.publish(CONFIG, object_, data, [WHOLE, *objects])
 
 
 def configuration(
@@ -113,7 +112,7 @@ def configuration(
     data = {**about, "objects": objects[:MOST_OBJECTS], "effects": shown}
     if len(effects) > MOST_EFFECTS or len(objects) > MOST_OBJECTS:
         data["shortened"] = True
-    return objects[0] if len(objects) == 1 else CONFIGURATION, present(data)
+    return objects[0] if len(objects) == 1 else WHOLE, present(data)
 
 
 def type_of(object_: str) -> str:

@@ -18,6 +18,8 @@ from haproxy_native.event_stream.past import Past, StreamEvent
 
 SERVER, STATS, CONFIG, RELOAD, WORKER = "server", "stats", "config", "reload", "worker"
 CERTIFICATE, STORAGE, OPERATION, CONFIRMATION = "certificate", "storage", "operation", "confirmation"
+# The object of a change of several.
+WHOLE = "configuration"
 TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION)
 # What is kept. States of servers and counters come of looking at HAProxy, for subscribers only, and have a past of their own each.
 NUMBER, MOST_BYTES = 10_000, 8 << 20
@@ -34,18 +36,19 @@ class FellBehind(Exception):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Events of these types; with a `pattern` those of objects that it matches, or that stand in such."""
+    """Events of these types; with a `pattern` those of objects that it matches, or that stand in such; those that `may_read` allows."""
 
     types: Collection[str] = TYPES
     pattern: str = ""
+    may_read: Callable[[str], bool] | None = None
 
     def holds(self, event: StreamEvent) -> bool:
         return event.type in self.types and self.is_about(event.objects)
 
     def is_about(self, objects: Sequence[str]) -> bool:
-        if not self.pattern:
-            return True
-        return any(object_names.covers(self.pattern, each) for each in objects)
+        if self.may_read and not all(self.may_read(each) for each in objects if each != WHOLE or len(objects) == 1):
+            return False
+        return not self.pattern or any(object_names.covers(self.pattern, each) for each in objects)
 
 
 class EventStream:

@@ -6,6 +6,6 @@ from . import token
 
 
 class Tokens(RootModel[list[token.Token]]):
-    """Tokens."""
+    """Those that are neither revoked nor expired."""
 
     root: list[token.Token]

@@ -191,10 +191,11 @@ def _members(place: Place, old: Mapping[str, Any], new: Mapping[str, Any]) -> It
 
 
 def _effect(place: Place, member: str, old: Any, new: Any) -> Effect:
-    return Effect(_name_of(place), member, old, new, place)
+    return Effect(name_of(place), member, old, new, place)
 
 
-def _name_of(place: Place) -> str:
+def name_of(place: Place) -> str:
+    """As /v3/sidecar writes it."""
     parts = [(place.parent[0], place.parent[1])] if place.parent else []
     return spelled(*(part for resource, key in [*parts, (place.resource, place.key)] for part in (kind_of(resource), key))).rstrip("/")
 

@@ -14,7 +14,7 @@ from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import NotFound
 from haproxy_native.event_stream import changes
 from haproxy_native.event_stream.past import StreamEvent
-from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, STORAGE
+from haproxy_native.event_stream.stream import CERTIFICATE, CONFIG, STORAGE, WHOLE
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
@@ -70,7 +70,7 @@ def _events(journal: Journal, mask: Mask, entry: Entry, seen: Collection[str]) -
         rows = journal.effects(entry.id) or []
         objects = list(dict.fromkeys(each["object"] for each in rows))
         name, data = changes.configuration(objects, rows, {"version": entry.version, **about}, mask)
-        yield _event(entry, CONFIG, name, data, [changes.CONFIGURATION, *objects])
+        yield _event(entry, CONFIG, name, data, [WHOLE, *objects])
     if entry.kind == FILE and entry.author.request_id:
         for content in journal.contents(entry.id):
             if content.object and _key(None, entry.author.request_id, content.object) not in seen:

@@ -5,7 +5,7 @@ import pytest
 from dataplaneapi.auth.caller import Caller, EndedCaller, TokenCaller
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CERTIFICATES, USERS, read_roles
-from haproxy_native.access.rights import READ, SECRETS, Rights
+from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 
 ROLES = read_roles({}, {"users": {"ann": "viewer", "root": "admin"}, "certificates": {"node-*": "viewer"}}, [])
 ADMIN = Token("1f", "", ("admin",), USERS, "ann", 0.0, 0.0)
@@ -22,7 +22,7 @@ def test_of_a_token() -> None:
     caller = TokenCaller.of(ADMIN, is_orphan=False)
     rights = caller.rights(ROLES)
     assert caller.name == "token 1f of ann" and rights.roles == ("admin",)
-    assert rights.may_all(READ) and not rights.may_all(SECRETS), "its creator may read alone"
+    assert rights.may(READ, ALL) and not rights.may(SECRETS, ALL), "its creator may read alone"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.access.narrowed import Narrowed, has
-from haproxy_native.access.rights import READ, Rights, Rule, predefined
+from haproxy_native.access.rights import ALL, READ, Rights, Rule, predefined
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import CHANGE, DELETE, Touch, changed
 
@@ -24,7 +24,7 @@ def test_both_permit() -> None:
 def test_whole_objects() -> None:
     read, all_but_maps = Rule("**"), Rule("backend/**")
     rights = Narrowed((), (read,), "", Rights((), (all_but_maps,)))
-    assert rights.may(READ, "backend/a") and not rights.may(READ, "map/a") and not rights.may_all(READ)
+    assert rights.may(READ, "backend/a") and not rights.may(READ, "map/a") and not rights.may(READ, ALL)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
 from dataplaneapi.api.unchanged import has_zero, sent_back
 from dataplaneapi.did_you_mean import nearest
@@ -69,15 +70,8 @@ class Target:
 
 def target(call: Call, *, one: bool) -> Target:
     """`one`: the last name in the path is the object's key."""
-    operation, editor = call.operation, call.services.editor
-    assert operation.resource is not None
-    resource = editor.resources[operation.resource]
-    names = list(operation.names)
-    key = call.values[names.pop()] if one and names else None
-    parent: Parent = None
-    if operation.parent is not None:
-        name = call.values[names[0]] if names else call.get(resource.parent_parameter, "")
-        parent = (editor.resources[operation.parent], name)
+    resource, parent, key = place_of(call, one=one)
+    editor = call.services.editor
     return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from functools import partial
 
+from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, WritePart, chunk
@@ -24,7 +25,7 @@ DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events wer
 
 async def read(call: ReadCall) -> Response:
     sources = call.services.events
-    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""))
+    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""), reader())
     subscription, is_lost = _subscription(call, sources.stream, wanted)
     seconds = min(call.get("end_after", float("inf")), call.caller.expires - time.time())
     parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
@@ -61,7 +62,9 @@ async def _parts(
         yield HEARTBEAT
         if is_lost or snapshot:
             state = await sources.present(subscription.wanted)
-            data = {"lost": is_lost, **state, "lines_to_add": sources.lines_to_add}
+            data = {"lost": is_lost, **state}
+            if subscription.wanted.may_read is None:
+                data["lines_to_add"] = sources.lines_to_add
             yield _frame(StreamEvent.of(subscription.place, "snapshot", "", data))
         while not subscription.is_closed and (left := deadline - asyncio.get_running_loop().time()) > 0:
             try:

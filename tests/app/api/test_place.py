@@ -1,0 +1,27 @@
+"""Which object of the configuration a path means."""
+
+import pytest
+
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.place import place_of
+from haproxy_native.planning.effects import Place, name_of
+from tests.app.client import CONFIG, Client
+
+
+@pytest.mark.parametrize(
+    ("path", "values", "expected"),
+    [
+        ("/backends/{name}", {"name": "app"}, "backend/app"),
+        ("/backends/{parent_name}/servers/{name}", {"parent_name": "a/b", "name": "s"}, "backend/a%2Fb/server/s"),
+        ("/backends/{parent_name}/acls/{index}", {"parent_name": "app", "index": 2}, "backend/app/acl/2"),
+        ("/users/{username}", {"userlist": "people", "username": "ann"}, "userlist/people/user/ann"),
+        ("/global", {}, "global"),
+        ("/global/log_targets/{index}", {"index": 0}, "global//log_target/0"),
+    ],
+)
+def test_one(client: Client, path: str, values: dict[str, object], expected: str) -> None:
+    services = client.app.services
+    operation = next(each for each in services.index.operations if each.path == CONFIG.removeprefix("/v3") + path and each.method == "GET")
+    resource, parent, key = place_of(Call(services, operation, values, {}), one=True)
+    assert name_of(Place(resource, parent, "" if key is None else key)) == expected
+    assert place_of(Call(services, operation, values, {}), one=False)[2] is None
