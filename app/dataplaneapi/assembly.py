@@ -1,9 +1,10 @@
 """Puts the parts of the server together: `create_app` joins them, `opened` opens and closes them."""
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
+from typing import Any
 
 from dataplaneapi.acme_agent import acme
 from dataplaneapi.api.application import Application
@@ -30,6 +31,7 @@ from dataplaneapi.settings.table import Settings
 from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
+from haproxy_native.access.rights import Rights
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.confirmations.ledger import Confirmation
 from haproxy_native.confirmations.traffic import Traffic
@@ -76,21 +78,22 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
     services = app.services
     try:
         migrate(services.settings, services.discovery)
-        async with (
-            services.history,
-            services.events,
-            services.webhooks,
-            services.confirmations,
-            services.discovery,
-            services.acme,
-            services.overrides,
-            services.operations,
-            services.bearers.tokens,
-        ):
+        async with AsyncExitStack() as parts:
+            for part in _parts(services):
+                await parts.enter_async_context(part)
             yield
     finally:
         if services.traces:
             services.traces.close()
+
+
+def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
+    """In the order in which they begin; without those that do nothing but change, where nothing is to be changed."""
+    watching = (services.history, services.events, services.webhooks)
+    if services.settings.read_only:
+        return *watching, services.discovery, services.operations, services.bearers.tokens
+    changing = (services.confirmations, services.discovery, services.acme, services.overrides, services.operations)
+    return *watching, *changing, services.bearers.tokens
 
 
 def create_app(settings: Settings, engine: Engine) -> Application:
@@ -110,6 +113,10 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     returning = Returning(history, engine, editor, spoe, overrides.take_back)
     events = EventSources(engine, editor, history.mask)
     watch = Watch(Traffic(lambda: workers.statistics(FRONTENDS | BACKENDS)))
+
+    def rights_of(group: str, name: str) -> Rights | None:
+        return services.bearers.rights_now(services.roles, group, name)
+
     works = {RELOAD: reload(engine.reloads), DRAIN: drains.work, END_WORKER: ending.work}
     services = Services(
         settings=settings,
@@ -128,7 +135,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         traces=traces.from_environment(os.environ),
         directories=named,
         acme=acme(engine, editor),
-        discovery=Discovery(engine, editor, named["dataplane_storage_dir"], own_directory(settings) / "discovered.json"),
+        discovery=Discovery(engine, editor, named["dataplane_storage_dir"], rights_of),
         spoe=spoe,
         scope_editor=ScopeEditor(language),
         workers=workers,
@@ -137,7 +144,13 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         overrides=overrides,
         drift=Drift(engine, editor, overrides),
         splits=Splits(engine, editor, workers),
-        operations=Operations(own_directory(settings) / "operations", works, changed=lambda each: _publish(events, each)),
+        operations=Operations(
+            own_directory(settings) / "operations",
+            works,
+            changed=lambda each: _publish(events, each),
+            rights_of=rights_of,
+            resumes=not settings.read_only,
+        ),
         events=events,
         fanout=Fanout(events.stream, event_stream.form, event_stream.HEARTBEAT_SECONDS),
         webhooks=Webhooks(

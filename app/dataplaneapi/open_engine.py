@@ -13,7 +13,8 @@ from dataplaneapi.settings.table import Settings, SettingsError
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.engine import Engine
+from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import BadRequest, Unusable
 from haproxy_native.open_engine import Process, opened, use_sockets
 from haproxy_native.reload.strategies import split_command
@@ -48,6 +49,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
         backups_number=settings.backups_number,
         short_header=settings.short_header,
         shapes=settings.shapes,
+        read_only=settings.read_only,
         check=CheckSettings(
             binary=settings.haproxy_bin,
             command=settings.validate_cmd,
@@ -151,7 +153,8 @@ async def open_engine(settings: Settings) -> AsyncIterator[Engine]:
     how, named = process(settings), directories(settings)
     tell_unconfined(settings)
     with suppress(Unusable):
-        prepare_storage(named["dataplane_storage_dir"])
+        if not settings.read_only:
+            prepare_storage(named["dataplane_storage_dir"])
     tell_unusable(named.values())
     async with opened(engine_settings(settings), how) as engine:
         yield engine

@@ -17,7 +17,7 @@ _WHERE = {
     "Document": "text.document",
     "Editor": "editing.editor",
     "Engine": "engine",
-    "EngineSettings": "engine",
+    "EngineSettings": "engine_settings",
     "HAProxy": "objects.haproxy",
     "NativeError": "errors",
     "Process": "open_engine",

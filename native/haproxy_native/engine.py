@@ -8,13 +8,11 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
-from haproxy_native.check.check import CheckSettings
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_change, permission
 from haproxy_native.commit.change import Change, Edit, Outcome
@@ -32,10 +30,11 @@ from haproxy_native.commit.running import Running
 from haproxy_native.commit.soundness import Soundness
 from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk import shape_place
+from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.disk.backups import Backups
-from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header, patches
+from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Unreadable
 from haproxy_native.planning import plan as planning
 from haproxy_native.reload.agent import ReloadAgent
@@ -57,36 +56,6 @@ _ONLY_ONE = "both version and transaction specified, specify only one"
 _NEITHER = "version or transaction not specified: name the version that is to be changed, or a transaction"
 
 
-@dataclass(frozen=True)
-class EngineSettings:
-    """`storage` holds what must survive a restart; `watch` looks every second whether another process has edited the file.
-
-    `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
-    `map_sync`: seconds after which map files follow the maps in memory, again and again; 0 is never. At most `shapes` are kept.
-    `directories` are those of stored files, by the names of their stores (native/haproxy_native/storage/stores.py).
-    """
-
-    file: Path
-    storage: Path
-    before: Sequence[str] = ()
-    after: Sequence[str] = ()
-    transactions: Path = Path("/tmp/haproxy")
-    max_open_transactions: int = 0
-    backups: Path | None = None
-    backups_number: int = 0
-    short_header: bool = False
-    check: CheckSettings = field(default_factory=CheckSettings)
-    watch: bool = True
-    map_sync: float = 0.0
-    shapes: int = 0
-    directories: Mapping[str, Directory] = field(default_factory=dict)
-
-    @property
-    def copy(self) -> Path:
-        """The last known good text; of several files, joined, which is of no use by hand."""
-        return self.storage / "running.cfg" if self.before or self.after else (self.backups or self.file.parent) / f"{self.file.name}.lkg"
-
-
 class Engine:
     """`start` before anything else, `close` at the end. `reloads` makes the agent, whose host the engine can be."""
 
@@ -98,11 +67,13 @@ class Engine:
         stamp = header.with_short_header if settings.short_header else header.with_header
         current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), state_file, stamp)
         stored, unshaped = self.stores.naming(settings.file.parent), shape_place.missing(settings.after, settings.shapes)
-        self.reloads = reloads(self)
+        self.reloads, loads = reloads(self), Loads(settings.storage / "loads", settings.file)
         self.context = CommitContext(
             current=current,
-            running=Running(current, runtime, state_file, settings.copy, Loads(settings.storage / "loads", settings.file)),
-            transactions=Transactions(settings.transactions, settings.file, settings.max_open_transactions, stamp=stamp),
+            running=Running(current, runtime, state_file, settings.copy, loads, keeps_copy=not settings.read_only),
+            transactions=Transactions(
+                settings.transactions, settings.file, settings.max_open_transactions, stamp=stamp, make=not settings.read_only
+            ),
             backups=Backups(settings.file, settings.backups_number, settings.backups),
             check=settings.check,
             runtime=runtime,
@@ -110,6 +81,7 @@ class Engine:
             plan=plan or partial(planning.plan, preceded=bool(settings.check.before), stored=stored, unshaped=unshaped),
             reloads=self.reloads,
             ledger=Ledger(settings.storage),
+            read_only=settings.read_only,
         )
         current.on_edit = self.context.edited
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
@@ -123,18 +95,20 @@ class Engine:
                 log.warning("%s was half written and has been completed", self.settings.file)
         except OSError as error:
             log.error("%s may be half written, and cannot be completed: %s", self.settings.file, error)
-        self.context.shapes = shape_place.made(self.settings.after, self.settings.file, self.settings.shapes)
+        shapes, writes = self.settings.shapes, not self.settings.read_only
+        self.context.shapes = shape_place.made(self.settings.after, self.settings.file, shapes if writes else 0)
         known = self.context.current.open()
         self.context.transactions.load()
         self.context.ledger.open()
         await asyncio.to_thread(self.stores.recover)
         await self.context.running.recall()
-        await file_change.resume(self.context, self.stores)
-        await resume(self.context, edited=not known)
+        if writes:
+            await file_change.resume(self.context, self.stores)
+            await resume(self.context, edited=not known)
         self._watching.begin(ProcessWatch(self.context).run())
         if self.settings.watch:
             self._watching.begin(self._watch())
-        if self.settings.map_sync and isinstance(maps := self.stores.get("maps"), MapStore):
+        if self.settings.map_sync and writes and isinstance(maps := self.stores.get("maps"), MapStore):
             self._watching.begin(MapSync(self.context, maps, self.settings.map_sync).run())
 
     async def close(self) -> None:
@@ -386,11 +360,12 @@ class Engine:
         return change
 
     async def _check(self, document: Document) -> list[Message]:
-        drafts = await asyncio.to_thread(lambda: self.context.current.file.draft(document, str(uuid.uuid4())))
-        try:
-            return await self.context.ask_haproxy(drafts.checked(document))
-        finally:
-            drafts.discard()
+        async with drafts_aside(wanted=self.settings.read_only):
+            drafts = await asyncio.to_thread(lambda: self.context.current.file.draft(document, str(uuid.uuid4())))
+            try:
+                return await self.context.ask_haproxy(drafts.checked(document))
+            finally:
+                drafts.discard()
 
 
 def _parsed(body: bytes, *, versions: bool = True) -> Document:

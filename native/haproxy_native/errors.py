@@ -59,6 +59,10 @@ class Place:
     member: str | None = None
 
 
+# Of what would change anything, where nothing is to be changed.
+READ_ONLY = "this server is read-only: it reads, validates and plans, and changes nothing (setting read_only)"
+
+
 class NativeError(Exception):
     """Base of all; `str(error)` is `label: detail`, or what there is of the two."""
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from haproxy_native import stats_sockets
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.engine import Engine
+from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Records
 from haproxy_native.reload.strategies import Reloading

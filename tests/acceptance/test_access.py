@@ -223,3 +223,27 @@ def test_a_role_that_is_taken_away(sidecar: Quick) -> None:
     until(lambda: "nobody has the role admin" in sidecar.log.read_text())
     assert reader.ask("GET", "/v3/sidecar/whoami").json()["roles"] == ["weights"]
     assert sidecar.get("/v3/sidecar/whoami").json()["roles"] == ["admin"]
+
+
+def test_service_discovery_acts_for_its_creator(sidecar: Quick) -> None:
+    """Without a role it stops, and goes on as soon as the role is back."""
+    text = sidecar.file.read_text()
+    helped = text.replace("role: operator", "role: admin")
+    sidecar.file.write_text(helped)
+    sidecar.process.send_signal(signal.SIGHUP)
+    helper = Caller(sidecar, "helper")
+    until(lambda: helper.ask("GET", "/v3/sidecar/whoami").json()["roles"] == ["admin"])
+    source = {"address": "127.0.0.1", "port": free_port(), "enabled": True, "retry_timeout": 1}
+    made = helper.ask("POST", "/v3/service_discovery/consul", source)
+    assert made.status_code == 201, made.text
+    path = f"/v3/service_discovery/consul/{made.json()['id']}"
+
+    def is_stopped() -> bool:
+        status = sidecar.get(path).json().get("status", {})
+        return status.get("state") == "stopped" and "helper, who began this, has no role any more" in status["last_error"]
+
+    for settings, stops in ((text.replace("role: operator", "role: []"), True), (helped, False)):
+        sidecar.file.write_text(settings)
+        sidecar.process.send_signal(signal.SIGHUP)
+        until(lambda stops=stops: is_stopped() == stops)
+    assert "has stopped: helper" in sidecar.log.read_text()

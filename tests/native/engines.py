@@ -8,7 +8,8 @@ from typing import Any
 
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.editing import header
-from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.engine import Engine
+from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import ReloadFailed
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record, Records

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.engine import EngineSettings
+from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.open_engine import Process, opened, use_sockets
 from haproxy_native.runtime.client import Runtime
 from tests.haproxy.process import SMALL, HAProxy

@@ -19,6 +19,7 @@ from dataplaneapi.api.access import limited
 from dataplaneapi.api.errors import ApiError, error_response, response_to
 from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public
 from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.read_only import admitted
 from dataplaneapi.api.response_cache import ResponseCache
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
@@ -108,7 +109,11 @@ class OperationRoute(BaseRoute):
         if route is None:
             handler = limited(operation, with_options(operation))
             route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
-        await route.app(scope, receive, send)
+        if not self._services.settings.read_only:
+            await route.app(scope, receive, send)
+            return
+        async with admitted(operation, scope["query_string"]):
+            await route.app(scope, receive, send)
 
 
 async def _known(request: Request, error: Exception) -> Response:

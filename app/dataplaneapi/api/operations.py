@@ -52,6 +52,7 @@ class Operation:
     text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
     is checked by its commit, READING for what a GET needs, ANY for nothing beside a role, ANYONE for not even that, or the name of an
     object; empty where it needs the right to everything. `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py.
+    `writes`: whether it may change anything.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -67,6 +68,7 @@ class Operation:
         self.unwritable: int = about.get("unwritable", 422)
         self.access: str = about.get("access", EFFECTS if self.resource else "")
         self.rows: str = about.get("rows", "")
+        self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
 
     @cached_property
     def handler(self) -> Handler:
@@ -107,6 +109,12 @@ class Operation:
         """Parameters that choose from a list the objects whose member of that name has this value."""
         declared = map(self._resolve, self.declared.get("parameters", []))
         return tuple(each["name"] for each in declared if each.get("x-filters"))
+
+    @cached_property
+    def dry_runs(self) -> tuple[str, ...]:
+        """Switches with which it changes nothing."""
+        declared = map(self._resolve, self.declared.get("parameters", []))
+        return tuple(each["name"] for each in declared if each.get("x-dry-run"))
 
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:

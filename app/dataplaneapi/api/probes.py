@@ -1,7 +1,7 @@
 """What a supervisor asks without credentials: is the process alive, can it do its work, and its counters.
 
 `/livez` says that requests are answered. `/readyz` is 503 when no change could be made, or none would reach HAProxy, and names the
-reason of each part.
+reason of each part; where nothing is to be changed, what only changes need does not count.
 """
 
 import asyncio
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 from dataplaneapi.api import metrics
 from dataplaneapi.api.responses import TEXT, Response, json_response
 from dataplaneapi.host import mounts
-from haproxy_native.errors import RuntimeFailure, Unreadable
+from haproxy_native.errors import READ_ONLY, RuntimeFailure, Unreadable
 from haproxy_native.reload.agent import WAITS
 
 if TYPE_CHECKING:
     from dataplaneapi.api.services import Services
 
 PATIENCE = 2.0
+# Directories without which no change of several steps can be made; others disable only what is kept in them.
+NEEDED = ("transaction_dir",)
 _OK = {"status": "ok"}
 _NOT_READY = ("failed", "waiting")
 
@@ -30,7 +32,11 @@ async def answer(services: "Services", path: str) -> Response:
     if path == "/metrics":
         return Response(200, await metrics.exposition(services), metrics.CONTENT_TYPE)
     parts = {"configuration": await _configuration(services), "runtime": await _runtime(services), "reload": _reload(services)}
-    parts |= {name: _directory(name, trouble) for name, each in services.directories.items() if (trouble := each.trouble())}
+    if services.settings.read_only:
+        parts["changes"] = {"status": "disabled", "reason": READ_ONLY}
+    needed = () if services.settings.read_only else NEEDED
+    troubles = {name: trouble for name, each in services.directories.items() if (trouble := each.trouble())}
+    parts |= {name: _directory(trouble, is_needed=name in needed) for name, trouble in troubles.items()}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())
     return json_response(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
 
@@ -42,7 +48,7 @@ async def _configuration(services: "Services") -> dict[str, Any]:
         await engine.notice()
     if not os.access(file, os.R_OK):
         return _failed(f"{file} cannot be read")
-    if troubles := mounts.refused_writes(file.resolve(), state):
+    if not services.settings.read_only and (troubles := mounts.refused_writes(file.resolve(), state)):
         return _failed(troubles[0])
     if trouble := await engine.soundness.trouble(PATIENCE):
         return _failed(trouble)
@@ -68,9 +74,8 @@ def _reload(services: "Services") -> dict[str, Any]:
     return {"status": "waiting", "id": identity, "reason": WAITS} if identity else dict(_OK)
 
 
-def _directory(name: str, trouble: str) -> dict[str, Any]:
-    """Without transactions no change of several steps can be made; other directories disable only what is kept in them."""
-    return _failed(trouble) if name == "transaction_dir" else {"status": "disabled", "reason": trouble}
+def _directory(trouble: str, *, is_needed: bool) -> dict[str, Any]:
+    return _failed(trouble) if is_needed else {"status": "disabled", "reason": trouble}
 
 
 def _failed(reason: str) -> dict[str, Any]:

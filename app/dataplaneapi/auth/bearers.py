@@ -1,9 +1,10 @@
 """Callers that come with a bearer token (RFC 6750)."""
 
-from dataplaneapi.auth.caller import Caller, EndedCaller, TokenCaller
+from dataplaneapi.auth.caller import TOKENS, Caller, EndedCaller, TokenCaller, id_of
 from dataplaneapi.auth.tokens import Token, Tokens, is_well_formed
 from dataplaneapi.auth.users import Users
-from dataplaneapi.settings.roles import USERS
+from dataplaneapi.settings.roles import USERS, Roles
+from haproxy_native.access.rights import Rights
 
 
 class Bearers:
@@ -27,6 +28,15 @@ class Bearers:
     def of(self, token: Token) -> TokenCaller:
         is_orphan = token.group == USERS and self._users.find(token.creator) is None
         return TokenCaller.of(token, is_orphan=is_orphan)
+
+    def rights_now(self, roles: Roles | None, group: str, name: str) -> Rights | None:
+        """Those of a caller who is not there to ask, by the group and name that its changes have; none of one who is gone."""
+        if group == TOKENS:
+            token = self.tokens.get(id_of(name))
+            return self.of(token).rights(roles) if token else Rights(why=f"{name} has ended")
+        if roles and group == USERS and self._users.find(name) is None:
+            return Rights(why=f"{name} is no user any more")
+        return Caller(group, name).rights(roles)
 
     def admits(self, bearer: bytes, address: str) -> bool:
         """Whether the token is good for a request of this address, which counts as a use of it."""

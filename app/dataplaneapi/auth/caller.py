@@ -52,6 +52,11 @@ class TokenCaller(Caller):
         return Narrowed(own.roles, own.rules, why, limit)
 
 
+def id_of(name: str) -> str:
+    """Of the token in the name of a TokenCaller."""
+    return name.split(" ")[1]
+
+
 class EndedCaller(Caller):
     """Whose credentials ended while the request was on its way."""
 

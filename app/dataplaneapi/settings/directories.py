@@ -29,7 +29,9 @@ OWN = ("transaction_dir", "spoe_transaction_dir")
 def directories(settings: Settings) -> dict[str, Directory]:
     """By the name of the setting; without those that name none."""
     paths = {name: str(getattr(settings, name)) for name in NAMED}
-    return {name: Directory(Path(path), name, NAMED[name], own=name in OWN) for name, path in paths.items() if path or name not in OPTIONAL}
+    how = {"make": not settings.read_only}
+    named = {name: path for name, path in paths.items() if path or name not in OPTIONAL}
+    return {name: Directory(Path(path), name, NAMED[name], own=name in OWN, **how) for name, path in named.items()}
 
 
 def unusable(named: Iterable[Directory]) -> list[str]:

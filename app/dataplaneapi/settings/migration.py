@@ -17,7 +17,7 @@ _KINDS = {"consuls": ("consul", "Consul", "id"), "aws_regions": ("aws", "AWS Reg
 
 def migrate(settings: Settings, discovery: Discovery) -> None:
     """What cannot be moved stays where it is, and is reported."""
-    if not settings.service_discovery:
+    if not settings.service_discovery or settings.read_only:
         return
     try:
         for member, (kind, word, key) in _KINDS.items():

@@ -106,6 +106,7 @@ class Settings:
     show_system_info: bool = _from("-i --show-system-info", API, "switch", False, "show facts about the machine on /info")
     api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
     strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
+    read_only: bool = _from("--read-only", API, "switch", False, "change nothing: whatever would is answered 403")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
     pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
     uid: int = _from("--uid", API, "number", 0, "user id to run as")

@@ -31,7 +31,7 @@ from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.editing.header import Stamped
 from haproxy_native.editing.references import refuse_rebound
-from haproxy_native.errors import Refused
+from haproxy_native.errors import READ_ONLY, Forbidden, Refused
 from haproxy_native.planning.outcome import Plan, Reason
 from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.records import IN_PROGRESS
@@ -120,6 +120,8 @@ async def _commit(context: CommitContext, change: Change | FileChange | ObjectCh
 
 
 def _admit(context: CommitContext, change: AnyChange) -> None:
+    if context.read_only:
+        raise Forbidden(READ_ONLY)
     if context.admit:
         context.admit(change)
 

@@ -50,6 +50,8 @@ class CommitContext:
     `on_load` is awaited before each reload, with the text that HAProxy is about to load; `on_worker` after it, as soon as the new worker
     answers, with both locks held.
 
+    With `read_only` no change is made: each raises Forbidden.
+
     `published`: the number of the last change of each stored file. `works`: commits that have not ended. `accepted`: the fingerprint of
     the last committed text that HAProxy accepted. `shapes`: how many are kept. `refused_shapes`: names of
     those that HAProxy does not take. `unloaded`: the last changes of the configuration since the worker in service did exactly what the
@@ -82,6 +84,7 @@ class CommitContext:
     works: set[asyncio.Task[Any]] = field(default_factory=set)
     accepted: str = ""
     shapes: int = 0
+    read_only: bool = False
     refused_shapes: set[str] = field(default_factory=set)
     unloaded: deque[Published] = field(default_factory=lambda: deque(maxlen=MOST_UNLOADED))
 

@@ -48,7 +48,7 @@ class ProcessWatch:
         known = self._context.state_file.value
         if self._context.reloads.awaiting or (worker.pid, worker.started) != (known.pid, known.started):
             async with self._context.settled(), self._context.process_lock:
-                await self._settle(worker)
+                await (self._context.observe() if self._context.read_only else self._settle(worker))
         if not self._context.running.is_copied:
             async with self._context.lock:
                 await asyncio.to_thread(self._context.running.save_copy)

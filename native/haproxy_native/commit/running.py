@@ -29,8 +29,11 @@ class Running:
     """`document` is None while it is not known; `doubt` says why the worker may not do what the document says. `missing`: what the
     worker has to do in addition, since its predecessor did. `answers`: True if the worker answered when it was last asked."""
 
-    def __init__(self, current: Current, runtime: Runtime, state_file: StateFile, copy: Path, loads: Loads) -> None:
+    def __init__(
+        self, current: Current, runtime: Runtime, state_file: StateFile, copy: Path, loads: Loads, *, keeps_copy: bool = True
+    ) -> None:
         self._current, self._runtime, self._state_file, self.copy, self.loads = current, runtime, state_file, copy, loads
+        self._keeps_copy = keeps_copy
         self.document: Document | None = None
         self.doubt = ""
         self._place: Reason | None = None
@@ -178,8 +181,8 @@ class Running:
 
     @property
     def is_copied(self) -> bool:
-        """Whether the copy is of the running document, where that is known."""
-        return self.document is None or self._fingerprint == self._copied
+        """Whether the copy is of the running document, where that is known and a copy is kept."""
+        return not self._keeps_copy or self.document is None or self._fingerprint == self._copied
 
     def save_copy(self) -> None:
         """Brings the copy up to date, before the file gets a text that has yet to prove itself."""
@@ -187,6 +190,8 @@ class Running:
             self._copy(self.document, self._fingerprint)
 
     def _copy(self, document: Document, mark: str) -> None:
+        if not self._keeps_copy:
+            return
         try:
             self.copy.parent.mkdir(mode=0o750, parents=True, exist_ok=True)
             write_atomically(self.copy, document.pieces(), like=self._current.path, durable=False)

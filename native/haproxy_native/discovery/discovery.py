@@ -3,31 +3,50 @@
 import logging
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.discovery.aws import Aws
 from haproxy_native.discovery.consul import Consul
+from haproxy_native.discovery.creators import Creators
 from haproxy_native.discovery.definitions import STATUS, check_required, completed
-from haproxy_native.discovery.poller import Poller, Source
+from haproxy_native.discovery.poller import STOPPED, Poller, Source
 from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Definition
 from haproxy_native.discovery.store import DefinitionStore
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import NativeError, NotFound
+from haproxy_native.errors import READ_ONLY, NativeError, NotFound
+from haproxy_native.request_context import Author
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Acting:
+    """On whose behalf sources are polled, or why none is: `halted`."""
+
+    creators: Creators
+    rights_of: RightsOf
+    halted: str = ""
+
+    def standing(self, identity: str) -> Author:
+        """Whose rights a definition has. Raises Forbidden."""
+        return self.creators.of(identity).author(self.rights_of)
 
 
 class Definitions:
     """Those of one kind of source. Everything raises Unusable or Unreadable where the definitions cannot be kept or read."""
 
-    def __init__(self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler) -> None:
-        self.kind, self._store, self._source, self._reconciler = kind, store, source, reconciler
+    def __init__(
+        self, kind: str, store: DefinitionStore, source: Callable[[Definition], Source], reconciler: Reconciler, acting: Acting
+    ) -> None:
+        self.kind, self._store, self._source, self._reconciler, self._acting = kind, store, source, reconciler, acting
         self._known: dict[str, Definition] | None = None
         self._pollers: dict[str, Poller] = {}
 
@@ -48,7 +67,7 @@ class Definitions:
     def get(self, identity: str) -> Definition:
         """With the status of its poller, once there is something to tell. Raises NotFound."""
         poller = self._pollers.get(identity)
-        status = poller.status if poller else {}
+        status = poller.status if poller else self._halted(identity)
         return {**self._there(identity), **({STATUS: status} if status else {})}
 
     def create(self, body: Mapping[str, Any]) -> Definition:
@@ -56,6 +75,7 @@ class Definitions:
         known = self._all()
         definition = completed(body, str(uuid.uuid4()), consul=self.kind == "consul")
         self._keep({**known, definition["id"]: definition})
+        self._acting.creators.keep(definition["id"], Initiator.present())
         self._poll(definition)
         return definition
 
@@ -77,6 +97,7 @@ class Definitions:
         self._there(identity)
         definition = completed(body, identity, consul=self.kind == "consul")
         self._keep({**self._all(), identity: definition})
+        self._acting.creators.keep(identity, Initiator.present())
         await self._stop(identity)
         self._poll(definition)
         return definition
@@ -87,6 +108,7 @@ class Definitions:
         self._keep({name: each for name, each in self._all().items() if name != identity})
         await self._stop(identity)
         self._reconciler.forget(identity)
+        self._acting.creators.keep(identity, None)
 
     def _there(self, identity: str) -> Definition:
         if (definition := self._all().get(identity)) is None:
@@ -106,11 +128,18 @@ class Definitions:
         self._known = definitions
 
     def _poll(self, definition: Definition) -> None:
-        if definition.get("enabled"):
+        if definition.get("enabled") and not self._acting.halted:
             name = f"service discovery, {self.kind} {definition.get('name') or definition['id']}"
             apply = partial(self._reconciler.apply, definition)
-            poller = self._pollers[definition["id"]] = Poller(name, definition["retry_timeout"], self._source(definition), apply)
+            poller = self._pollers[definition["id"]] = Poller(
+                name, definition["retry_timeout"], self._source(definition), apply, partial(self._acting.standing, definition["id"])
+            )
             poller.start()
+
+    def _halted(self, identity: str) -> dict[str, str]:
+        """The status of an enabled one that nothing polls."""
+        is_halted = self._acting.halted and self._there(identity).get("enabled")
+        return {"state": STOPPED, "last_error": self._acting.halted} if is_halted else {}
 
     async def _stop(self, identity: str) -> None:
         if poller := self._pollers.pop(identity, None):
@@ -118,13 +147,18 @@ class Definitions:
 
 
 class Discovery:
-    """`async with` it: pollers work from then on. `remembered` is the file of what was found."""
+    """`async with` it: pollers work from then on, unless the engine is read-only. What was found, and who has defined a source, stands in
+    the engine's directory. `rights_of` returns the rights that a definition's creator has.
+    """
 
-    def __init__(self, engine: Engine, editor: Editor, storage: Directory, remembered: Path) -> None:
-        reconciler = Reconciler(engine, editor, remembered)
+    def __init__(self, engine: Engine, editor: Editor, storage: Directory, rights_of: RightsOf = lambda group, name: None) -> None:
+        own = engine.settings.storage
+        reconciler = Reconciler(engine, editor, own / "discovered.json")
+        halted = READ_ONLY if engine.settings.read_only else ""
+        acting = Acting(Creators(own / "discovery_creators.json"), rights_of, halted)
         self.kinds = {
-            "consul": Definitions("consul", DefinitionStore(storage, "consul.json", "consuls"), Consul, reconciler),
-            "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler),
+            "consul": Definitions("consul", DefinitionStore(storage, "consul.json", "consuls"), Consul, reconciler, acting),
+            "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler, acting),
         }
 
     async def __aenter__(self) -> Self:

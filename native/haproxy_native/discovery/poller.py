@@ -15,9 +15,13 @@ from typing import Any, Protocol
 from haproxy_native.background import Background
 from haproxy_native.discovery.backoff import rest, until_retry
 from haproxy_native.discovery.services import Found, SourceFailed
-from haproxy_native.errors import NativeError
+from haproxy_native.errors import Forbidden, NativeError
+from haproxy_native.request_context import Author, author
 
 log = logging.getLogger(__name__)
+STOPPED = "stopped"
+# States in which nothing is found, each with what the log says at their end.
+_SILENT = {"failing": "answers again", STOPPED: "goes on"}
 # An id of no use here, which would make each repetition of an error a different one.
 _CHANGING = re.compile(r"transactionId=\S+")
 
@@ -48,10 +52,13 @@ Apply = Callable[[Source, Found], Awaitable[Applied]]
 
 
 class Poller:
-    """`start`, and `stop` at the end; the first look is after one interval (seconds), as is each next one at the latest."""
+    """`start`, and `stop` at the end; the first look is after one interval (seconds), as is each next one at the latest.
 
-    def __init__(self, name: str, interval: float, source: Source, apply: Apply) -> None:
-        self.name, self.interval, self.source, self._apply = name, interval, source, apply
+    `standing` returns the author whose rights it acts with, or raises Forbidden: then nobody is asked, until it returns one again.
+    """
+
+    def __init__(self, name: str, interval: float, source: Source, apply: Apply, standing: Callable[[], Author] = Author) -> None:
+        self.name, self.interval, self.source, self._apply, self._standing = name, interval, source, apply, standing
         self._told: dict[str, Any] = {}
         self._next, self._failures = 0.0, 0
         self._background = Background(name)
@@ -90,6 +97,11 @@ class Poller:
 
     async def look(self) -> None:
         """Polls once; a failure is logged and changes nothing."""
+        try:
+            author.set(self._standing())
+        except Forbidden as error:
+            self._stopped(str(error))
+            return
         self._failures += 1
         try:
             found = await self.source.look()
@@ -104,8 +116,8 @@ class Poller:
             self._succeeded(found, applied)
 
     def _succeeded(self, found: Found, applied: Applied) -> None:
-        if self._told.get("state") == "failing" and not applied.troubles:
-            log.info("%s answers again", self.name)
+        if (former := self._told.get("state")) in _SILENT and not applied.troubles:
+            log.info("%s %s", self.name, _SILENT[former])
         self._told |= {
             "state": "working",
             "last_success": moment(time.time()),
@@ -116,6 +128,12 @@ class Poller:
             self._told["reload_id"] = applied.reload_id
         if applied.troubles:
             self._failed("; ".join(applied.troubles))
+
+    def _stopped(self, text: str) -> None:
+        self._failures = 0
+        if self._told.get("state") != STOPPED:
+            log.warning("%s has stopped: %s", self.name, text)
+        self._told |= {"state": STOPPED, "last_error": text, "last_error_at": moment(time.time())}
 
     def _failed(self, text: str) -> None:
         text = _CHANGING.sub("", text)

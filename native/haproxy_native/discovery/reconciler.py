@@ -20,7 +20,7 @@ from haproxy_native.discovery.slots import Growth
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import NativeError, Refused
+from haproxy_native.errors import Forbidden, NativeError, Refused
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
@@ -38,8 +38,8 @@ class Reconciler:
         self._backends = _remembered(file)
 
     async def apply(self, definition: Definition, source: Source, services: Found) -> Applied:
-        """Raises what keeps everything from being committed."""
-        author.set(Author("discovery " + source.prefix.rstrip("-")))
+        """With the rights of the present author. Raises what keeps everything from being committed."""
+        author.set(Author("discovery " + source.prefix.rstrip("-"), rights=author.get().rights))
         async with self._lock:
             known = set(self._backends.get(definition["id"], ()))
             wishes = _wishes(definition, source.prefix, services, known)
@@ -55,16 +55,16 @@ class Reconciler:
         self._remember(identity, set())
 
     async def _commit(self, wishes: Sequence[DesiredBackend], interval: float) -> tuple[dict[str, str], str | None]:
-        """What could not be done, by backend; what HAProxy refuses in one of them does not keep the others back."""
+        """What could not be done, by backend; what is refused in one of them does not keep the others back."""
         troubles, changing, edit = await self._sorted_out(wishes)
         if len(changing) > 1:
-            with suppress(Refused):
+            with suppress(Refused, Forbidden):
                 return troubles, await self._amend(changing, edit)
         reload_id = None
         for wish in changing:
             try:
                 reload_id = await self._amend([wish], partial(wish.on, self.editor)) or reload_id
-            except Refused as error:
+            except (Refused, Forbidden) as error:
                 troubles[wish.name] = str(error)
                 self._refusals.note(wish, str(error), interval)
         return troubles, reload_id
@@ -97,7 +97,7 @@ class Reconciler:
         return reduce(lambda before, wish: wish.on(self.editor, before), wishes, document)
 
     async def _amend(self, wishes: Sequence[DesiredBackend], edit: Edit) -> str | None:
-        """The id of the reload that makes them live, if there is one. Raises Refused."""
+        """The id of the reload that makes them live, if there is one. Raises Refused and Forbidden."""
         outcome = await self.engine.amend(edit)
         for wish in wishes:
             self._refusals.settle(wish)

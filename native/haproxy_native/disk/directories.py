@@ -16,6 +16,7 @@ from haproxy_native.errors import Unusable
 _READ, _WRITE = os.R_OK | os.X_OK, os.R_OK | os.W_OK | os.X_OK
 _REMEDIES = {
     **ownership.REMEDIES,
+    errno.ENOENT: "create it",
     errno.ENOTDIR: "remove the file that stands in its place",
     errno.EPERM: "give the directory to the user of this process, or let the setting name another one",
     errno.EEXIST: "remove the file that stands in its place",
@@ -26,12 +27,14 @@ _REMEDIES = {
 class Directory:
     """`setting` is its name in the settings; `mode` that of a directory made here. One that is `own` holds what only
     this process may write, and is refused where it belongs to a user other than its own or root: any user can create one in /tmp first.
+    Without `make` one that is missing stays so, and cannot be used.
     """
 
     path: Path
     setting: str
     mode: int = 0o750
     own: bool = False
+    make: bool = True
 
     def readable(self) -> Path:
         """Raises Unusable."""
@@ -70,7 +73,8 @@ class Directory:
 
     def _allowing(self, rights: int) -> Path:
         try:
-            self.path.mkdir(mode=self.mode, parents=True, exist_ok=True)
+            if self.make:
+                self.path.mkdir(mode=self.mode, parents=True, exist_ok=True)
             self._check_owner(self.path)
             _allow(self.path, rights)
         except OSError as error:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from haproxy_native.disk import ownership
+from haproxy_native.disk import aside, ownership
 from haproxy_native.disk.atomic import DraftFile, remove_drafts
 from haproxy_native.disk.journal import Journal
 from haproxy_native.errors import Conflict, Unreadable, WriteFailed
@@ -87,8 +87,10 @@ class ConfigFile:
         return self.journal.replay()
 
     def draft(self, data: bytes | Iterable[bytes], name: str) -> "Draft":
-        """The text under a name of its own, a UUID, beside the file or, where that is forbidden, in the state directory."""
+        """The text under a name of its own, a UUID: `aside`, beside the file or, where that is forbidden, in the state directory."""
         try:
+            if place := aside.place.get():
+                return Draft(self, place / f".{self.label}.{name}", data)
             target = self.target
             try:
                 return Draft(self, target.parent / f".{target.name}.{name}", data)
@@ -145,6 +147,7 @@ class Draft:
 
         Raises WriteFailed and Conflict, with the old content in place.
         """
+        assert not aside.place.get(), "a draft that is only looked at"
         try:
             if not self._rename(untouched):
                 self._write_in_place(untouched)

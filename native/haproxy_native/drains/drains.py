@@ -13,8 +13,9 @@ from haproxy_native.drains.watch import MAINTENANCE, Watch
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing
-from haproxy_native.operations.operations import RUNNING, Operation, Operations, Running
+from haproxy_native.operations.operations import OPERATION, RUNNING, Operation, Operations, Running
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.planning.touches import CREATE
 from haproxy_native.request_context import author
 from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import SERVERS, Workers
@@ -38,7 +39,7 @@ class Drains:
             rights.permit(drain.touched)
         if short := shortage([*_running(operations), drain], there):
             raise TooFewReady(short)
-        return operations.begin(DRAIN, **drain.arguments)
+        return operations.begin(DRAIN, needs=(CREATE, OPERATION), **drain.arguments)
 
     async def work(self, running: Running) -> None:
         """Reports the `sessions` of each server, `former_workers` where they are unknown, why it is `paused`. Fails with DrainFailed."""

@@ -15,6 +15,8 @@ class Whoami(Model):
     """Its address, or unix."""
     limited: StrictBool
     """Whether the settings have roles. Without them every caller may do everything."""
+    read_only: StrictBool | None = None
+    """Whether nothing can be changed here; absent where it can."""
     roles: list[StrictStr] | None = None
     """Its roles."""
     rules: list[access_rule.AccessRule] | None = None

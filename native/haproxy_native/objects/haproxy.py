@@ -13,7 +13,8 @@ from pathlib import Path
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Outcome
 from haproxy_native.editing.editor import Editor
-from haproxy_native.engine import Engine, EngineSettings
+from haproxy_native.engine import Engine
+from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import Unreadable
 from haproxy_native.objects.configuration import Configuration
 from haproxy_native.objects.running import Running

@@ -5,17 +5,21 @@ import json
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations
-from haproxy_native.request_context import author
+from haproxy_native.planning.touches import ANY, Touch
+from haproxy_native.request_context import Author, author
 
 log = logging.getLogger(__name__)
+# Their kind as objects.
+OPERATION = "operation"
 RUNNING, SUCCEEDED, FAILED, CANCELLED = "running", "succeeded", "failed", "cancelled"
 MOST_RUNNING, MOST_ENDED = 100, 1000
 # A wait for a time of day looks at the clock as often, since that may be set.
@@ -27,7 +31,8 @@ _ID = re.compile(r"[1-9][0-9]{0,17}")
 class Operation:
     """`kind` names the work, `arguments` are what it needs to begin anew, `progress` what it reports. Times are Unix seconds.
 
-    `due`: when the work begins, where that is later than `created`.
+    `due`: when the work begins, where that is later than `created`. `by` is its initiator, `needs` the verb and the object that it takes a
+    right to.
     """
 
     id: str
@@ -39,6 +44,8 @@ class Operation:
     progress: Mapping[str, Any] = field(default_factory=dict)
     error: str = ""
     ended: float | None = None
+    by: Mapping[str, Any] = field(default_factory=dict)
+    needs: Sequence[str] = field(default_factory=list)
 
 
 class Running:
@@ -63,7 +70,8 @@ Work = Callable[[Running], Awaitable[None]]
 
 class Operations:
     """`kinds` are the works by name; `changed` is called with each operation that is new, progresses or ends. Used as a context: inside it
-    the work of those that are running goes on.
+    the work of those that are running goes on, unless `resumes` is false. `rights_of` returns the rights that an initiator has when work
+    begins, or is taken up again.
 
     At most MOST_RUNNING run at a time, and the newest MOST_ENDED that have ended are kept.
     """
@@ -74,7 +82,11 @@ class Operations:
         kinds: Mapping[str, Work],
         now: Callable[[], float] = time.time,
         changed: Callable[[Operation], None] = lambda operation: None,
+        *,
+        rights_of: RightsOf = lambda group, name: None,
+        resumes: bool = True,
     ) -> None:
+        self._rights_of, self._resumes = rights_of, resumes
         self._directory, self._kinds, self._now, self._changed = directory, kinds, now, changed
         self._known: dict[int, Operation] = {}
         self._tasks: dict[str, tuple[Running, asyncio.Task[None]]] = {}
@@ -87,7 +99,7 @@ class Operations:
             log.warning("operations are forgotten at a restart, for %s cannot be used: %s", self._directory, error.strerror)
             files = []
         self._known = {int(each.id): each for each in map(_read, sorted(files, key=lambda file: int(file.stem))) if each}
-        for each in [each for each in self._known.values() if each.status == RUNNING]:
+        for each in [each for each in self._known.values() if each.status == RUNNING and self._resumes]:
             self._start(each)
         return self
 
@@ -99,11 +111,12 @@ class Operations:
         if tasks:
             await asyncio.wait(tasks)
 
-    def begin(self, kind: str, due: float | None = None, **arguments: Any) -> Operation:
-        """Raises TooManyOperations."""
+    def begin(self, kind: str, due: float | None = None, *, needs: Sequence[str] = (), **arguments: Any) -> Operation:
+        """On behalf of the present author. Raises TooManyOperations."""
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
-        made = Operation(str(max(self._known, default=0) + 1), kind, self._now(), arguments, due)
+        number, by = str(max(self._known, default=0) + 1), Initiator.present().as_dict()
+        made = Operation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
         self.keep(made)
         self._start(made)
         return made
@@ -153,11 +166,10 @@ class Operations:
         task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
 
     async def _carry_out(self, running: Running, operation: Operation) -> None:
-        # The work goes on after the request that began it, and after its confirmation.
-        author.set(replace(author.get(), request_id="", confirmation=""))
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
                 await asyncio.sleep(min(left, LOOK_SECONDS))
+            author.set(self._standing(operation))
             await self._kinds[operation.kind](running)
         except NativeError as error:
             self._end(operation.id, FAILED, str(error))
@@ -166,6 +178,14 @@ class Operations:
             self._end(operation.id, FAILED, f"{type(error).__name__}: {error}")
         else:
             self._end(operation.id, SUCCEEDED)
+
+    def _standing(self, operation: Operation) -> Author:
+        """The initiator, with the rights of now. Raises Forbidden."""
+        by = Initiator.of(operation.by).author(self._rights_of)
+        if by.rights is not None and operation.needs:
+            verb, object_ = operation.needs
+            by.rights.permit([Touch(object_, verb, frozenset((ANY,)))])
+        return by
 
     def _end(self, identity: str, status: str, error: str = "") -> None:
         self.keep(replace(self.get(identity), status=status, error=error, ended=self._now()))

@@ -36,7 +36,8 @@ class SpoeFile:
         self._state_file = StateFile(around.storage / f"{path.name}.json")
         self._current = Current(ConfigFiles(path, around.storage), self._state_file, header.with_version, around.outline)
         self._current.on_edit = around.context.edited
-        self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline)
+        make = not around.context.read_only
+        self._transactions = Transactions(around.transactions, path, setting="spoe_transaction_dir", outline=around.outline, make=make)
 
     @property
     def name(self) -> str:

@@ -19,7 +19,7 @@ from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
-from haproxy_native.disk import beneath
+from haproxy_native.disk import aside, beneath
 from haproxy_native.disk.atomic import is_draft, remove_drafts
 from haproxy_native.disk.directories import Directory
 from haproxy_native.disk.file import ConfigFile, Draft
@@ -183,13 +183,18 @@ class Store:
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """What a file will hold, also one elsewhere. Raises WriteFailed, and Unusable for the directory."""
+        if not aside.place.get():
+            self._make_ready(path)
+        label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
+        within = None if label else self.directory
+        return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
+
+    def _make_ready(self, path: Path) -> None:
+        """Raises Unusable."""
         if path.parent == self.directory:
             self._kept.writable()
         with suppress(OSError):
             self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
-        label = "" if path.parent == self.directory else sha256(os.fsencode(path)).hexdigest()
-        within = None if label else self.directory
-        return ConfigFile(path, self.state, mode=self.mode, label=label, within=within).draft(data, str(uuid.uuid4()))
 
     def _check_free(self, path: Path) -> None:
         if os.path.lexists(path):

@@ -63,7 +63,8 @@ class Transaction:
 class Transactions:
     """Those of one configuration file; `limit` holds for explicit ones, 0 is none.
 
-    `setting` is the name of the directory's setting. While it cannot be used, all that needs it raises Unusable.
+    `setting` is the name of the directory's setting. While it cannot be used, all that needs it raises Unusable. Without `make` it is only
+    read.
     """
 
     def __init__(
@@ -75,9 +76,10 @@ class Transactions:
         setting: str = "transaction_dir",
         outline: Outline = CONFIGURATION,
         stamp: Stamp = with_header,
+        make: bool = True,
     ) -> None:
         self.directory, self._file, self.limit, self._outline, self._stamp = directory, file, limit, outline, stamp
-        self._place, self._loaded = Directory(directory, setting, 0o755, own=True), False
+        self._place, self._loaded = Directory(directory, setting, 0o755, own=True, make=make), False
         self._all: dict[str, Transaction] = {}
         self._bases = Bases(directory / ".bases", file, outline)
         self._awake: dict[str, Document] = {}
@@ -88,6 +90,8 @@ class Transactions:
             self._load()
 
     def _load(self) -> None:
+        if self._is_empty:
+            return
         self._place.readable()
         self._all, self._loaded = {}, True
         for status, name in _DIRECTORIES.items():
@@ -100,9 +104,16 @@ class Transactions:
 
     def _look(self) -> None:
         """One that could not be used at start may have come back since."""
+        if self._is_empty:
+            return
         if not self._loaded:
             self._load()
         self._place.readable()
+
+    @property
+    def _is_empty(self) -> bool:
+        """A directory that is not there, and not to be made."""
+        return not self._place.make and not os.path.lexists(self.directory)
 
     def start(self, document: Document, version: int, *, banner: bool = True) -> Transaction:
         """Raises TooManyTransactions and Unusable."""
@@ -308,6 +319,8 @@ class Transactions:
         self._forget_bases()
 
     def _forget_bases(self) -> None:
+        if not self._place.make:
+            return
         self._bases.keep_only({one.base for one in self._all.values() if one.base})
 
 

@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent
 from haproxy_native.operations.operations import Operation, Operations, Running
+from haproxy_native.planning.touches import DELETE
 from haproxy_native.workers.sessions import end_sessions
 from haproxy_native.workers.workers import WorkerProcess, Workers
 
@@ -37,7 +38,8 @@ class Ending:
                 raise NotEndable(f"worker {pid} is in service; a reload replaces it")
             raise NotFound(f"there is no worker {pid}; former ones are {', '.join(map(str, former)) or 'none'}")
         process = await self._workers.process(pid)
-        return operations.begin(END_WORKER, pid=pid, started=process.started, sessions_below=sessions_below, after=after)
+        needs = (DELETE, f"worker/{pid}")
+        return operations.begin(END_WORKER, needs=needs, pid=pid, started=process.started, sessions_below=sessions_below, after=after)
 
     async def work(self, running: Running) -> None:
         """Reports `sessions` and `connections`, and how many sessions were `ended`. Done when the process is gone."""

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from dataplaneapi.auth.bearers import Bearers, parse_bearer
+from dataplaneapi.auth.caller import TOKENS
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
-from dataplaneapi.settings.roles import CERTIFICATES, USERS
+from dataplaneapi.settings.roles import CERTIFICATES, USERS, read_roles
 from dataplaneapi.settings.table import Settings
 from haproxy_native.text.document import Document
 
@@ -41,3 +42,24 @@ def test_a_creator_that_is_gone(tmp_path: Path, group: str, is_orphan: bool) -> 
     bearers = Bearers(Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b"")), Tokens(tmp_path / "tokens.json"))
     token, _ = asyncio.run(bearers.tokens.create(["viewer"], group, "bob", 60.0))
     assert bearers.of(token).is_orphan is is_orphan
+
+
+def test_the_rights_of_a_caller_who_is_not_there(tmp_path: Path) -> None:
+    users = [{"name": "ann", "password": "x", "role": "admin"}]
+    settings = Settings(dataplane_storage_dir=str(tmp_path), users=users)
+    bearers = Bearers(Users(settings, lambda: Document.parse(b"")), Tokens(tmp_path / "tokens.json"))
+    roles = read_roles({}, {"users": {"bob": "viewer"}, "certificates": {"bob": "viewer"}}, users)
+    token, _ = asyncio.run(bearers.tokens.create(["viewer"], USERS, "ann", 60.0))
+    name = f"token {token.id} of ann"
+
+    def why(group: str, name: str) -> str | None:
+        """None for one with rights."""
+        rights = bearers.rights_now(roles, group, name)
+        assert rights is not None
+        return None if rights.rules else rights.why
+
+    assert bearers.rights_now(None, USERS, "bob") is bearers.rights_now(None, USERS, "ann") is None
+    assert why(USERS, "ann") is why(CERTIFICATES, "bob") is why(TOKENS, name) is None
+    assert why(USERS, "bob") == "bob is no user any more" and why(CERTIFICATES, "ann") == ""
+    asyncio.run(bearers.tokens.revoke(token))
+    assert why(TOKENS, name) == f"{name} has ended"

@@ -9,7 +9,8 @@ import pytest
 from haproxy_native.discovery import backoff as pace
 from haproxy_native.discovery.poller import Applied, Poller, moment
 from haproxy_native.discovery.services import Endpoint, Found, SourceFailed
-from haproxy_native.errors import Refused
+from haproxy_native.errors import Forbidden, Refused
+from haproxy_native.request_context import Author, author
 
 WEB = Found({"web": (Endpoint("10.0.0.1", 80),)}, {"api": "500"})
 
@@ -124,3 +125,27 @@ def test_what_may_have_changed_is_looked_at_before_the_interval_is_over(monkeypa
 
 def test_times_are_told_as_the_api_does() -> None:
     assert moment(1700000000.1239) == "2023-11-14T22:13:20.123Z"
+
+
+def test_it_stops_without_its_creator_and_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    gone, seen = Forbidden("ann, who began this, is gone"), list[Author]()
+    standing: list[Author | Forbidden] = [Author("ann"), gone, gone, Author("ann")]
+
+    def who() -> Author:
+        now = standing.pop(0)
+        if isinstance(now, Forbidden):
+            raise now
+        return now
+
+    async def apply(source: Script, found: Found) -> Applied:
+        seen.append(author.get())
+        return Applied()
+
+    async def work() -> list[str]:
+        each = Poller("consul here", 1, Script(WEB), apply, who)
+        return [(await each.look(), each.status["state"])[1] for _ in range(4)]
+
+    with caplog.at_level(logging.INFO):
+        assert asyncio.run(work()) == ["working", "stopped", "stopped", "working"]
+    assert seen == [Author("ann")] * 2
+    assert [record.message for record in caplog.records] == [f"consul here has stopped: {gone}", "consul here goes on"]

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.events import Validated
 from haproxy_native.discovery.definitions import completed
@@ -12,6 +13,7 @@ from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Endpoint, Found
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
+from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 from tests.native.engines import running_engine
 
@@ -70,6 +72,19 @@ def test_services_come_change_and_go(tmp_path: Path, haproxy_binary: str) -> Non
         await world.find({"web": [TWO]})
         assert world.served() == {"c-api": [], "c-web": ["10.0.0.2:80"]}
         assert world.engine.version() == version + 1
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_with_the_rights_of_who_defined_it(tmp_path: Path, haproxy_binary: str) -> None:
+    """A service out of bounds is a trouble of its own."""
+
+    async def work(world: World) -> None:
+        author.set(Author("ann", rights=Rights(("web",), (Rule("backend/c-web", frozenset(("create", "change"))),))))
+        applied = await world.find({"web": [ONE], "api": [ONE]})
+        assert world.served() == {"c-web": ["10.0.0.1:80"]}
+        (trouble,) = applied.troubles
+        assert trouble.startswith("c-api: ") and "may not create backend/c-api" in trouble
 
     at_work(tmp_path, haproxy_binary, work)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.errors import BadRequest, NotCancellable, NotFound, TooManyOperations
 from haproxy_native.operations import operations as module
 from haproxy_native.operations.operations import CANCELLED, FAILED, RUNNING, SUCCEEDED, Operations, Running, Work
@@ -76,6 +77,44 @@ async def test_whose_the_work_is(tmp_path: Path) -> None:
     finally:
         author.reset(token)
     assert seen == [Author("ann", "192.0.2.1", message="why")]
+
+
+async def had(seen: list[Author], number: int) -> None:
+    async with asyncio.timeout(30):
+        while len(seen) < number:
+            await asyncio.sleep(0.005)
+
+
+@finished
+async def test_the_rights_of_who_began_it(tmp_path: Path) -> None:
+    """Those of now, in this process and in the next; without the right to begin it the work fails."""
+    rights = {"ann": Rights(("operator",), (Rule("operation/**", frozenset(("create",))),))}
+    seen = list[Author]()
+
+    async def work(running: Running) -> None:
+        seen.append(author.get())
+        await asyncio.Event().wait()
+
+    kinds, rights_of = {"work": work}, lambda group, name: rights[name]
+    token = author.set(Author("ann", rights=Rights(("admin",)), group="users"))
+    try:
+        async with Operations(tmp_path, kinds, rights_of=rights_of) as operations:
+            operations.begin("work", needs=("create", "operation"))
+            await had(seen, 1)
+    finally:
+        author.reset(token)
+    async with Operations(tmp_path, kinds, resumes=False) as operations:
+        assert (await operations.ended("1", 10)).status == RUNNING
+    async with Operations(tmp_path, kinds, rights_of=rights_of):
+        await had(seen, 2)
+    assert [(by.identity, by.rights) for by in seen] == [("users/ann", rights["ann"])] * 2
+    for now, why in ((Rights(("viewer",), (Rule("**"),)), "may not create operation"), (Rights(), "has no role any more")):
+        rights["ann"] = now
+        stored = json.loads((tmp_path / "1.json").read_bytes()) | {"status": RUNNING}
+        (tmp_path / "1.json").write_text(json.dumps(stored))
+        async with Operations(tmp_path, kinds, rights_of=rights_of) as operations:
+            ended = await operations.ended("1", 10)
+        assert ended.status == FAILED and why in ended.error and len(seen) == 2
 
 
 @finished

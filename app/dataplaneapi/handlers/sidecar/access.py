@@ -16,6 +16,8 @@ async def whoami(call: ReadCall) -> Response:
         shown |= {"roles": list(by.rights.roles), "rules": [_rule(rule) for rule in by.rights.rules]}
     if token := call.caller.token:
         shown |= {"token": token.id, "creator": token.creator, "expires": timestamp(token.expires)}
+    if call.services.settings.read_only:
+        shown["read_only"] = True
     return json_response(200, shown)
 
 

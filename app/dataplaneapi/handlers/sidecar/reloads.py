@@ -10,13 +10,14 @@ from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.handlers.sidecar.operations import started
 from haproxy_native.errors import Missing
 from haproxy_native.operations.reload import RELOAD
+from haproxy_native.planning.touches import CREATE
 
 TIMES = ("requested", "started", "ended")
 
 
 async def create(call: JsonCall) -> Response:
     after = call.get("after", 0.0)
-    return started(call.services.operations.begin(RELOAD, time.time() + after if after else None))
+    return started(call.services.operations.begin(RELOAD, time.time() + after if after else None, needs=(CREATE, RELOAD)))
 
 
 async def read(call: ReadCall) -> Response:

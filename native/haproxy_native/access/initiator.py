@@ -1,0 +1,46 @@
+"""Who has begun what goes on by itself, such as an operation: kept with it, so that it acts with the rights which that caller has then."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Self
+
+from haproxy_native.access.rights import Rights
+from haproxy_native.errors import Forbidden
+from haproxy_native.request_context import Author, author
+
+# By group, as in role_of, and name: None where nothing is limited, without rules where the caller has no role or is gone.
+RightsOf = Callable[[str, str], Rights | None]
+
+
+@dataclass(frozen=True)
+class Initiator:
+    """`limited`: whether there were roles then."""
+
+    name: str = ""
+    address: str = ""
+    message: str = ""
+    group: str = ""
+    limited: bool = False
+
+    @classmethod
+    def present(cls) -> Self:
+        """The author of what is being asked for."""
+        by = author.get()
+        return cls(by.name, by.address, by.message, by.group, by.rights is not None)
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> Self:
+        return cls(**{each.name: kept[each.name] for each in fields(cls) if each.name in kept})
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def author(self, rights_of: RightsOf) -> Author:
+        """With the rights of now; all of them where nobody is known. Raises Forbidden where the caller has none any more."""
+        by = Author(self.name, self.address, message=self.message, group=self.group)
+        if not by.identity and not self.limited:
+            return by
+        rights = rights_of(self.group, self.name)
+        if rights is not None and not rights.rules:
+            raise Forbidden(rights.why or f"{self.name or 'a caller without a name'}, who began this, has no role any more")
+        return replace(by, rights=rights)
