@@ -1,5 +1,6 @@
 """What a change does to objects, one by one: rights are checked against it. Pure."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +16,15 @@ from haproxy_native.planning.section_order import Key
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import BOUNDARY, Section, split_lines
 
+Sections = list[tuple[Key, Section]]
 CREATE, CHANGE, DELETE = "create", "change", "delete"
 # What stands above the first section, and the order of sections.
 RAW = "raw"
 # Stands for members that are not known one by one.
 ANY = "*"
+# First words: with quotes, or of a condition; with a variable.
+_SUSPECT = re.compile(r"^[^\S\n]*(?:[\"'\\.]|[^\s#]*\$)", re.MULTILINE)
+_VARIABLE = re.compile(r"\s*(?:[\"'\\].*\$|[^\s#]*\$)")
 _QUOTING = frozenset("\"'\\")
 
 
@@ -48,8 +53,8 @@ def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
 def all_touches(editor: Editor, before: Document, new: Document) -> list[Touch]:
     """Those of the effects, and what no effect shows: the text is compared with the one that the effects make of the text before.
 
-    Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, and the order of these,
-    is the object RAW.
+    Conditions, comments, twins and the order of lines are `lines` of their section; what stands above all sections, the order of these, and
+    what reaches from one into the next, is the object RAW.
     """
     before = parted(before)[0]
     new = under_head_of(parted(new)[0], before)
@@ -69,17 +74,17 @@ def _unshown(editor: Editor, before: Document, new: Document, found: Sequence[Ef
         shown = with_effects(editor, before, [effect for effect in found if is_expressible(effect)])
     except NativeError:
         shown = before
-    if _frame(shown) != _frame(new) or _common_order(before, new) != _common_order(new, before):
+    was, becomes = _differing(before, new)
+    expected, now = _differing(shown, new)
+    if _frame(shown, expected) != _frame(new, now) or _kept(was, becomes) != _kept(becomes, was):
         yield Touch(RAW, CHANGE)
     # Whose lines are touched as a whole.
     named = {_section_of(effect) for effect in found if _is_about_lines(effect)}
-    old, now, expected = (_by_key(document) for document in (before, new, shown))
-    for key in dict.fromkeys([*now, *expected]):
-        ours, theirs = now.get(key, []), expected.get(key, [])
-        if key in named or ours == theirs or list(map(_words, ours)) == list(map(_words, theirs)):
-            continue
-        verb = CREATE if key not in old else CHANGE if key in now else DELETE
-        yield Touch(section_object(editor, *key), verb, frozenset((LINES,)))
+    theirs, ours = _by_key(expected), _by_key(now)
+    for key in dict.fromkeys([*ours, *theirs]):
+        if key not in named and list(map(_words, ours.get(key, ()))) != list(map(_words, theirs.get(key, ()))):
+            verb = CREATE if before.find(*key) is None else CHANGE if key in ours else DELETE
+            yield Touch(section_object(editor, *key), verb, frozenset((LINES,)))
 
 
 def _is_about_lines(effect: Effect) -> bool:
@@ -91,28 +96,44 @@ def _section_of(effect: Effect) -> Key:
     return resource.section, name
 
 
-def _named_sections(document: Document) -> Iterator[tuple[Key, Section]]:
-    for name, section in zip(document.names(), document.sections, strict=True):
-        if section.kind != BOUNDARY:
-            yield (section.kind, name), section
+def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
+    """The sections of both between those that they share at the begin and at the end, with boundaries between files."""
+    first, second = (list(zip(document.names(), document.sections, strict=True)) for document in (one, other))
+    begin, most = 0, min(len(first), len(second))
+    while begin < most and first[begin][1] is second[begin][1]:
+        begin += 1
+    end = 0
+    while end < most - begin and first[-1 - end][1] is second[-1 - end][1]:
+        end += 1
+    was, now = ([((section.kind, name), section) for name, section in each[begin : len(each) - end]] for each in (first, second))
+    return was, now
 
 
-def _by_key(document: Document) -> dict[Key, list[Section]]:
-    """Documents share the sections that are the same, so that few are compared by their text."""
+def _by_key(sections: Sections) -> dict[Key, list[Section]]:
     found: dict[Key, list[Section]] = {}
-    for key, section in _named_sections(document):
-        found.setdefault(key, []).append(section)
+    for key, section in sections:
+        if section.kind != BOUNDARY:
+            found.setdefault(key, []).append(section)
     return found
 
 
-def _common_order(document: Document, other: Document) -> list[tuple[Key, str | None]]:
-    """The sections that both have, and the file of each."""
-    both = {key for key, _ in _named_sections(other)}
-    return [(key, section.file) for key, section in _named_sections(document) if key in both]
+def _kept(sections: Sections, others: Sections) -> list[tuple[Key, str | None, list[str]]]:
+    """The sections that both have, and others that are not for themselves: the file of each, and how it reaches beyond itself."""
+    both = {key for key, _ in others}
+    found = ((key, section.file, _reaching(section)) for key, section in sections)
+    return [(key, file, reaching) for key, file, reaching in found if key in both or reaching]
 
 
-def _frame(document: Document) -> list[list[str]]:
-    return [_written(document.preamble), *(_written(section.text) for section in document.sections if section.kind == BOUNDARY)]
+def _reaching(section: Section) -> list[str]:
+    """Conditions that end in another section, and lines that may begin one: HAProxy expands variables in keywords, too."""
+    if not _SUSPECT.search(section.text):
+        return []
+    open_ = [line.text.strip() for line in section.open_conditionals()]
+    return open_ + [line.text.strip() for line in section.lines if _VARIABLE.match(line.text)]
+
+
+def _frame(document: Document, sections: Sections) -> list[list[str]]:
+    return [_written(document.preamble), *(_written(section.text) for _, section in sections if section.kind == BOUNDARY)]
 
 
 def _words(section: Section) -> list[str]:

@@ -65,7 +65,7 @@ def whole(before: str, after: str) -> dict[str, tuple[str, set[str]]]:
     [
         ("weight 10", "weight 20", {"backend/shop/server/a": ("change", {"weight"})}),
         ("    balance", "\tbalance ", {}),
-        ("    server a", "    .if feature(OPENSSL)\n    server a", {"backend/shop": ("change", {"lines"})}),
+        ("    server b", "    .if 0\n    .endif\n    server b", {"backend/shop": ("change", {"lines"})}),
         ("    server b", "    # better\n    server b", {"backend/shop": ("change", {"lines"})}),
         (
             "127.0.0.1:2\n",
@@ -108,3 +108,16 @@ def test_a_section_without_lines() -> None:
     empty = "traces\n"
     assert whole(START, START + empty) == {"traces": ("create", {"lines"})}
     assert whole(START + empty, START) == {"traces": ("delete", {"lines"})}
+
+
+@pytest.mark.parametrize("line", [".if 0", ".endif", '"${NOPE-frontend}" other', "${NOPE} x", "'$NOPE' x"])
+def test_what_reaches_beyond_its_section(line: str) -> None:
+    """HAProxy takes `"${NOPE-frontend}" other` for the begin of a section."""
+    found = whole(START, START.replace("    server b", f"    {line}\n    server b"))
+    assert found == {RAW: ("change", set()), "backend/shop": ("change", {"lines"})}
+    new = f"backend new from base\n    {line}\n"
+    assert whole(START, START + new)[RAW] == ("change", set())
+    within = START.replace(
+        "    server b", "    .if 0\n    server c 127.0.0.1:3\n    .endif\n    http-request set-header X $a\n    server b"
+    )
+    assert RAW not in whole(START, within)
