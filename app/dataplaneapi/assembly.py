@@ -24,6 +24,7 @@ from dataplaneapi.handlers.sidecar import events as event_stream
 from dataplaneapi.handlers.sidecar.operations import as_dict
 from dataplaneapi.open_engine import open_engine, own_directory
 from dataplaneapi.settings.directories import directories
+from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.proxies import read_proxies
 from dataplaneapi.settings.roles import read_roles
@@ -91,9 +92,9 @@ def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
     """In the order in which they begin; without those that do nothing but change, where nothing is to be changed."""
     watching = (services.history, services.events, services.webhooks)
     if services.settings.read_only:
-        return *watching, services.discovery, services.operations, services.bearers.tokens
+        return *watching, services.discovery, services.operations, services.bearers
     changing = (services.confirmations, services.discovery, services.acme, services.overrides, services.operations)
-    return *watching, *changing, services.bearers.tokens
+    return *watching, *changing, services.bearers
 
 
 def create_app(settings: Settings, engine: Engine) -> Application:
@@ -101,7 +102,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     document = bundle()
     declared = tuple(operations(document))
     users = Users(settings, lambda: engine.read(None))
-    bearers = Bearers(users, Tokens(own_directory(settings) / "tokens.json"))
+    bearers = Bearers(users, Tokens(own_directory(settings) / "tokens.json"), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
     named = directories(settings)
     editor, workers = Editor(language), Workers(engine)

@@ -1,25 +1,63 @@
-"""Callers that come with a bearer token (RFC 6750)."""
+"""Callers that come with a bearer token (RFC 6750): one of this server, or a JWT of the issuer in the settings."""
 
-from dataplaneapi.auth.caller import TOKENS, Caller, EndedCaller, TokenCaller, id_of
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from dataplaneapi.auth.caller import TOKENS, Caller, EndedCaller, JwtCaller, TokenCaller, id_of
 from dataplaneapi.auth.tokens import Token, Tokens, is_well_formed
 from dataplaneapi.auth.users import Users
-from dataplaneapi.settings.roles import USERS, Roles
+from dataplaneapi.settings.jwt import JwtSettings
+from dataplaneapi.settings.roles import CLAIMS, USERS, Roles
 from haproxy_native.access.rights import Rights
+
+if TYPE_CHECKING:
+    from dataplaneapi.auth.issuer import Issuer
 
 
 class Bearers:
-    """Those with tokens of this server, whose creators are `users` or names in client certificates."""
+    """Creators of tokens are `users`, or names in client certificates. Used as a context."""
 
-    def __init__(self, users: Users, tokens: Tokens) -> None:
+    def __init__(self, users: Users, tokens: Tokens, jwt: JwtSettings | None = None) -> None:
         self._users, self.tokens = users, tokens
+        self._issuer: Issuer | None = None
+        self._jwt: JwtSettings | None = None
+        self._take(jwt)
+
+    async def __aenter__(self) -> Self:
+        await self.tokens.__aenter__()
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._issuer:
+            await self._issuer.close()
+        await self.tokens.__aexit__(kind, error, trace)
+
+    async def change(self, jwt: JwtSettings | None) -> None:
+        """Follows new settings. JWTs are verified again where these are other ones."""
+        if jwt != self._jwt:
+            former = self._issuer
+            self._take(jwt)
+            if former:
+                await former.close()
+
+    def _take(self, jwt: JwtSettings | None) -> None:
+        self._jwt, self._issuer = jwt, None
+        if jwt:
+            # What only the extra installs.
+            from dataplaneapi.auth.issuer import Issuer
+
+            self._issuer = Issuer(jwt)
 
     def caller(self, bearer: bytes) -> Caller:
         """Of a request that was admitted."""
-        token = self.tokens.find(bearer)
-        return self.of(token) if token else EndedCaller()
+        if token := self.tokens.find(bearer):
+            return self.of(token)
+        return (self._issuer.known(bearer) if self._issuer else None) or EndedCaller()
 
     def present(self, caller: Caller) -> Caller | None:
-        """The same caller as it is now; None where its token has ended."""
+        """The same caller as it is now; None where its token has ended, or its issuer is none any more."""
+        if isinstance(caller, JwtCaller):
+            return caller if self._jwt and caller.issuer == self._jwt.issuer else None
         if caller.token is None:
             return caller
         token = self.tokens.get(caller.token.id)
@@ -34,6 +72,8 @@ class Bearers:
         if group == TOKENS:
             token = self.tokens.get(id_of(name))
             return self.of(token).rights(roles) if token else Rights(why=f"{name} has ended")
+        if group == CLAIMS:
+            return Rights(why=f"what {name} may do now is not known: its JWT came with a request")
         if roles and group == USERS and self._users.find(name) is None:
             return Rights(why=f"{name} is no user any more")
         return Caller(group, name).rights(roles)
@@ -41,7 +81,9 @@ class Bearers:
     def admits(self, bearer: bytes, address: str) -> bool:
         """Whether the token is good for a request of this address, which counts as a use of it."""
         token = self.tokens.find(bearer)
-        if token is None or not token.is_from(address):
+        if token is None:
+            return self._issuer is not None and self._issuer.known(bearer) is not None
+        if not token.is_from(address):
             return False
         self.tokens.use(token, address)
         return True
@@ -50,8 +92,10 @@ class Bearers:
         """Whether it looks like a token, and is none that is known."""
         return is_well_formed(bearer) and self.tokens.find(bearer) is None
 
-    def refusal(self, bearer: bytes, address: str) -> str:
-        """Why a token is not good for a request of this address."""
+    async def refusal(self, bearer: bytes, address: str) -> str:
+        """Why a token is not good for a request of this address; empty for a JWT that is."""
+        if self._issuer and bearer.count(b".") == 2:
+            return await self._issuer.refusal(bearer)
         if (token := self.tokens.find(bearer)) is not None:
             return f"token {token.id} may not be used from {address}"
         return "the token is not known: it has expired, was revoked, or is none of this server's"

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dataplaneapi.auth.tokens import Token
-from dataplaneapi.settings.roles import Roles
+from dataplaneapi.settings.roles import CLAIMS, Roles
 from haproxy_native.access.narrowed import Narrowed
 from haproxy_native.access.rights import Rights, rights_of
 
@@ -27,6 +27,11 @@ class Caller:
         """None where everything is allowed, which is where there are no roles."""
         return roles.rights(self.group, self.name) if roles else None
 
+    @property
+    def no_tokens(self) -> str:
+        """Why it may create no tokens; empty where it may."""
+        return ""
+
 
 @dataclass(frozen=True)
 class TokenCaller(Caller):
@@ -37,6 +42,11 @@ class TokenCaller(Caller):
     @classmethod
     def of(cls, token: Token, *, is_orphan: bool) -> "TokenCaller":
         return cls(TOKENS, f"token {token.id} of {token.creator}", token, is_orphan)
+
+    @property
+    def no_tokens(self) -> str:
+        assert self.token is not None
+        return f"a token creates no tokens; {self.token.creator} does, with the own credentials"
 
     def rights(self, roles: Roles | None) -> Rights:
         """Those of its roles, as far as its creator has them now."""
@@ -50,6 +60,32 @@ class TokenCaller(Caller):
         own = rights_of((role, roles.rules[role]) for role in self.token.roles if role in roles.rules)
         why = "" if own.rules else f"{self.name} has stopped: the settings have no role {', '.join(self.token.roles)} any more"
         return Narrowed(own.roles, own.rules, why, limit)
+
+
+@dataclass(frozen=True)
+class JwtCaller(Caller):
+    """`values` of a claim are what it has roles by. `until`: when its JWT expires, as Unix time."""
+
+    values: tuple[str, ...] = ()
+    until: float = 0.0
+    issuer: str = ""
+
+    @classmethod
+    def of(cls, name: str, values: tuple[str, ...], until: float, issuer: str) -> "JwtCaller":
+        return cls(CLAIMS, f"jwt of {name}", None, values, until, issuer)
+
+    @property
+    def expires(self) -> float:
+        return self.until
+
+    @property
+    def no_tokens(self) -> str:
+        return "a caller with a JWT creates no tokens: which rights it has is known as long as its JWT is good, and no longer"
+
+    def rights(self, roles: Roles | None) -> Rights:
+        if roles is None:
+            return Rights(why=f"{self.name} has no rights: the settings have no roles")
+        return roles.rights(self.group, *self.values)
 
 
 def id_of(name: str) -> str:

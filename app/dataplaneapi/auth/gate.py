@@ -89,7 +89,7 @@ class Gate:
         if self.admits_at_once(authorization, address):
             return None
         if self._bearers and (bearer := parse_bearer(authorization)) is not None:
-            return self._refused_bearer(self._bearers, bearer, address)
+            return await self._refused_bearer(self._bearers, bearer, address)
         credentials = parse_basic(authorization)
         if credentials is None:
             return self._refused("malformed" if authorization else "none", "missing or invalid authorization")
@@ -115,7 +115,7 @@ class Gate:
         credentials = parse_basic(authorization)
         return Caller(USERS, credentials[0]) if credentials else None
 
-    def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response:
+    async def _refused_bearer(self, bearers: Bearers, bearer: bytes, address: str) -> Response | None:
         """All unknown tokens of an address count as one name."""
         if bearers.is_guess(bearer):
             of = pair(address, "")
@@ -123,7 +123,8 @@ class Gate:
                 return self._too_many(address, seconds)
             self.guessing.fail(of)
             self._forget_over_limit(of)
-        text = bearers.refusal(bearer, address)
+        if not (text := await bearers.refusal(bearer, address)):
+            return None
         logger.warning("a token from %s is refused: %s", address, text)
         return self._refused("token", text, BEARER_CHALLENGE)
 

@@ -25,9 +25,10 @@ class Roles:
     rules: Mapping[str, Sequence[Rule]]
     owners: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
-    def rights(self, group: str, name: str) -> Rights:
-        """Those of a caller of this name; none at all for a name that has no role."""
-        held = [role for pattern, roles in self.owners.get(group, {}).items() if _is_meant(pattern, name) for role in roles]
+    def rights(self, group: str, *names: str) -> Rights:
+        """Those of a caller with these names; none at all where none of them has a role."""
+        owners = self.owners.get(group, {})
+        held = [role for pattern, roles in owners.items() if any(_is_meant(pattern, name) for name in names) for role in roles]
         return rights_of((role, self.rules[role]) for role in held)
 
 

@@ -161,6 +161,7 @@ class Settings:
     webhooks: list[dict[str, Any]] = field(default_factory=list)
     roles: dict[str, Any] = field(default_factory=dict)
     role_of: dict[str, Any] = field(default_factory=dict)
+    jwt: dict[str, Any] = field(default_factory=dict)
     advertised: dict[str, Any] = field(default_factory=dict)
     log_targets: list[dict[str, Any]] = field(default_factory=list)
     service_discovery: dict[str, Any] = field(default_factory=dict)
@@ -226,6 +227,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         webhooks=_maps(data, "dataplaneapi.webhooks", wrong),
         roles=_map(data, "dataplaneapi.roles", wrong),
         role_of=_map(data, "dataplaneapi.role_of", wrong),
+        jwt=_map(data, "dataplaneapi.jwt", wrong),
         advertised=_map(data, "dataplaneapi.advertised", wrong),
         log_targets=_maps(data, "log_targets", wrong),
         service_discovery=_map(data, "service_discovery", wrong),
@@ -347,6 +349,10 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
         from dataplaneapi.settings.roles import read_roles
 
         yield from _unusable("", partial(read_roles, settings.roles, settings.role_of, settings.users))
+    if settings.jwt or settings.role_of.get("claims"):
+        from dataplaneapi.settings.jwt import read_jwt
+
+        yield from _unusable("jwt: ", partial(read_jwt, settings.jwt, settings.role_of))
     if settings.trusted_proxies:
         from dataplaneapi.settings.proxies import read_proxies
 

@@ -1,6 +1,7 @@
 """Callers with tokens, before anything is asked of them."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,11 @@ from dataplaneapi.auth.bearers import Bearers, parse_bearer
 from dataplaneapi.auth.caller import TOKENS
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
-from dataplaneapi.settings.roles import CERTIFICATES, USERS, read_roles
+from dataplaneapi.settings.jwt import JwtSettings
+from dataplaneapi.settings.roles import CERTIFICATES, CLAIMS, USERS, read_roles
 from dataplaneapi.settings.table import Settings
 from haproxy_native.text.document import Document
+from tests.issuing import AUDIENCE, Issuing, signed
 
 
 @pytest.mark.parametrize(
@@ -31,9 +34,9 @@ def test_admitted_and_refused(tmp_path: Path) -> None:
     used = bearers.tokens.find(secret)
     assert used and used.used_from == "10.0.0.1"
     assert bearers.caller(secret).name == f"token {token.id} of ann"
-    assert bearers.refusal(secret, "192.0.2.1") == f"token {token.id} may not be used from 192.0.2.1"
+    assert asyncio.run(bearers.refusal(secret, "192.0.2.1")) == f"token {token.id} may not be used from 192.0.2.1"
     asyncio.run(bearers.tokens.revoke(token))
-    assert not bearers.admits(secret, "10.0.0.1") and "is not known" in bearers.refusal(secret, "10.0.0.1")
+    assert not bearers.admits(secret, "10.0.0.1") and "is not known" in asyncio.run(bearers.refusal(secret, "10.0.0.1"))
     assert bearers.caller(secret).name == ""
 
 
@@ -60,6 +63,27 @@ def test_the_rights_of_a_caller_who_is_not_there(tmp_path: Path) -> None:
 
     assert bearers.rights_now(None, USERS, "bob") is bearers.rights_now(None, USERS, "ann") is None
     assert why(USERS, "ann") is why(CERTIFICATES, "bob") is why(TOKENS, name) is None
+    assert "is not known" in (why(CLAIMS, "jwt of ann") or "")
     assert why(USERS, "bob") == "bob is no user any more" and why(CERTIFICATES, "ann") == ""
     asyncio.run(bearers.tokens.revoke(token))
     assert why(TOKENS, name) == f"{name} has ended"
+
+
+def test_jwts_of_the_issuer_in_the_settings(tmp_path: Path) -> None:
+    async def follow(issuing: Issuing) -> None:
+        jwt = JwtSettings(issuing.url, AUDIENCE)
+        users = Users(Settings(dataplane_storage_dir=str(tmp_path)), lambda: Document.parse(b""))
+        token = signed(issuing.url).encode()
+        async with Bearers(users, Tokens(tmp_path / "tokens.json")) as bearers:
+            assert not bearers.admits(token, "-") and "is none of this server's" in await bearers.refusal(token, "-")
+            await bearers.change(jwt)
+            assert not bearers.admits(token, "-") and await bearers.refusal(token, "-") == "" and bearers.admits(token, "-")
+            caller = bearers.caller(token)
+            assert caller.name == "jwt of ann" and bearers.present(caller) is caller and not bearers.is_guess(token)
+            await bearers.change(replace(jwt))
+            assert bearers.admits(token, "-"), "the same settings"
+            await bearers.change(None)
+            assert not bearers.admits(token, "-") and bearers.present(caller) is None and bearers.caller(token).name == ""
+
+    with Issuing("ec1") as issuing:
+        asyncio.run(follow(issuing))

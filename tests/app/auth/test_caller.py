@@ -2,7 +2,7 @@
 
 import pytest
 
-from dataplaneapi.auth.caller import Caller, EndedCaller, TokenCaller
+from dataplaneapi.auth.caller import Caller, EndedCaller, JwtCaller, TokenCaller
 from dataplaneapi.auth.tokens import Token
 from dataplaneapi.settings.roles import CERTIFICATES, USERS, read_roles
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
@@ -37,6 +37,15 @@ def test_of_a_token() -> None:
 def test_of_one_that_has_stopped(caller: Caller, why: str) -> None:
     rights = caller.rights(ROLES)
     assert rights and not rights.rules and why in rights.why
+
+
+def test_of_a_jwt() -> None:
+    roles = read_roles({}, {"claims": {"ops-*": "operator", "watchers": "viewer", "root": "admin"}}, [])
+    caller = JwtCaller.of("ann", ("watchers", "ops-eu", "ops-us"), 60.0, "https://login.example.com")
+    assert caller.name == "jwt of ann" and caller.expires == 60.0 and caller.no_tokens
+    assert (rights := caller.rights(roles)).roles == ("operator", "viewer") and rights.may(READ, ALL)
+    assert not caller.rights(ROLES).rules
+    assert not caller.rights(None).rules and "no roles" in caller.rights(None).why
 
 
 def test_without_roles_a_token_has_no_rights() -> None:

@@ -30,8 +30,8 @@ async def read(call: ReadCall) -> Response:
 
 async def create(call: JsonCall) -> Response:
     caller, body = call.caller, call.body
-    if caller.token:
-        raise Forbidden(f"{caller.name} creates no tokens; {caller.token.creator} does, with the own credentials")
+    if caller.no_tokens:
+        raise Forbidden(caller.no_tokens)
     names, networks = _roles(call, body["role"]), [_network(each) for each in body.get("from", ())]
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:

@@ -1,0 +1,119 @@
+"""JWTs of an OpenID Connect issuer (RFC 7519): signature, times, issuer and audience are checked, and a claim says which roles it has."""
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import jwt
+
+from dataplaneapi.auth.caller import JwtCaller
+from dataplaneapi.auth.key_set import ASYMMETRIC, Key, KeySet, fetch
+from dataplaneapi.settings.jwt import JwtSettings
+
+# How far the clocks of issuer and server may be apart.
+LEEWAY_SECONDS = 10.0
+LONGEST, MOST_VALUES, REMEMBERED_AT_MOST = 1 << 14, 500, 1024
+# Texts of several words (RFC 8693, section 4.2).
+SCOPES = ("scope", "scp")
+_DECODER = jwt.PyJWT({"require": ["exp", "iss", "aud"]})
+
+
+class BadJwt(Exception):
+    """Why a JWT is not good."""
+
+
+class Issuer:
+    """A verdict is remembered until its JWT expires, or the keys are other ones."""
+
+    def __init__(self, settings: JwtSettings, keys: KeySet | None = None, clock: Callable[[], float] = time.time) -> None:
+        self.settings, self._clock = settings, clock
+        self._keys = keys or KeySet(partial(fetch, settings))
+        self._verdicts: dict[bytes, JwtCaller] = {}
+        self._generation = self._keys.generation
+
+    async def close(self) -> None:
+        await self._keys.close()
+
+    def known(self, token: bytes) -> JwtCaller | None:
+        """Of a JWT that was verified before, and is good still."""
+        self._keys.freshen()
+        self._follow_keys()
+        caller = self._verdicts.get(_digest(token))
+        return caller if caller and caller.expires > self._clock() else None
+
+    async def refusal(self, token: bytes) -> str:
+        """Why a JWT is not good; empty for one that is, which is known from now on."""
+        try:
+            caller = await self._verified(token)
+        except BadJwt as error:
+            return str(error)
+        self._follow_keys()
+        if len(self._verdicts) >= REMEMBERED_AT_MOST:
+            self._verdicts.clear()
+        self._verdicts[_digest(token)] = caller
+        return ""
+
+    def _follow_keys(self) -> None:
+        """What was signed by former keys is verified again."""
+        if self._generation != self._keys.generation:
+            self._verdicts.clear()
+            self._generation = self._keys.generation
+
+    async def _verified(self, token: bytes) -> JwtCaller:
+        """Raises BadJwt. Waits for the keys of the issuer where there is none of the JWT's."""
+        header = _header(token)
+        id_ = header.get("kid")
+        if id_ is not None and not isinstance(id_, str):
+            raise BadJwt("the JWT has no valid header")
+        if header.get("alg") not in ASYMMETRIC:
+            raise BadJwt(f"the JWT is signed by {str(header.get('alg'))[:20]!r}; {', '.join(sorted(ASYMMETRIC))} are taken")
+        key = await self._keys.look_for(id_)
+        if key is None:
+            trouble = f": {self._keys.trouble}" if self._keys.trouble else ""
+            raise BadJwt(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT{trouble}")
+        return self._caller(_claims(token, key, self.settings))
+
+    def _caller(self, claims: Mapping[str, Any]) -> JwtCaller:
+        name = claims.get(self.settings.name)
+        if not isinstance(name, str) or not name.strip():
+            raise BadJwt(f"the JWT has no claim {self.settings.name} with the name of the caller")
+        return JwtCaller.of(name[:200], values(claims, self.settings.claim), claims["exp"] + LEEWAY_SECONDS, self.settings.issuer)
+
+
+def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """The texts of a claim; a name with dots that is none may be a path, as in realm_access.roles."""
+    found: Any = claims.get(name)
+    if found is None:
+        found = claims
+        for part in name.split("."):
+            found = found.get(part) if isinstance(found, Mapping) else None
+    if isinstance(found, str):
+        return tuple(found.split()[:MOST_VALUES]) if name in SCOPES else (found,)
+    return tuple(each for each in found[:MOST_VALUES] if isinstance(each, str)) if isinstance(found, list) else ()
+
+
+def _header(token: bytes) -> Mapping[str, Any]:
+    if len(token) > LONGEST:
+        raise BadJwt(f"the JWT has more than {LONGEST} bytes")
+    try:
+        return jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, RecursionError):
+        raise BadJwt("the JWT has no valid header") from None
+
+
+def _claims(token: bytes, key: Key, settings: JwtSettings) -> Mapping[str, Any]:
+    try:
+        claims: Mapping[str, Any] = _DECODER.decode(
+            token, key.key, list(key.algorithms), audience=settings.audience, issuer=settings.issuer, leeway=LEEWAY_SECONDS
+        )
+    except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
+        raise BadJwt(f"the JWT is not good: {error}") from None
+    if not isinstance(claims["exp"], int | float):
+        raise BadJwt("the JWT is not good: exp is no number")
+    return claims
+
+
+def _digest(token: bytes) -> bytes:
+    return hashlib.sha256(token).digest()
