@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from haproxy_native.editing.editor import Editor
@@ -47,7 +47,7 @@ def changed(object_: str, members: Iterable[str]) -> Touch:
 
 def touches(editor: Editor, found: Iterable[Effect]) -> list[Touch]:
     """In the order of the effects; what stands in a section that comes or goes is touched itself."""
-    return _merged(touch for effect in found for touch in _of(editor, effect))
+    return _merged(touch for effect in _paired(found) for touch in _of(editor, effect))
 
 
 def all_touches(editor: Editor, before: Document, new: Document) -> list[Touch]:
@@ -59,7 +59,22 @@ def all_touches(editor: Editor, before: Document, new: Document) -> list[Touch]:
     before = parted(before)[0]
     new = under_head_of(parted(new)[0], before)
     found = effects(editor, before, new)
-    return _merged([*(touch for effect in found for touch in _of(editor, effect)), *_unshown(editor, before, new, found)])
+    return _merged([*(touch for effect in _paired(found) for touch in _of(editor, effect)), *_unshown(editor, before, new, found)])
+
+
+def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
+    """With the members that differ in the place of a rule that goes and one that comes at the same position: it is changed."""
+    effects_ = list(found)
+    gone = {effect.object: effect for effect in effects_ if effect.new is None and isinstance(effect.place.key, int)}
+    come = {effect.object: effect for effect in effects_ if effect.old is None and effect.object in gone}
+    for effect in effects_:
+        if effect.object not in come:
+            yield effect
+        elif effect is come[effect.object]:
+            old, new = gone[effect.object].old, effect.new
+            for member in dict.fromkeys([*old, *new]):
+                if old.get(member) != new.get(member):
+                    yield replace(effect, member=member, old=old.get(member), new=new.get(member))
 
 
 def _merged(found: Iterable[Touch]) -> list[Touch]:
