@@ -88,7 +88,7 @@ def test_absence_of_a_number_can_still_be_told():
 
 
 def test_it_is_behind_basic_authentication():
-    assert SWAGGER["securityDefinitions"] == {"basic_auth": {"type": "basic"}}
+    assert SWAGGER["securityDefinitions"] == {"basic_auth": {"type": "basic"}} and SWAGGER["security"] == [{"basic_auth": []}]
     assert SWAGGER["basePath"] == "/v3"
 
 

@@ -52,7 +52,7 @@ class Operation:
     text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
     is checked by its commit, READING for what a GET needs, ANY for nothing beside a role, ANYONE for not even that, or the name of an
     object; empty where it needs the right to everything. `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py.
-    `writes`: whether it may change anything.
+    `writes`: whether a server that is read-only refuses it.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:

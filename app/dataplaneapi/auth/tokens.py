@@ -12,8 +12,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
 from hashlib import sha256
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -54,8 +55,13 @@ class Token:
         with suppress(ValueError):
             client = ip_address(address)
             client = (isinstance(client, IPv6Address) and client.ipv4_mapped) or client
-            return any(client in ip_network(each) for each in self.networks)
+            return any(client in _network(each) for each in self.networks)
         return False
+
+
+@lru_cache(maxsize=1024)
+def _network(text: str) -> IPv4Network | IPv6Network:
+    return ip_network(text)
 
 
 def is_well_formed(secret: bytes) -> bool:
@@ -110,11 +116,13 @@ class Tokens:
         except OSError as error:
             self._by_hash.pop(token.hash, None)
             raise ApiError(500, f"the token is not created: cannot write {self._path}: {error.strerror}") from None
+        log.info("token %s of %s is created: role %s, for %.0f seconds", token.id, creator, ", ".join(roles), seconds)
         return token, secret
 
-    async def revoke(self, token: Token) -> None:
-        """Ends it at once. Raises ApiError where the file still has it."""
+    async def revoke(self, token: Token, by: str) -> None:
+        """Ends it at once, for a caller of this name. Raises ApiError where the file still has it."""
         self._by_hash.pop(token.hash, None)
+        log.info("token %s of %s is revoked by %s", token.id, token.creator, by)
         try:
             await self._write()
         except OSError as error:

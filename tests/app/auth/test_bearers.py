@@ -35,7 +35,7 @@ def test_admitted_and_refused(tmp_path: Path) -> None:
     assert used and used.used_from == "10.0.0.1"
     assert bearers.caller(secret).name == f"token {token.id} of ann"
     assert asyncio.run(bearers.refusal(secret, "192.0.2.1")) == f"token {token.id} may not be used from 192.0.2.1"
-    asyncio.run(bearers.tokens.revoke(token))
+    asyncio.run(bearers.tokens.revoke(token, "ann"))
     assert not bearers.admits(secret, "10.0.0.1") and "is not known" in asyncio.run(bearers.refusal(secret, "10.0.0.1"))
     assert bearers.caller(secret).name == ""
 
@@ -65,7 +65,7 @@ def test_the_rights_of_a_caller_who_is_not_there(tmp_path: Path) -> None:
     assert why(USERS, "ann") is why(CERTIFICATES, "bob") is why(TOKENS, name) is None
     assert "is not known" in (why(CLAIMS, "jwt of ann") or "")
     assert why(USERS, "bob") == "bob is no user any more" and why(CERTIFICATES, "ann") == ""
-    asyncio.run(bearers.tokens.revoke(token))
+    asyncio.run(bearers.tokens.revoke(token, "ann"))
     assert why(TOKENS, name) == f"{name} has ended"
 
 

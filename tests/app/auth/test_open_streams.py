@@ -33,7 +33,7 @@ def test_a_review(tmp_path: Path) -> None:
         assert closed == []
         streams.review(roles(ann="editor", bob="operator"))
         assert closed == ["bob"]
-        asyncio.run(bearers.tokens.revoke(token))
+        asyncio.run(bearers.tokens.revoke(token, "ann"))
         streams.review(before)
         assert closed == ["bob", "token"]
     streams.review(None)

@@ -105,7 +105,7 @@ def test_a_disk_that_takes_nothing(tmp_path: Path) -> None:
     (place / "tokens.json").unlink()
     place.rmdir()
     with pytest.raises(ApiError, match="revoked until this server starts again"):
-        asyncio.run(tokens.revoke(token))
+        asyncio.run(tokens.revoke(token, "ann"))
     assert tokens.find(secret.encode()) is None
     asyncio.run(tokens.tidy())
 

@@ -45,7 +45,7 @@ async def revoke(call: JsonCall) -> Response:
     if not _is_own(call, token) and not _may(DELETE, token):
         raise Forbidden(f"token {token.id} is of {token.creator}; a rule that allows it: {{objects: token/{token.id}, may: [delete]}}")
     try:
-        await call.services.bearers.tokens.revoke(token)
+        await call.services.bearers.tokens.revoke(token, author.get().name)
     finally:
         call.services.streams.review(call.services.roles)
     return empty(204)

@@ -1,6 +1,7 @@
 """`/v3/sidecar/tokens`: who may create, see and revoke which."""
 
 import base64
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -87,6 +88,13 @@ def test_bodies_that_are_wrong(client: Client, members: dict[str, Any], status: 
     answer = client.post(TOKENS, WANTED | members)
     assert (answer.status, text in answer.message) == (status, True), answer.message
     assert client.get(TOKENS).json == []
+
+
+def test_where_the_server_is_read_only(client: Client) -> None:
+    token = client.post(TOKENS, WANTED).json
+    client.app.services.settings = replace(client.app.services.settings, read_only=True)
+    assert client.post(TOKENS, WANTED).status == 403
+    assert client.delete(f"{TOKENS}/{token['id']}").status == 204, "a token that is stolen is revoked all the same"
 
 
 def test_without_roles(client: Client) -> None:
