@@ -32,6 +32,7 @@ text; `"${NAME}"`, with these quotes, is that variable's value |
 | `dataplaneapi.roles` | roles by name, each a list of rules `{objects, may, fields, reload, max_objects}`, see [access.md](access.md) |
 | `dataplaneapi.role_of` | who has them: `{users, certificates, spiffe, claims}`, names with roles; a `dataplaneapi.user` takes `role` |
 | `dataplaneapi.jwt` | whose JWTs are taken: `{issuer, audience, jwks, claim, name, ca_file}`, see [access.md](access.md) |
+| `dataplaneapi.audit` | the audit log: `{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}`, see [access.md](access.md) |
 | `dataplaneapi.advertised` | `{api_address, api_port}`: kept, without effect |
 | `log_targets` | where log lines go, see below |
 

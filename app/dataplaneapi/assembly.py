@@ -23,6 +23,7 @@ from dataplaneapi.handlers.sidecar import confirmations
 from dataplaneapi.handlers.sidecar import events as event_stream
 from dataplaneapi.handlers.sidecar.operations import as_dict
 from dataplaneapi.open_engine import open_engine, own_directory
+from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.directories import directories
 from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.migration import migrate
@@ -32,6 +33,7 @@ from dataplaneapi.settings.table import Settings
 from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
+from dataplaneapi.telemetry.audit import Audit
 from haproxy_native.access.rights import Rights
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.confirmations.ledger import Confirmation
@@ -84,6 +86,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
                 await parts.enter_async_context(part)
             yield
     finally:
+        services.audit.close()
         if services.traces:
             services.traces.close()
 
@@ -131,6 +134,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         bundle=document,
         index=RouteIndex(declared, Guide(document["paths"])),
         schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),
+        audit=Audit(read_audit(settings.audit)),
         proxies=read_proxies(settings.trusted_proxies),
         roles=read_roles(settings.roles, settings.role_of, settings.users),
         traces=traces.from_environment(os.environ),
@@ -168,6 +172,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         ),
     )
     engine.context.events.listen(services.tally.heard)
+    engine.context.events.listen(services.audit.heard)
     if services.traces:
         engine.context.events.listen(services.traces.heard)
     for operation in declared:

@@ -23,6 +23,7 @@ from dataplaneapi.server.endpoint import OF_LISTENERS, endpoints
 from dataplaneapi.server.hot_swap import Doorway
 from dataplaneapi.server.serving import Serving
 from dataplaneapi.settings import yaml_file as settings_file
+from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.migration import migrate
 from dataplaneapi.settings.proxies import read_proxies
@@ -215,6 +216,7 @@ class Program:
         self.app.services.users.read(settings)
         self.app.services.proxies = read_proxies(settings.trusted_proxies)
         self.app.services.roles = read_roles(settings.roles, settings.role_of, settings.users)
+        self.app.services.audit.change(read_audit(settings.audit))
         await self.app.services.bearers.change(read_jwt(settings.jwt, settings.role_of))
         self.app.services.streams.review(self.app.services.roles)
         migrate(settings, self.app.services.discovery)

@@ -19,6 +19,19 @@ class Rights(Protocol):
         """Whether a change that touches this (native/haproxy_native/planning/touches.py) may reload HAProxy. Raises Forbidden."""
 
 
+@dataclass(eq=False)
+class Request:
+    """What a caller asks for: the id of the operation, the path, and the object, as far as these name one.
+
+    `is_recorded`: a commit that it has asked for is in the history, made or refused.
+    """
+
+    path: str = ""
+    operation: str = ""
+    object: str = ""
+    is_recorded: bool = False
+
+
 @dataclass(frozen=True)
 class Author:
     """Who asked for a change, and why.
@@ -26,7 +39,7 @@ class Author:
     `name` is that of a user, of a client certificate, or of what changes the configuration by itself, such as service discovery; OUTSIDE
     for an edit of the file itself. `address` is the client's. `message` is in the client's words. `cause` is what of the history is acted
     on, as in `revert/17`; `confirmation` is the id of the confirmation that the change waits for. Without `rights` everything is allowed.
-    `group` says what kind of name it is, as in `role_of`; empty for what has no roles.
+    `group` says what kind of name it is, as in `role_of`; empty for what has no roles. `request`: where a client has asked for it.
     """
 
     name: str = ""
@@ -37,6 +50,7 @@ class Author:
     confirmation: str = ""
     rights: Rights | None = field(default=None, compare=False, repr=False)
     group: str = field(default="", compare=False)
+    request: Request | None = field(default=None, compare=False, repr=False)
 
     @property
     def identity(self) -> str:

@@ -14,10 +14,10 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 from starlette.types import Lifespan, Receive, Scope, Send
 
-from dataplaneapi.api import probes
+from dataplaneapi.api import asked, probes
 from dataplaneapi.api.access import limited
 from dataplaneapi.api.errors import ApiError, error_response, response_to
-from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public
+from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public, operation_of
 from dataplaneapi.api.operations import Operation
 from dataplaneapi.api.read_only import admitted
 from dataplaneapi.api.response_cache import ResponseCache
@@ -105,9 +105,10 @@ class OperationRoute(BaseRoute):
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation, values = self._services.index.find(scope)
         scope["operation"], scope["path_params"] = operation, values
+        asked.note(operation_of(scope), operation, values, self._services)
         route = self._routes.get(operation)
         if route is None:
-            handler = limited(operation, with_options(operation))
+            handler = asked.naming(operation, limited(operation, with_options(operation)))
             route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
         if not self._services.settings.read_only:
             await route.app(scope, receive, send)

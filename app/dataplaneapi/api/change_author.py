@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from starlette.types import Scope
 
+from dataplaneapi.api import asked
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.auth.gate import Gate
 from dataplaneapi.server import connection
 from dataplaneapi.settings.roles import CERTIFICATES, SPIFFE, Roles
-from haproxy_native.request_context import Author
+from haproxy_native.request_context import Author, Request
 
 MESSAGE = b"x-change-message"
 LONGEST_MESSAGE = 500
@@ -17,7 +18,8 @@ LONGEST_MESSAGE = 500
 def of(scope: Scope, headers: Mapping[bytes, bytes], caller: Caller, roles: Roles | None = None) -> Author:
     """The author of what a caller changes with this request, with the rights of its roles."""
     name, said = _clean(caller.name), message(headers.get(MESSAGE, b""))
-    return Author(name, connection.address(scope), scope["request_id"], said, rights=caller.rights(roles), group=caller.group)
+    rights, request = caller.rights(roles), Request(asked.path_of(scope))
+    return Author(name, connection.address(scope), scope["request_id"], said, rights=rights, group=caller.group, request=request)
 
 
 def caller(scope: Scope, headers: Mapping[bytes, bytes], gate: Gate) -> Caller:

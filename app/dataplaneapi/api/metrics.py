@@ -60,6 +60,7 @@ def _counted(services: "Services") -> Iterator["Metric"]:
     yield _counter(
         "refused_logins", "Requests answered 401 or 429, by what was wrong with their credentials.", ["reason"], services.gate.refused
     )
+    yield _counter("audit_lines", "Lines of the audit log, by what has become of them.", ["outcome"], services.audit.counts)
     failures = services.engine.runtime.failures
     yield _counter("runtime_errors", "Calls of the Runtime API without an answer, or that HAProxy refused.", ["kind"], failures)
     yield _counter("live_commands", "Runtime commands of commits that HAProxy took.", ["kind"], tally.live_commands)

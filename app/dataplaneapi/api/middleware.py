@@ -13,7 +13,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dataplaneapi.api import change_author, cors
+from dataplaneapi.api import asked, change_author, cors
 from dataplaneapi.api.errors import error_response, response_to
 from dataplaneapi.api.exchange import REQUEST_ID, Exchange
 from dataplaneapi.api.parameters import query_values
@@ -57,6 +57,20 @@ class KeptReplies:
         """That of the client, which everything goes by."""
         return self.services.proxies.client(connection.peer(scope), scope["headers"])
 
+    def tell(self, scope: Scope, exchange: Exchange) -> None:
+        """Sends the event of a request that was answered."""
+        if self.services.audit.reads and "operation" in scope and "path_params" not in scope:
+            # The answer was kept, and no operation was looked for.
+            asked.note(operation_of(scope), *self.services.index.find(scope), self.services)
+        if found := asked.event(scope, exchange.headers, exchange.status, reads=self.services.audit.reads):
+            self.services.engine.context.events.tell(found)
+
+    def _tell_kept(self, scope: Scope, exchange: Exchange) -> None:
+        origin.set({"request_id": scope["request_id"], **trace_context.fields(exchange.headers.get(b"traceparent"))})
+        caller = change_author.caller(scope, exchange.headers, self.services.gate)
+        author.set(change_author.of(scope, exchange.headers, caller, self.services.roles))
+        self.tell(scope, exchange)
+
     def reply(self, packet: bytes, over: connection.Connection, peers: Mapping[str, Any], date: bytes) -> bytes | None:
         """What is sent for a whole request that was answered before; None where the application has to answer it."""
         began = time.perf_counter()
@@ -71,8 +85,11 @@ class KeptReplies:
         request_id = self.next_id()
         seconds = time.perf_counter() - began
         self.services.tally.answered(operation_of(kept.scope), kept.exchange.status, seconds)
+        scope["request_id"] = request_id
         if access_logger.isEnabledFor(logging.INFO):
-            contextvars.copy_context().run(_log_as, scope | {"request_id": request_id}, kept.exchange.again(request_id), seconds)
+            contextvars.copy_context().run(_log_as, scope, kept.exchange.again(request_id), seconds)
+        if self.services.audit.reads:
+            contextvars.copy_context().run(self._tell_kept, scope, kept.exchange)
         return kept.at(date, request_id.encode())
 
 
@@ -110,6 +127,7 @@ class RequestMiddleware:
             traces.end(operation_of(scope), exchange.status)
         if access_logger.isEnabledFor(logging.INFO):
             _log(scope, exchange, seconds)
+        self._kept.tell(scope, exchange)
         self._kept.keep(scope, exchange)
 
     async def _refusal(self, scope: Scope, exchange: Exchange) -> Response | None:

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
 from typing import Any
 
 from dataplaneapi.api.parameters import Parameter
@@ -93,6 +94,17 @@ class Operation:
     @property
     def id(self) -> str:
         return str(self.declared["operationId"])
+
+    @cached_property
+    def collections(self) -> tuple[tuple[str, str], ...]:
+        """The collections of the path that a parameter chooses one of: what one is called, and the parameter."""
+        segments = self.path.split("/")
+        return tuple((kind.removesuffix("s"), name[1:-1]) for kind, name in pairwise(segments) if name.startswith("{"))
+
+    @property
+    def is_of_one(self) -> bool:
+        """Whether the path ends with the name of what it is about; else that is a collection, or has no name."""
+        return self.path.endswith("}")
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:

@@ -37,6 +37,9 @@ async def answer(services: "Services", path: str) -> Response:
     needed = () if services.settings.read_only else NEEDED
     troubles = {name: trouble for name, each in services.directories.items() if (trouble := each.trouble())}
     parts |= {name: _directory(trouble, is_needed=name in needed) for name, trouble in troubles.items()}
+    if trouble := services.audit.trouble:
+        # No change waits for it, and none is refused.
+        parts["audit"] = {"status": "disabled", "reason": trouble}
     ready = all(part["status"] not in _NOT_READY for part in parts.values())
     return json_response(200 if ready else 503, {"status": "ready" if ready else "not ready", "parts": parts})
 

@@ -14,6 +14,7 @@ from dataplaneapi.auth.users import Users
 from dataplaneapi.settings.proxies import Proxies
 from dataplaneapi.settings.roles import Roles
 from dataplaneapi.settings.table import Settings
+from dataplaneapi.telemetry.audit import Audit
 from dataplaneapi.telemetry.counters import Tally
 from dataplaneapi.telemetry.traces import Traces
 from haproxy_native.acme.agent import Acme
@@ -70,6 +71,7 @@ class Services:
     fanout: Fanout
     webhooks: Webhooks
     drift: Drift
+    audit: Audit = field(default_factory=lambda: Audit(None))
     proxies: Proxies = field(default_factory=Proxies)
     roles: Roles | None = None
     traces: Traces | None = None

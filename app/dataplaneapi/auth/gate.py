@@ -143,7 +143,7 @@ class Gate:
             await asyncio.sleep(PAUSE)
             return self._too_many(login.address, self.guessing.wait(login.pair))
         finally:
-            if self._turns[login.pair] is turn:
+            if self._turns.get(login.pair) is turn:
                 del self._turns[login.pair]
 
     async def _is_right(self, login: Login) -> bool:

@@ -5,23 +5,33 @@ import time
 from collections.abc import Callable
 
 
+class Rate:
+    """So many of each line in so many seconds."""
+
+    def __init__(self, most: int = 10, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._seconds, self._clock = most, seconds, clock
+        self._periods: dict[str, tuple[float, int]] = {}
+
+    def left_out(self, line: str) -> int | None:
+        """None for one too many; else how many were left out before it, which the first of a period says."""
+        now = self._clock()
+        begin, count = self._periods.get(line, (now, 0))
+        left_out = 0
+        if now - begin >= self._seconds:
+            left_out, begin, count = max(0, count - self._most), now, 0
+        self._periods[line] = begin, count + 1
+        return None if count >= self._most else left_out
+
+
 class RateLimit(logging.Filter):
     """Lets so many records of each line through in so many seconds; the first of the next period says how many were left out."""
 
     def __init__(self, most: int = 10, seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
-        self._most, self._seconds, self._clock = most, seconds, clock
-        self._periods: dict[str, list[float]] = {}
+        self._rate = Rate(most, seconds, clock)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        line, now = str(record.msg), self._clock()
-        begin, count = self._periods.get(line, (now, 0))
-        left_out = 0
-        if now - begin >= self._seconds:
-            left_out, begin, count = max(0, int(count) - self._most), now, 0
-        self._periods[line] = [begin, count + 1]
-        if count >= self._most:
-            return False
+        left_out = self._rate.left_out(str(record.msg))
         if left_out:
             record.msg, record.args = f"{record.getMessage()} (and {left_out} more since the last such line)", ()
-        return True
+        return left_out is not None

@@ -162,6 +162,7 @@ class Settings:
     roles: dict[str, Any] = field(default_factory=dict)
     role_of: dict[str, Any] = field(default_factory=dict)
     jwt: dict[str, Any] = field(default_factory=dict)
+    audit: dict[str, Any] = field(default_factory=dict)
     advertised: dict[str, Any] = field(default_factory=dict)
     log_targets: list[dict[str, Any]] = field(default_factory=list)
     service_discovery: dict[str, Any] = field(default_factory=dict)
@@ -228,6 +229,7 @@ def combine(flags: Mapping[str, Any], environ: Mapping[str, str], data: Any, *, 
         roles=_map(data, "dataplaneapi.roles", wrong),
         role_of=_map(data, "dataplaneapi.role_of", wrong),
         jwt=_map(data, "dataplaneapi.jwt", wrong),
+        audit=_map(data, "dataplaneapi.audit", wrong),
         advertised=_map(data, "dataplaneapi.advertised", wrong),
         log_targets=_maps(data, "log_targets", wrong),
         service_discovery=_map(data, "service_discovery", wrong),
@@ -353,6 +355,10 @@ def _unusable_parts(settings: Settings) -> Iterator[str]:
         from dataplaneapi.settings.jwt import read_jwt
 
         yield from _unusable("jwt: ", partial(read_jwt, settings.jwt, settings.role_of))
+    if settings.audit:
+        from dataplaneapi.settings.audit import read_audit
+
+        yield from _unusable("audit: ", partial(read_audit, settings.audit))
     if settings.trusted_proxies:
         from dataplaneapi.settings.proxies import read_proxies
 

@@ -1,8 +1,8 @@
 """Changes as values, and what becomes of them. A change of a stored file is in file_change.py."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from threading import Lock
 from typing import Any, Protocol
 
 from haproxy_native.editing.editor import Editor
@@ -118,12 +118,32 @@ class Member:
     new: Any
 
 
+class Texts:
+    """A configuration before and after a change; `before, after = texts`."""
+
+    def __init__(self, before: Document, after: Document) -> None:
+        self._texts, self._lock = (before, after), Lock()
+        self._effects: tuple[Effect, ...] | None = None
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self._texts)
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """Computed when they are first asked for, in any thread, which takes long for a large configuration."""
+        with self._lock:
+            if self._effects is None:
+                self._effects = effects(Editor(), *self._texts)
+            return self._effects
+
+
 @dataclass(frozen=True)
 class Outcome:
     """`live`: in effect now. Else `reload_id` names the reload that will make it so, or has made it so where it was `forced`.
 
     `lasting=False`: the process alone was changed, until its next reload. `former`: the version before. `texts`: the configuration before
     and after, where it was changed. `contents` are those of other files, `members` those of the process alone.
+    `entry`: its id in the history, once it is there.
     """
 
     version: int
@@ -133,14 +153,15 @@ class Outcome:
     reasons: Sequence[Reason] = ()
     lasting: bool = True
     former: int = field(default=0, compare=False)
-    texts: tuple[Document, Document] | None = field(default=None, repr=False, compare=False)
+    texts: Texts | None = field(default=None, repr=False, compare=False)
     contents: Sequence[Content] = field(default=(), repr=False, compare=False)
     members: Sequence[Member] = field(default=(), compare=False)
+    entry: int | None = field(default=None, compare=False)
 
-    @cached_property
+    @property
     def effects(self) -> tuple[Effect, ...]:
-        """On the objects of the configuration; computed when they are first asked for, which takes long for a large one."""
-        return effects(Editor(), *self.texts) if self.texts else ()
+        """On the objects of the configuration."""
+        return self.texts.effects if self.texts else ()
 
     @property
     def kind(self) -> str:

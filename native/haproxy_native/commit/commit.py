@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import process, shaping
-from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published
+from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed
@@ -87,6 +87,9 @@ async def _recorded(context: CommitContext, change: Change | FileChange | Object
     """Sends the event of a commit."""
     began = time.monotonic()
 
+    if change.author.request:
+        change.author.request.is_recorded = True
+
     def committed(outcome: str, result: Outcome | None = None, error: Exception | None = None) -> Committed:
         return Committed(outcome, time.monotonic() - began, change, result, error)
 
@@ -101,9 +104,7 @@ async def _recorded(context: CommitContext, change: Change | FileChange | Object
 
 async def _entered(context: CommitContext, change: AnyChange, outcome: Outcome) -> Outcome:
     """The outcome, when the journal has it."""
-    if context.journal:
-        await context.journal(change, outcome)
-    return outcome
+    return replace(outcome, entry=await context.journal(change, outcome)) if context.journal else outcome
 
 
 async def _commit(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
@@ -169,7 +170,7 @@ async def _attempt(
                     outcome = await publish(context, change, prepared)
                     context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live))
                     outcome = scheduled(context, outcome, force_reload=change.force_reload)
-                    return await _entered(context, change, replace(outcome, former=prepared.base, texts=(before, new)))
+                    return await _entered(context, change, replace(outcome, former=prepared.base, texts=Texts(before, new)))
             await context.current.unless_overtaken(load.over.wait())
     finally:
         prepared.draft.discard()

@@ -42,7 +42,7 @@ class CommitContext:
     commands; one of the process alone takes no other.
 
     `foresee` is awaited before files are changed, with what they hold, and `journal` after each change, before its locks are released and
-    before it is answered; both raise nothing.
+    before it is answered; both raise nothing. `journal` returns the id of the entry, None where that waits in memory.
 
     `admit` is called before each change, and again under its locks; it raises for one that may not be made now.
     `entry_of` returns the id of the history's entry for a version of the configuration, None where there is none; it raises nothing.
@@ -70,7 +70,7 @@ class CommitContext:
     ledger: Ledger
     events: Events = field(default_factory=Events)
     foresee: Callable[[Sequence[Content]], Awaitable[None]] | None = None
-    journal: Callable[[AnyChange, Outcome], Awaitable[None]] | None = None
+    journal: Callable[[AnyChange, Outcome], Awaitable[int | None]] | None = None
     admit: Callable[[AnyChange], None] | None = None
     entry_of: Callable[[int], Awaitable[int | None]] | None = None
     on_load: Callable[[Document], Awaitable[None]] | None = None

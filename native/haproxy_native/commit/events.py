@@ -16,6 +16,9 @@ from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
+# Of `Asked`.
+CHANGE, READ, LOGIN = "change", "read", "login"
+GRANTED, REFUSED, FAILED, LIMITED = "granted", "refused", "failed", "limited"
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,20 @@ class Committed:
     def effects(self) -> tuple[Effect, ...]:
         """On the objects of the configuration."""
         return self.result.effects if self.result else ()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request without a commit was answered: GRANTED, REFUSED for `reason`, or FAILED for it; LIMITED is a login among too many.
+
+    `kind`: CHANGE for what changes something, READ, or LOGIN for credentials that were refused; `login` is the name in these.
+    """
+
+    author: Author
+    outcome: str
+    reason: str = ""
+    kind: str = CHANGE
+    login: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,7 +96,7 @@ class Reloaded:
     keywords: Sequence[str] = ()
 
 
-Event = Validated | Committed | Edited | ChangedLive | Reloaded
+Event = Validated | Committed | Asked | Edited | ChangedLive | Reloaded
 Listener = Callable[[Event], None]
 
 

@@ -86,9 +86,10 @@ def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, versi
 
 def object_of(change: AnyChange) -> str:
     """What a change was to be made to, as far as that is known before it is."""
+    request = change.author.request
     if isinstance(change, FileChange):
         return f"{change.store.kind}/{change.path.name}"
-    return change.object if isinstance(change, ObjectChange) else ""
+    return change.object if isinstance(change, ObjectChange) else request.object if request else ""
 
 
 def sections(editor: Editor, before: Document, after: Document) -> list[str]:

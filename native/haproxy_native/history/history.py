@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
@@ -25,7 +25,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.aftermath import RELOAD
 from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
-from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
+from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Reloaded
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.ownership import REMEDIES, owner_of
 from haproxy_native.editing import header, patches
@@ -52,6 +52,15 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
+@dataclass(eq=False)
+class Waiting:
+    """What is to be entered, and the id that it has then."""
+
+    record: Callable[[], Record]
+    of: Outcome | Edited | None
+    entry: int | None = None
+
+
 class History:
     """Within `async with` every change of the context is entered. `directory` is for this process's user alone."""
 
@@ -61,7 +70,7 @@ class History:
         self._thread = ThreadPoolExecutor(1, "history")
         self._journal: Journal | None = None
         self._was_opened = self._is_closed = False
-        self._waiting: deque[Callable[[], Record]] = deque(maxlen=MOST_WAITING)
+        self._waiting: deque[Waiting] = deque(maxlen=MOST_WAITING)
         self._adding, self._starting, self._is_started = asyncio.Lock(), asyncio.Lock(), False
         # What is done behind the answers, in this order.
         self._behind: asyncio.Queue[Callable[[], Awaitable[None]]] = asyncio.Queue()
@@ -99,31 +108,42 @@ class History:
         except UNREADABLE as error:
             log.error("the history does not take what files hold: %s", error)
 
-    async def _enter(self, change: AnyChange, outcome: Outcome) -> None:
+    async def _enter(self, change: AnyChange, outcome: Outcome) -> int | None:
+        """The id of the entry; None where it waits in memory."""
         current = self.context.current
         record = partial(entries.record, self._editor, change, outcome, str(current.path), current.version, time.time())
         for content in outcome.contents:
             await self._add_unseen(content.path, content.before)
-        await self._add(record, outcome)
+        return await self._add(record, outcome)
 
-    async def _add(self, record: Callable[[], Record] | None = None, of: Outcome | Edited | None = None) -> None:
+    async def _add(self, record: Callable[[], Record] | None = None, of: Outcome | Edited | None = None) -> int | None:
         """Enters what waits, and then this; `record` is called in the journal's thread."""
-        if record:
-            self._waiting.append(record)
+        own = Waiting(record, of) if record else None
+        if own:
+            self._waiting.append(own)
         async with self._adding:
             while self._waiting:
                 try:
-                    entry, kind = await self._asked(_add, self._waiting[0])
+                    await self._add_first()
                 except UNREADABLE as error:
                     if record:
                         log.error("the history does not take a change: %s; %d wait in memory", error, len(self._waiting))
-                    return
-                except Exception:
-                    log.exception("the history has no entry of a change")
-                    self._waiting.popleft()
-                    continue
-                added = self._waiting.popleft()
-                self._behind.put_nowait(partial(self._entered, entry, kind, of if added is record else None))
+                    break
+        return own.entry if own else None
+
+    async def _add_first(self) -> None:
+        """Of those that wait. Raises what UNREADABLE is, and leaves it there."""
+        first = self._waiting[0]
+        try:
+            entry, kind = await self._asked(_add, first.record)
+        except UNREADABLE:
+            raise
+        except Exception:
+            log.exception("the history has no entry of a change")
+        else:
+            first.entry = entry
+            self._behind.put_nowait(partial(self._entered, entry, kind, first.of))
+        self._waiting.popleft()
 
     async def catch_up(self) -> None:
         """Enters what waits in memory, and what was changed before the start. Raises Unusable where the disk does not take it."""
@@ -144,8 +164,12 @@ class History:
             case Reloaded():
                 self._works.begin(self._enter_outcomes())
             case Committed(outcome="failed", change=change, error=error) if change and error:
-                refusal = Refusal(time.time(), change.author, entries.object_of(change), str(error)[:LONGEST_REASON])
-                self._works.begin(self._try(Journal.add_refusal, refusal))
+                self._refuse(change.author, entries.object_of(change), str(error))
+            case Asked(author, outcome, reason, kind) if kind == CHANGE and author.request and outcome != GRANTED:
+                self._refuse(author, author.request.object, reason)
+
+    def _refuse(self, author: Author, object_: str, reason: str) -> None:
+        self._works.begin(self._try(Journal.add_refusal, Refusal(time.time(), author, object_, reason[:LONGEST_REASON])))
 
     async def _enter_edit(self, event: Edited) -> None:
         before, after = event.texts

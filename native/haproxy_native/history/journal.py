@@ -144,8 +144,9 @@ class Journal:
             self._main.execute(f"INSERT OR REPLACE INTO reload VALUES ({_marks(row)})", row)
 
     def add_refusal(self, refusal: Refusal) -> None:
+        """On disk with the next entry: refused requests must not slow changes down."""
         row = (refusal.time, *_by(refusal.author), refusal.object, refusal.reason)
-        with _transaction(self._main):
+        with _transaction(self._main, is_synced=False):
             added = self._main.execute(f"INSERT INTO refusal (time, {_BY}, object, reason) VALUES ({_marks(row)})", row).lastrowid or 0
             self._main.execute("DELETE FROM refusal WHERE id <= ?", (added - self._limits.refusals,))
 

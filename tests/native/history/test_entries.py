@@ -1,7 +1,7 @@
 from pathlib import Path
 from types import SimpleNamespace
 
-from haproxy_native.commit.change import Change, Content, Member, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, Content, Member, ObjectChange, Outcome, Texts
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing.editor import Editor
 from haproxy_native.history.entries import CONFIGURATION, FILE, RUNTIME, object_of, record, sections
@@ -18,7 +18,7 @@ async def never() -> Outcome:
 
 
 def test_a_change_of_the_configuration() -> None:
-    made = record(Editor(), Change(lambda each: each, author=ANN), Outcome(2, live=True, texts=(OLD, NEW)), "/haproxy.cfg", 1, 5.0)
+    made = record(Editor(), Change(lambda each: each, author=ANN), Outcome(2, live=True, texts=Texts(OLD, NEW)), "/haproxy.cfg", 1, 5.0)
     assert (made.entry.kind, made.entry.version, made.entry.outcome, made.entry.author, made.entry.time) == (
         CONFIGURATION,
         2,

@@ -3,6 +3,7 @@
 from ipaddress import ip_network
 from typing import Any
 
+from dataplaneapi.api import asked
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import duration, present, timestamp
 from dataplaneapi.api.errors import ApiError
@@ -37,6 +38,7 @@ async def create(call: JsonCall) -> Response:
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
     token, secret = await call.services.bearers.tokens.create(names, caller.group, caller.name, seconds, networks, body.get("note", ""))
+    asked.name(f"token/{token.id}")
     return json_response(201, _shown(call, token) | {"secret": secret})
 
 

@@ -74,8 +74,23 @@ def test_what_was_refused(client: Client) -> None:
     assert client.post(f"{CONFIG}/backends?version=9", {"name": "one"}).status == 409
     client.post(f"{CONFIG}/backends?version=1", {"name": "one"})
     assert client.post(f"{CONFIG}/backends?version=2", {"name": "one"}).status == 409
-    (refused,) = client.get(f"{HISTORY}?refused=true").json
+    refused, before = client.get(f"{HISTORY}?refused=true").json
     assert refused["outcome"] == "refused" and "already exists" in refused["reason"] and refused["author"] == "admin"
+    assert "given version is 9" in before["reason"] and refused["objects"] == before["objects"] == ["backend/one"]
+
+
+def test_refusals_before_any_commit(client: Client) -> None:
+    """Each once, whether a handler refuses, or the check of the body, or that of the path; refused reads are none."""
+    server = f"{CONFIG}/backends/app/servers/app1?version=1"
+    assert client.put(server, {"name": "app1", "address": "127.0.0.1", "check": "maybe"}).status == 422
+    assert client.put(server, b"{").status == 415
+    assert client.delete(f"{CONFIG}/backends/none?version=1").status == 404
+    assert client.post("/v3/sidecar/history/9/revert", None).status == 404
+    assert client.get(f"{CONFIG}/backends/none").status == 404 and client.get("/v3/nowhere").status == 404
+    assert client.post("/v3/sidecar/plan", {}).status == 415
+    assert client.put(server, {"name": "app1", "address": "127.0.0.1"}, auth="admin:wrong").status == 401
+    refused = [entry["objects"][0] for entry in client.get(f"{HISTORY}?refused=true").json]
+    assert refused == ["history/9", "backend/none", "backend/app/server/app1", "backend/app/server/app1"]
 
 
 def test_taking_back(client: Client) -> None:

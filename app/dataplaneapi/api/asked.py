@@ -1,0 +1,117 @@
+"""What a request asks for, as history and audit log name it, and the event that it is answered.
+
+A change that is committed has an event of its own (native/haproxy_native/commit/events.py); this is for what comes to no commit: refusals
+before it, edits of transactions, confirmations, tokens, logins, and reads where the audit log has them.
+"""
+
+import functools
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.types import Scope
+
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.operations import READING, Handler, Operation
+from dataplaneapi.api.responses import Response
+from dataplaneapi.api.services import Services
+from dataplaneapi.auth.gate import parse_basic
+from dataplaneapi.server import connection
+from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.planning.effects import kind_of
+from haproxy_native.request_context import Author, Request, author
+
+_READS = ("GET", "HEAD")
+LONGEST_LOGIN = 64
+
+
+def note(called: str, operation: Operation, values: Mapping[str, Any], services: Services) -> None:
+    """The author's request is for this operation, whose id is `called`, and for the object that its path names."""
+    if request := author.get().request:
+        request.operation = called
+        if operation.method not in _READS or services.audit.reads:
+            request.object = object_of(operation, values, services)
+
+
+def name(object_: str) -> None:
+    """The author's request is for an object whose name is known only now."""
+    if request := author.get().request:
+        request.object = object_
+
+
+def naming(operation: Operation, handler: Handler) -> Handler:
+    """The handler of what creates an object, whose name is in the body."""
+    if operation.method != "POST" or not operation.resource:
+        return handler
+
+    @functools.wraps(handler)
+    async def serve(call: Call) -> Response:
+        resource, request = call.services.editor.resources.by_name.get(operation.resource or ""), author.get().request
+        if request and resource and isinstance(call.body, dict) and (key := call.body.get(resource.key)):
+            request.object = object_of(operation, call.values, call.services, str(key))
+        return await handler(call)
+
+    return serve
+
+
+def object_of(operation: Operation, values: Mapping[str, Any], services: Services, key: str = "") -> str:
+    """The object, as far as the path and `key` name it; empty where they do not."""
+    names = [str(values[name]) for name in operation.names if name in values]
+    if operation.store:
+        store = services.engine.stores.get(operation.store)
+        return spelled(store.kind, names[0]) if store and names else ""
+    resource = services.editor.resources.by_name.get(operation.resource or "")
+    if resource is None or resource.file:
+        return _of_path(operation, values)
+    own = [names.pop()] if names and operation.is_of_one else [key] if key else []
+    within = services.editor.resources.by_name[operation.parent] if operation.parent else None
+    parent = ([kind_of(within), *names] if names else [operation.parent]) if within and (names or within.kind == "singleton") else []
+    return "/".join(filter(None, [spelled(*parent), spelled(kind_of(resource), *own)]))
+
+
+def _of_path(operation: Operation, values: Mapping[str, Any]) -> str:
+    return spelled(*(part for kind, name in operation.collections if name in values for part in (kind, str(values[name]))))
+
+
+def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: bool) -> Asked | None:
+    """Of a request that was answered; None for one that has an event already, for a read without `reads`, and for what is public."""
+    by, operation = author.get(), scope.get("operation")
+    if by.request_id != scope["request_id"] or by.request is None:
+        return _login(scope, headers, status)
+    if operation is None or by.request.is_recorded:
+        return None
+    is_change = operation.method not in _READS and operation.access != READING
+    if not is_change and not reads:
+        return None
+    return Asked(by, outcome_of(status), reason_of(scope, status), CHANGE if is_change else READ)
+
+
+def _login(scope: Scope, headers: Mapping[bytes, bytes], status: int) -> Asked | None:
+    """Of credentials that were refused. A request without any is the first of most browsers, and no login."""
+    if status not in (401, 429) or not (authorization := headers.get(b"authorization")):
+        return None
+    credentials = parse_basic(authorization)
+    name = credentials[0][:LONGEST_LOGIN] if credentials else ""
+    by = Author(address=connection.address(scope), request_id=scope["request_id"], request=Request(path_of(scope)))
+    return Asked(by, LIMITED if status == 429 else REFUSED, reason_of(scope, status), LOGIN, name)
+
+
+def path_of(scope: Scope) -> str:
+    """Without its query."""
+    return str(scope["raw_path"].decode("latin-1"))
+
+
+def outcome_of(status: int) -> str:
+    return GRANTED if status < 400 else REFUSED if status < 500 else FAILED
+
+
+def reason_of(scope: Scope, status: int) -> str:
+    """The message of an answer that is an error."""
+    response: Response | None = scope.get("response")
+    if status < 400 or response is None:
+        return ""
+    try:
+        return str(json.loads(bytes(response.body))["message"])
+    except (ValueError, KeyError, TypeError):
+        return str(status)

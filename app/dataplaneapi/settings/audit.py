@@ -1,0 +1,37 @@
+"""The audit log as YAML has it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FILE, SYSLOG = "file", "syslog"
+PATH = Path("/var/log/dataplaneapi/audit.log")
+EXAMPLE = "{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}"
+
+
+@dataclass(frozen=True)
+class AuditSettings:
+    """`path` of the file; without one lines go to syslog. `reads`: GETs have a line, too."""
+
+    path: Path | None
+    reads: bool = False
+
+
+def read_audit(given: Mapping[str, Any]) -> AuditSettings | None:
+    """None where there is none. Raises ValueError."""
+    if not given:
+        return None
+    if unknown := next((name for name in given if name not in ("target", "file", "reads")), None):
+        raise ValueError(f"there is no {str(unknown)[:40]!r}; it is as in {EXAMPLE}")
+    target, file, reads = given.get("target"), given.get("file"), given.get("reads", False)
+    if target not in (FILE, SYSLOG):
+        raise ValueError(f"target is file or syslog, not {str(target)[:40]!r}")
+    if reads not in (True, False):
+        raise ValueError(f"reads is true or false, not {str(reads)[:40]!r}")
+    if target == SYSLOG and file is not None:
+        raise ValueError("file is for target: file")
+    path = Path(str(file)) if file is not None else PATH
+    if not path.is_absolute():
+        raise ValueError(f"file is an absolute path, not {str(file)[:100]!r}")
+    return AuditSettings(path if target == FILE else None, reads)

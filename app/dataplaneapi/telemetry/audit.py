@@ -1,0 +1,151 @@
+"""The audit log: a line for each change, made or refused, for each refused login, and for each read where that is wanted.
+
+A listener of the engine's events, like history and counters: requests are events as well (`Asked`).
+"""
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from dataplaneapi.server.log_rate import Rate
+from dataplaneapi.settings.audit import AuditSettings
+from dataplaneapi.telemetry.audit_log import AuditLog, FileSink, Sink, SyslogSink
+from haproxy_native.commit.change import AnyChange, ObjectChange, Outcome
+from haproxy_native.commit.events import CHANGE, GRANTED, LIMITED, REFUSED, Asked, Committed, Edited, Event
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.planning.effects import Effect
+from haproxy_native.request_context import Author
+
+# What a line has at most of what clients can make long.
+MOST_OBJECTS, LONGEST_PATH, LONGEST_REASON = 50, 500, 300
+# Words of a file or of a body in a message; they may be secrets.
+_QUOTED = re.compile(r"""(?<!\w)(?:'[^']*(?:'(?!\w)|$)|"[^"]*(?:"|$))""")
+
+
+class Audit:
+    """`heard` is a listener of the engine's events."""
+
+    def __init__(self, settings: AuditSettings | None) -> None:
+        self._settings, self._log = settings, _log(settings)
+        self._limited = Rate()
+
+    @property
+    def reads(self) -> bool:
+        """Whether reads have lines."""
+        return self._settings is not None and self._settings.reads
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be written now; empty where it can, and where there is no audit log."""
+        return self._log.trouble if self._log else ""
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Lines by what has become of them."""
+        return {"written": self._log.written, "lost": self._log.lost} if self._log else {}
+
+    def change(self, settings: AuditSettings | None) -> None:
+        """Follows the settings; a file that stays is opened anew."""
+        if self._log and settings and self._settings and settings.path == self._settings.path:
+            self._log.renew()
+        else:
+            self.close()
+            self._log = _log(settings)
+        self._settings = settings
+
+    def close(self) -> None:
+        if self._log:
+            self._log.close()
+        self._log = None
+
+    def heard(self, event: Event) -> None:
+        if self._log is None:
+            return
+        now = time.time()
+        match event:
+            case Asked(outcome=outcome):
+                left_out = self._limited.left_out(LIMITED) if outcome == LIMITED else 0
+                if left_out is not None:
+                    self._log.add(partial(asked, event, now, left_out))
+            case Committed(change=change) if change:
+                self._log.add(partial(committed, event, change, now))
+            case Edited():
+                self._log.add(partial(edited, event, now))
+
+
+def asked(event: Asked, now: float, left_out: int) -> dict[str, Any]:
+    """`left_out`: lines like this one that were left out before it."""
+    request = event.author.request
+    objects = [request.object] if request and request.object else []
+    outcome = REFUSED if event.outcome == LIMITED else event.outcome
+    return _line(now, event.kind, event.author, outcome, event.reason, objects=objects, login=event.login, left_out=left_out)
+
+
+def committed(event: Committed, change: AnyChange, now: float) -> dict[str, Any]:
+    outcome, reason = (GRANTED, "") if event.result else (REFUSED, str(event.error))
+    objects = objects_of(change, event.result)
+    about = {"made": event.outcome if event.result else "", "entry": str(event.result.entry or "") if event.result else ""}
+    return _line(now, CHANGE, change.author, outcome, reason, objects=objects, **about)
+
+
+def edited(event: Edited, now: float) -> dict[str, Any]:
+    return _line(now, CHANGE, event.author, GRANTED, "", objects=_named(event.effects), made="outside", owner=event.owner)
+
+
+def objects_of(change: AnyChange, outcome: Outcome | None) -> list[str]:
+    """Those that it touched, or was to touch where it was refused."""
+    request = change.author.request
+    found: list[str] = []
+    if outcome:
+        found = [*_named(outcome.effects), *(each.object for each in outcome.contents), *(each.object for each in outcome.members)]
+    if isinstance(change, FileChange):
+        found.append(f"{change.store.kind}/{change.path.name}")
+    elif isinstance(change, ObjectChange):
+        found.append(change.object)
+    elif outcome is None and request:
+        found.append(request.object)
+    return list(dict.fromkeys(filter(None, found)))
+
+
+def _named(effects: Iterable[Effect]) -> list[str]:
+    return [each.object for each in effects]
+
+
+def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objects: list[str], **about: Any) -> dict[str, Any]:
+    """What is empty is left out."""
+    request = by.request
+    line = {
+        "time": datetime.fromtimestamp(now, UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
+        "event": kind,
+        "outcome": outcome,
+        "author": by.name,
+        "address": by.address,
+        "request_id": by.request_id,
+        "operation": request.operation if request else "",
+        "path": request.path[:LONGEST_PATH] if request else "",
+        "objects": objects[:MOST_OBJECTS],
+        "more_objects": max(0, len(objects) - MOST_OBJECTS),
+        "reason": without_values(reason),
+        "message": by.message,
+        "cause": by.cause,
+        "confirmation": by.confirmation,
+    }
+    return {name: value for name, value in (line | about).items() if value}
+
+
+def without_values(text: str) -> str:
+    """The first line of a message without what it quotes, of a limited length; further lines show those of the file."""
+    return _QUOTED.sub("'...'", text.partition("\n")[0])[:LONGEST_REASON]
+
+
+def _log(settings: AuditSettings | None) -> AuditLog | None:
+    if settings is None:
+        return None
+    sink: Sink = FileSink(settings.path) if settings.path else SyslogSink()
+    log = AuditLog(sink, str(settings.path or "syslog"))
+    # A file that cannot be opened is known at once.
+    log.renew()
+    return log
