@@ -25,6 +25,8 @@ class Bearers:
 
     async def __aenter__(self) -> Self:
         await self.tokens.__aenter__()
+        if self._issuer:
+            self._issuer.begin()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -37,6 +39,8 @@ class Bearers:
         if jwt != self._jwt:
             former = self._issuer
             self._take(jwt)
+            if self._issuer:
+                self._issuer.begin()
             if former:
                 await former.close()
 

@@ -125,7 +125,7 @@ class Gate:
             self._forget_over_limit(of)
         if not (text := await bearers.refusal(bearer, address)):
             return None
-        logger.warning("a token from %s is refused: %s", address, text)
+        limit_logger.warning("a token from %s is refused: %s", address, text)
         return self._refused("token", text, BEARER_CHALLENGE)
 
     async def _counted(self, login: Login) -> Response | None:

@@ -33,6 +33,10 @@ class Issuer:
         self._verdicts: dict[bytes, JwtCaller] = {}
         self._generation = self._keys.generation
 
+    def begin(self) -> None:
+        """Fetches the keys before anyone needs them."""
+        self._keys.freshen()
+
     async def close(self) -> None:
         await self._keys.close()
 
@@ -109,7 +113,7 @@ def _claims(token: bytes, key: Key, settings: JwtSettings) -> Mapping[str, Any]:
             token, key.key, list(key.algorithms), audience=settings.audience, issuer=settings.issuer, leeway=LEEWAY_SECONDS
         )
     except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError) as error:
-        raise BadJwt(f"the JWT is not good: {error}") from None
+        raise BadJwt(f"the JWT is not good: {' '.join(str(error).split())[:200]}") from None
     if not isinstance(claims["exp"], int | float):
         raise BadJwt("the JWT is not good: exp is no number")
     return claims

@@ -85,7 +85,7 @@ class KeySet:
             keys = usable(document)
         except (KeysFailed, TimeoutError, OSError, ValueError) as error:
             self.trouble = str(error) or f"no answer within {FETCH_SECONDS:g} seconds"
-            log.warning("the keys of the issuer of JWTs stay as they were: %s", self.trouble)
+            log.warning("the keys of the issuer of JWTs are not fetched, and those that are known stay good: %s", self.trouble)
             return
         self._fetched, self.trouble = self._clock(), ""
         if document != self._document:

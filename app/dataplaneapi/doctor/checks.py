@@ -19,13 +19,14 @@ from pathlib import Path
 
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import NoUsers, Users
-from dataplaneapi.doctor import receivers, units
+from dataplaneapi.doctor import issuers, receivers, units
 from dataplaneapi.doctor import repair as settings_repair
 from dataplaneapi.doctor.programs import programs
 from dataplaneapi.host import credentials, mounts
 from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
 from dataplaneapi.server.endpoint import endpoints
 from dataplaneapi.settings.directories import directories, unusable
+from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.table import Settings, SettingsError
 from dataplaneapi.settings.webhooks import read_webhooks
 from dataplaneapi.version import VERSION
@@ -102,6 +103,7 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_reloads(settings)
     yield from _of_overrides(settings)
     yield from _of_webhooks(settings)
+    yield from _of_issuer(settings)
     yield from _of_extras()
 
 
@@ -382,6 +384,12 @@ def _of_webhooks(settings: Settings) -> Iterator[Finding]:
             yield Finding(NOTE, part, f"{webhook.url} is not encrypted: its events are signed, and can be read on their way", "use https")
         else:
             yield Finding(OK, part, f"{webhook.url} takes connections")
+
+
+def _of_issuer(settings: Settings) -> Iterator[Finding]:
+    if jwt := read_jwt(settings.jwt, settings.role_of):
+        trouble = issuers.trouble(jwt)
+        yield Finding(WARNING if trouble else OK, "jwt", trouble or f"{jwt.issuer} lists its keys", "JWTs are refused" if trouble else "")
 
 
 def _of_extras() -> Iterator[Finding]:

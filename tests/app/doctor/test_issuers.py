@@ -1,0 +1,27 @@
+"""An issuer of JWTs, looked at before anyone comes with one."""
+
+from dataplaneapi.doctor import checks
+from dataplaneapi.doctor.issuers import trouble
+from dataplaneapi.settings.jwt import JwtSettings
+from dataplaneapi.settings.table import Settings
+from tests.issuing import AUDIENCE, Issuing
+
+
+def test_what_it_lists() -> None:
+    with Issuing("ec1") as issuing:
+        settings = JwtSettings(issuing.url, AUDIENCE)
+        assert trouble(settings) == ""
+        issuing.keys = []
+        assert "none of its keys" in trouble(settings)
+        issuing.is_away = True
+        assert "is answered 503" in trouble(settings)
+    assert "ConnectError" in trouble(settings)
+
+
+def test_the_doctor_says_so() -> None:
+    with Issuing("ec1") as issuing:
+        given = Settings(jwt={"issuer": issuing.url, "audience": AUDIENCE}, role_of={"claims": {"ops": "admin"}})
+        (good,) = checks._of_issuer(given)
+    (bad,) = checks._of_issuer(given)
+    assert (good.level, bad.level, good.part) == ("ok", "warning", "jwt") and "ConnectError" in bad.what
+    assert list(checks._of_issuer(Settings())) == []
