@@ -17,6 +17,7 @@ from bench.floors import floors
 from bench.history import of_history
 from bench.plan import Effort, effort
 from bench.report import tables
+from bench.rights import of_rights
 from bench.routing import slowest_path
 from bench.rows import Run
 from bench.subject import running
@@ -37,7 +38,7 @@ def main() -> None:
         if OURS in (f"{name}={command}" for name, command in servers.items()):
             measured["sidecar"]["routing, slowest path"] = slowest_path()
             if size == options.sizes[0]:
-                measured["sidecar"] |= {**arrivals(work), **of_history(work), **subscribers(servers["sidecar"], work)}
+                measured["sidecar"] |= {**arrivals(work), **of_history(work), **of_rights(work), **subscribers(servers["sidecar"], work)}
         print(tables(size, lowest, measured), flush=True)
         results[str(size)] = {"floors": lowest, **measured}
     if options.json:

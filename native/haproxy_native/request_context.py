@@ -15,6 +15,10 @@ OUTSIDE = "outside"
 class Rights(Protocol):
     """What an author may do (native/haproxy_native/access/rights.py)."""
 
+    @property
+    def are_all(self) -> bool:
+        """Whether everything is allowed."""
+
     def permit(self, touched: Iterable[Any]) -> bool:
         """Whether a change that touches this (native/haproxy_native/planning/touches.py) may reload HAProxy. Raises Forbidden."""
 

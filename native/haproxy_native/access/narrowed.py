@@ -16,6 +16,10 @@ class Narrowed(Rights):
     def may(self, verb: str, object_: str) -> bool:
         return super().may(verb, object_) and self.limit.may(verb, object_)
 
+    @property
+    def are_all(self) -> bool:
+        return super().are_all and self.limit.are_all
+
     def permit(self, touched: Iterable[Touch]) -> bool:
         touched = list(touched)
         may_reload = super().permit(touched)

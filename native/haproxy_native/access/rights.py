@@ -49,6 +49,11 @@ class Rights:
         rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
         return any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
 
+    @property
+    def are_all(self) -> bool:
+        free = (rule.may for rule in self.rules if rule.objects == ALL and rule.fields is None and rule.reloads and rule.most is None)
+        return frozenset[str]().union(*free).issuperset(VERBS)
+
     def may_read(self, object_: str) -> bool:
         return self.may(READ, object_)
 

@@ -222,9 +222,9 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     change.compare(current.version)
     before, base, publications = current.document, current.version, context.publications
     new, may_reload = await current.unless_overtaken(beside(_edited, change, before))
-    if not may_reload:
-        await current.unless_overtaken(refuse_reload(context, change, before, new))
     plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
+    if not may_reload and plan is None:
+        await current.unless_overtaken(refuse_reload(context, change, before, new))
     start = Start(before, base, publications)
     shaped = new if plan else await current.unless_overtaken(shaping.shaped(context, change, before, new))
     if shaped is not new:

@@ -99,16 +99,21 @@ class _Comparison:
 
     def _touched(self) -> list[Key]:
         """The sections that differ, in the order of the texts: documents share those that are the same."""
-        sides = (self._old_keys, self._before), (self._new_keys, self._new)
-        old, new = ({id(section) for section in document.sections} for _, document in sides)
+        places = self._before.apart_from(self._new)
+        old, new = (
+            {id(each) for each in document.sections[place]} for document, place in zip((self._before, self._new), places, strict=True)
+        )
         shared = old & new
         touched = {
-            key
-            for keys, document in sides
-            for key, section in zip(keys, (each for each in document.sections if each.kind != BOUNDARY), strict=True)
-            if id(section) not in shared
+            (section.kind, name)
+            for document, place in zip((self._before, self._new), places, strict=True)
+            for name, section in zip(document.names()[place], document.sections[place], strict=True)
+            if id(section) not in shared and section.kind != BOUNDARY
         }
-        touched |= {key for key, source in self._old_sources.items() if key in self._new_sources and self._new_sources[key] != source}
+        if self._old_sources != self._new_sources:
+            touched |= {key for key, source in self._old_sources.items() if key in self._new_sources and self._new_sources[key] != source}
+        if len(touched) == 1:
+            return list(touched)
         return [key for key in dict.fromkeys([*self._old_keys, *self._new_keys]) if key in touched]
 
     def _section(self, resource: Resource, name: str) -> Iterator[Effect]:

@@ -112,16 +112,13 @@ def _section_of(effect: Effect) -> Key:
 
 
 def _differing(one: Document, other: Document) -> tuple[Sections, Sections]:
-    """The sections of both between those that they share at the begin and at the end, with boundaries between files."""
-    first, second = (list(zip(document.names(), document.sections, strict=True)) for document in (one, other))
-    begin, most = 0, min(len(first), len(second))
-    while begin < most and first[begin][1] is second[begin][1]:
-        begin += 1
-    end = 0
-    while end < most - begin and first[-1 - end][1] is second[-1 - end][1]:
-        end += 1
-    was, now = ([((section.kind, name), section) for name, section in each[begin : len(each) - end]] for each in (first, second))
-    return was, now
+    """With boundaries between files."""
+    was, now = one.apart_from(other)
+    return _named(one, was), _named(other, now)
+
+
+def _named(document: Document, places: slice) -> Sections:
+    return [((section.kind, name), section) for name, section in zip(document.names()[places], document.sections[places], strict=True)]
 
 
 def _by_key(sections: Sections) -> dict[Key, list[Section]]:

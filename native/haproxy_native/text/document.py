@@ -150,6 +150,16 @@ class Document:
         """(name, section) of each section of that kind, in file order."""
         return [(name, section) for name, section in zip(self.names(), self.sections, strict=True) if section.kind == kind]
 
+    def apart_from(self, other: "Document") -> tuple[slice, slice]:
+        """The places, in this document and in the other one, between the sections that they share at the begin and at the end."""
+        begin, most = 0, min(len(self.sections), len(other.sections))
+        while begin < most and self.sections[begin] is other.sections[begin]:
+            begin += 1
+        end = 0
+        while end < most - begin and self.sections[-1 - end] is other.sections[-1 - end]:
+            end += 1
+        return slice(begin, len(self.sections) - end), slice(begin, len(other.sections) - end)
+
     def replace(self, old: Section, new: Section) -> "Document":
         place = self.sections.index(old)
         document = Document(self.preamble, (*self.sections[:place], new, *self.sections[place + 1 :]), self.leads)
