@@ -22,7 +22,7 @@ def test_a_commit_and_a_transaction(tmp_path: Path) -> None:
 
     async def work() -> None:
         async with running_engine(tmp_path) as engine:
-            author.set(Author("ann", identity="users:ann", rights=OWN))
+            author.set(Author("ann", rights=OWN, group="users"))
             await engine.write(adding("own_a"), version=1)
             text = (tmp_path / "haproxy.cfg").read_bytes()
             with pytest.raises(Forbidden, match="role own may not create backend/b"):
@@ -32,10 +32,10 @@ def test_a_commit_and_a_transaction(tmp_path: Path) -> None:
             with pytest.raises(Forbidden, match="may not create backend/b"):
                 await engine.write(adding("b"), transaction_id=started.id)
             assert (tmp_path / "haproxy.cfg").read_bytes() == text
-            author.set(Author("bob", identity="users:bob", rights=Rights(("some",), (Rule("transaction/*", EVERY),))))
+            author.set(Author("bob", group="users", rights=Rights(("some",), (Rule("transaction/*", EVERY),))))
             with pytest.raises(Forbidden, match="role some may not create backend/own_b"):
                 await engine.commit_transaction(started.id)
-            author.set(Author("ann", identity="users:ann", rights=OWN))
+            author.set(Author("ann", rights=OWN, group="users"))
             await engine.commit_transaction(started.id)
             assert b"backend own_b" in (tmp_path / "haproxy.cfg").read_bytes()
 
