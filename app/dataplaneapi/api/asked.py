@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.operations import READING, Handler, Operation
+from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
 from dataplaneapi.auth.gate import parse_basic
@@ -81,10 +82,10 @@ def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: b
         return _login(scope, headers, status)
     if operation is None or by.request.is_recorded:
         return None
-    is_change = operation.method not in _READS and operation.access != READING
-    if not is_change and not reads:
+    is_read = operation.method in _READS or operation.access == READING or is_dry(operation, scope["query_string"])
+    if is_read and not reads:
         return None
-    return Asked(by, outcome_of(status), reason_of(scope, status), CHANGE if is_change else READ)
+    return Asked(by, outcome_of(status), reason_of(scope, status), READ if is_read else CHANGE)
 
 
 def _login(scope: Scope, headers: Mapping[bytes, bytes], status: int) -> Asked | None:

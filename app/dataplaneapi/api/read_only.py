@@ -14,12 +14,13 @@ _TRUE = ("true", "1")
 @asynccontextmanager
 async def admitted(operation: Operation, query: bytes) -> AsyncIterator[None]:
     """For a request of this query to a server that changes nothing. Raises Forbidden."""
-    if operation.writes and not _is_dry(operation, query):
+    if operation.writes and not is_dry(operation, query):
         raise Forbidden(READ_ONLY)
     async with drafts_aside(wanted=operation.method not in ("GET", "HEAD")):
         yield
 
 
-def _is_dry(operation: Operation, query: bytes) -> bool:
+def is_dry(operation: Operation, query: bytes) -> bool:
+    """Whether a write is only tried."""
     values = query_values(query) if query and operation.dry_runs else {}
     return any(values.get(name, [""])[-1].lower() in _TRUE for name in operation.dry_runs)

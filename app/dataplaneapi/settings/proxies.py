@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 # What stands for the address of those that come over a unix socket.
@@ -26,9 +27,9 @@ class Proxies:
         by the client, and may be anything. Where there is none, or where it is no address, it is the peer's.
         """
         if not self.unix and not self.networks:
-            return peer if ":" not in peer else _shown(ip_address(peer))
-        own = None if peer == UNIX else _plain(ip_address(peer))
-        shown = UNIX if own is None else _shown(own)
+            return peer if ":" not in peer else str(_known(peer))
+        own = None if peer == UNIX else _known(peer)
+        shown = UNIX if own is None else str(own)
         if not (self.unix if own is None else self._trusts(own)):
             return shown
         values = [value for name, value in headers if name == FORWARDED_FOR]
@@ -64,7 +65,7 @@ def _sent(text: str) -> Address | None:
     else:
         is_port = True
     try:
-        return _plain(ip_address(text)) if is_port and "%" not in text else None
+        return _known(text) if is_port and "%" not in text else None
     except ValueError:
         return None
 
@@ -73,10 +74,8 @@ def _is_port(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) <= 5
 
 
-def _plain(address: Address) -> Address:
-    """IPv4, where that is meant by IPv6."""
+@lru_cache(maxsize=4096)
+def _known(text: str) -> Address:
+    """IPv4, where that is meant by IPv6. Raises ValueError."""
+    address = ip_address(text)
     return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
-
-
-def _shown(address: Address) -> str:
-    return str(_plain(address))

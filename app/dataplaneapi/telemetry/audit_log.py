@@ -4,7 +4,6 @@ A thread of its own writes them, so that no change waits for a disk or a collect
 again; how many lines were lost is a line itself.
 """
 
-import errno
 import json
 import logging
 import os
@@ -75,11 +74,7 @@ class SyslogSink:
         self._head = f"<{_PRIORITY}>dataplaneapi-audit[{os.getpid()}]: ".encode()
 
     def write(self, line: bytes) -> None:
-        try:
-            self._collector.send(self._head + line)
-        except OSError as error:
-            if error.errno != errno.EMSGSIZE:
-                raise
+        self._collector.send(self._head + line)
 
     def renew(self) -> None:
         self._collector.close()
@@ -119,6 +114,8 @@ class AuditLog:
         with suppress(queue.Full):
             self._lines.put_nowait(None)
         self._thread.join(LAST_SECONDS)
+        if self.trouble:
+            logger.error("the audit log could not be written to %s up to the end; %d lines were lost", self._name, self.lost)
 
     def _renew(self) -> None:
         self._try(self._sink.renew)

@@ -90,8 +90,9 @@ def test_reads(tmp_path: Path, reads: bool) -> None:
         for _ in range(2):
             client.get(f"{CONFIG}/backends/app/servers/app1")
         client.post("/v3/sidecar/plan", {})
+        client.post(f"{CONFIG}/raw?only_validate=true&version=1", b"", headers={"content-type": "text/plain"})
         client.get(f"{CONFIG}/backends/none")
         client.app.services.audit.close()
         asked = [event for event in found if isinstance(event, Asked)]
-        assert [event.outcome for event in asked] == ([GRANTED, GRANTED, REFUSED, REFUSED] if reads else [])
+        assert [event.outcome for event in asked] == ([GRANTED, GRANTED, REFUSED, REFUSED, REFUSED] if reads else [])
         assert all(event.kind == READ for event in asked)
