@@ -14,7 +14,7 @@ from dataplaneapi.settings.jwt import JwtSettings
 
 # How far the clocks of issuer and server may be apart.
 LEEWAY_SECONDS = 10.0
-LONGEST, MOST_VALUES, REMEMBERED_AT_MOST = 1 << 14, 500, 1024
+LONGEST, LONGEST_NAME, MOST_VALUES, REMEMBERED_AT_MOST = 1 << 14, 200, 500, 1024
 # Texts of several words (RFC 8693, section 4.2).
 SCOPES = ("scope", "scp")
 _DECODER = jwt.PyJWT({"require": ["exp", "iss", "aud"]})
@@ -83,7 +83,8 @@ class Issuer:
         name = claims.get(self.settings.name)
         if not isinstance(name, str) or not name.strip():
             raise BadJwt(f"the JWT has no claim {self.settings.name} with the name of the caller")
-        return JwtCaller.of(name[:200], values(claims, self.settings.claim), claims["exp"] + LEEWAY_SECONDS, self.settings.issuer)
+        plain = "".join(sign if sign.isprintable() else " " for sign in name[:LONGEST_NAME])
+        return JwtCaller.of(plain, values(claims, self.settings.claim), claims["exp"] + LEEWAY_SECONDS, self.settings.issuer)
 
 
 def values(claims: Mapping[str, Any], name: str) -> tuple[str, ...]:

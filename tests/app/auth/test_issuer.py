@@ -95,6 +95,21 @@ def test_several_audiences(beside: Beside) -> None:
     assert beside.refusal(signed(ISSUER, aud=["other", AUDIENCE])) == ""
 
 
+def test_a_name_is_one_line_and_a_verdict_ends(beside: Beside) -> None:
+    token, ahead = signed(ISSUER, sub="ann\nroot" + "x" * 300, exp=time.time() + 60).encode(), time.time() + 60 + LEEWAY_SECONDS
+    clock = Clock()
+    issuer = Issuer(JwtSettings(ISSUER, AUDIENCE), KeySet(beside.fetch, beside.clock), clock)
+
+    async def known(now: float) -> Any:
+        clock.now = now
+        return issuer.known(token)
+
+    assert beside.runner.run(issuer.refusal(token)) == ""
+    caller = beside.runner.run(known(ahead - 1))
+    assert caller.name.startswith("jwt of ann rootxxx") and len(caller.name) < 220
+    assert beside.runner.run(known(ahead + 1)) is None
+
+
 def forged(header: dict[str, Any], secret: bytes = b"") -> str:
     body = {"iss": ISSUER, "aud": AUDIENCE, "sub": "eve", "exp": NOW + 600}
     signed = ".".join(encoded(json.dumps(each).encode()) for each in (header, body))
