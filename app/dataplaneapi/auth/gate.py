@@ -15,6 +15,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -35,6 +36,8 @@ REMEMBERED_SECONDS, REMEMBERED_AT_MOST = 60.0, 1024
 # Seconds that a wrong password takes its turn, where the limit does not keep it out.
 PAUSE = 0.2
 logger = logging.getLogger(__name__)
+# Threads of their own, so that many wrong passwords from many addresses leave those free that write to the disk.
+_HASHING = ThreadPoolExecutor(max(2, os.cpu_count() or 1), "passwords")
 limit_logger = logger.getChild("limit")
 limit_logger.addFilter(RateLimit())
 CHALLENGE = (HeaderName(b"WWW-Authenticate"), b'Basic realm="API"')
@@ -147,9 +150,9 @@ class Gate:
                 del self._turns[login.pair]
 
     async def _is_right(self, login: Login) -> bool:
-        generation = self._users.generation
+        generation, loop = self._users.generation, asyncio.get_running_loop()
         user = self._users.find(login.name)
-        if not await asyncio.to_thread(passwords.verify_evenly, login.password, user, self._users.hashes):
+        if not await loop.run_in_executor(_HASHING, passwords.verify_evenly, login.password, user, self._users.hashes):
             logger.warning("login of user %s from %s failed", json.dumps(login.name[:LOGGED_NAME]), login.address)
             return False
         self.guessing.succeed(login.pair)

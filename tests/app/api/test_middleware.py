@@ -1,6 +1,7 @@
 """What every answer has, whatever the request."""
 
 import logging
+import re
 from base64 import b64encode
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.responses import Response
+from dataplaneapi.auth.guessing import PER_NAME
 from dataplaneapi.handlers import information
 from dataplaneapi.server.connection import Connection
 from dataplaneapi.server.endpoint import Endpoint
@@ -74,6 +76,21 @@ def test_of_credentials_sent_twice_the_first_count(client: Client) -> None:
         return client.runner.run(exchange(client.app, "GET", "/v3/info", list(headers), b"")).status
 
     assert (ask(right, wrong), ask(wrong, right)) == (200, 401)
+
+
+def test_every_operation_refuses_alike_where_too_many_passwords_were_wrong(client: Client) -> None:
+    """The right password as a wrong one, and no password is looked at for it."""
+    for _ in range(PER_NAME):
+        assert client.get("/v3/info", auth="admin:wrong").status == 401
+    looked_at = client.app.services.gate.refused["wrong"]
+    operations = list(client.app.services.index.operations)
+    assert len(operations) > 550
+    for operation in operations:
+        path = re.sub(r"\{\w+\}", "1", operation.path)
+        right, wrong = (client(operation.method, f"/v3{path}", auth=f"admin:{word}") for word in ("adminpwd", "wrong"))
+        assert right.status == wrong.status == 429 and right.headers["Retry-After"] and right.json.keys() == {"code", "message"}
+    assert client.app.services.gate.refused["wrong"] == looked_at
+    assert client.get("/livez").status == 200
 
 
 def test_preflight_needs_none(client: Client) -> None:

@@ -1,6 +1,5 @@
 """How often credentials may be wrong."""
 
-import random
 import tracemalloc
 
 import pytest
@@ -96,15 +95,18 @@ def test_what_counts_no_more_is_forgotten() -> None:
     assert len(limit) <= 21
 
 
-def test_memory() -> None:
-    chance = random.Random(1)
+def test_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a tenth of the failures that are remembered, the longest names and each from an address of its own."""
+    tenth = guessing.MOST_FAILURES // 10
+    monkeypatch.setattr(guessing, "MOST_FAILURES", tenth)
+    pairs = [pair(f"2001:db8:{number:x}::", f"{number:070}\U0001f600") for number in range(tenth + 500)]
     tracemalloc.start()
     try:
         limit = Guessing(Clock())
-        for number in range(25_000):
-            limit.fail((f"2001:db8:{number:x}::", chance.randbytes(32).hex()))
-        assert len(limit) == guessing.MOST_FAILURES
-        assert tracemalloc.get_traced_memory()[0] < 30 << 20
+        for each in pairs:
+            limit.fail((each[0] + "", each[1] + ""))
+        assert len(limit) == tenth
+        assert tracemalloc.get_traced_memory()[0] < 3 << 20
     finally:
         tracemalloc.stop()
 
