@@ -22,6 +22,7 @@ from dataplaneapi.server.outlet import LARGEST, Outlet, RecordingOutlet
 from dataplaneapi.server.replies import Replies, is_whole
 from dataplaneapi.server.serving import Server
 from dataplaneapi.settings.proxies import read_proxies
+from dataplaneapi.settings.roles import USERS, read_roles
 from dataplaneapi.telemetry.log import ACCESS
 from haproxy_native.request_context import origin
 from tests.app.client import CONFIG, Client, settings
@@ -78,7 +79,7 @@ class Site:
     def __enter__(self) -> Self:
         self.client.__enter__()
         self.runner, self.app = self.client.runner, self.client.app
-        self.taken = 0
+        self.taken, self.clock = 0, 1000.0
         reply = self.app.reply
 
         def counted(*asked: Any) -> bytes | None:
@@ -192,6 +193,60 @@ def test_it_answers_as_the_long_way_does(tmp_path: Path, seed: int, monkeypatch:
             lines = [line for line in log.lines if line[1] == "127.0.0.1"]
             ways.append((answers, lines, dict(site.app.services.tally.requests), site._server.server_state.total_requests))
             assert (site.taken > 20) is keeps
+    for short, long in zip(*ways, strict=True):
+        assert short == long
+
+
+def bearer(number: int) -> bytes:
+    return f"Bearer {token_text(number)}".encode()
+
+
+def token_text(number: int) -> str:
+    return f"dps_{number:043d}"
+
+
+def change_tokens(site: Site, chosen: int, number: int) -> None:
+    """Creates, revokes and ends tokens, and gives their creator another role, as SIGHUP does."""
+    services, tokens = site.app.services, site.app.services.bearers.tokens
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("secrets.token_urlsafe", lambda size: token_text(number).removeprefix("dps_"))
+        patched.setattr("secrets.token_hex", lambda size: str(number))
+        if chosen < 3 and not tokens.find(token_text(number).encode()):
+            seconds, networks = (60.0, []) if chosen else (5.0, ["127.0.0.0/8"])
+            site.runner.run(tokens.create(["viewer", "admin"], USERS, "admin", seconds, networks))
+    known = tokens.find(token_text(number).encode())
+    if chosen == 3 and known:
+        site.runner.run(tokens.revoke(known, "admin"))
+    elif chosen == 4:
+        site.clock += 3
+    elif chosen == 5:
+        roles = [{"name": "admin", "role": role} for role in (["admin"], ["viewer"], ["operator", "viewer"], [])[number : number + 1]]
+        services.users.generation += 1
+        services.roles = read_roles({}, {"certificates": {"root": "admin"}}, roles)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_tokens_end_on_the_short_way_as_on_the_long_one(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dataplaneapi.auth.guessing.PER_NAME", 1000)
+    monkeypatch.setattr("dataplaneapi.auth.guessing.PER_ADDRESS", 1000)
+    chance = random.Random(seed)
+    paths = [f"{CONFIG}/backends", f"{CONFIG}/backends/app/servers/app1", f"{CONFIG}/raw"]
+    steps = [(chance.random(), chance.randrange(6), chance.randrange(4), chance.choice(paths)) for _ in range(150)]
+    ways = []
+    for keeps in (True, False):
+        with access_lines() as log, Site(tmp_path / str(keeps), keeps=keeps) as site:
+            monkeypatch.setattr(site.app.services.bearers.tokens, "_clock", lambda site=site: site.clock)
+            change_tokens(site, 5, 0)
+            answers = []
+            for luck, chosen, number, path in steps:
+                if luck < 0.2:
+                    change_tokens(site, chosen, number)
+                request = get(path).split(b"\r\n")
+                answers.append(site.send(b"\r\n".join([*request[:2], b"Authorization: " + bearer(number), *request[3:]])))
+            lines = [line for line in log.lines if line[1] == "127.0.0.1"]
+            ways.append((answers, lines, dict(site.app.services.tally.requests)))
+            assert (site.taken > 20) is keeps
+    assert {answer[9:12] for answer in ways[0][0]} == {b"200", b"401", b"403"}
     for short, long in zip(*ways, strict=True):
         assert short == long
 
