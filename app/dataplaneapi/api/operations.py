@@ -33,6 +33,10 @@ KINDS = {
 FILES = {"spoe": "spoe.objects"}
 
 
+# What one of a collection is called, where that is not its name without the s.
+_CALLED = {"aws": "aws", "spoe_files": "spoe", "ssl_certs": "certificate"}
+
+
 class MissingHandler(Exception):
     """An operation of the document without a handler."""
 
@@ -97,9 +101,10 @@ class Operation:
 
     @cached_property
     def collections(self) -> tuple[tuple[str, str], ...]:
-        """The collections of the path that a parameter chooses one of: what one is called, and the parameter."""
-        segments = self.path.split("/")
-        return tuple((kind.removesuffix("s"), name[1:-1]) for kind, name in pairwise(segments) if name.startswith("{"))
+        """The collections of the path that a parameter chooses one of: what one is called, and the parameter. Entries are none, for their
+        keys are what a map holds."""
+        pairs = [pair for pair in pairwise(self.path.split("/")) if pair[1].startswith("{") and pair[0] != "entries"]
+        return tuple((_CALLED.get(kind, kind.removesuffix("s")), name[1:-1]) for kind, name in pairs if not kind.startswith("{"))
 
     @property
     def is_of_one(self) -> bool:

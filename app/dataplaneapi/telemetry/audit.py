@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from dataplaneapi.api.errors import status_of
 from dataplaneapi.server.log_rate import Rate
 from dataplaneapi.settings.audit import AuditSettings
 from dataplaneapi.telemetry.audit_log import AuditLog, FileSink, Sink, SyslogSink
 from haproxy_native.commit.change import AnyChange, ObjectChange, Outcome
-from haproxy_native.commit.events import CHANGE, GRANTED, LIMITED, REFUSED, Asked, Committed, Edited, Event
+from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, REFUSED, Asked, Committed, Edited, Event
 from haproxy_native.commit.file_change import FileChange
+from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import Effect
 from haproxy_native.request_context import Author
 
@@ -85,10 +87,14 @@ def asked(event: Asked, now: float, left_out: int) -> dict[str, Any]:
 
 
 def committed(event: Committed, change: AnyChange, now: float) -> dict[str, Any]:
-    outcome, reason = (GRANTED, "") if event.result else (REFUSED, str(event.error))
+    outcome, reason = (GRANTED, "") if event.error is None else (_outcome(event.error), str(event.error))
     objects = objects_of(change, event.result)
     about = {"made": event.outcome if event.result else "", "entry": str(event.result.entry or "") if event.result else ""}
     return _line(now, CHANGE, change.author, outcome, reason, objects=objects, **about)
+
+
+def _outcome(error: Exception) -> str:
+    return REFUSED if isinstance(error, NativeError) and status_of(error) < 500 else FAILED
 
 
 def edited(event: Edited, now: float) -> dict[str, Any]:
@@ -125,7 +131,8 @@ def _line(now: float, kind: str, by: Author, outcome: str, reason: str, *, objec
         "address": by.address,
         "request_id": by.request_id,
         "operation": request.operation if request else "",
-        "path": request.path[:LONGEST_PATH] if request else "",
+        # What of an operation's path is no object may be a value, such as the key of a map's entry.
+        "path": request.path[:LONGEST_PATH] if request and not request.operation else "",
         "objects": objects[:MOST_OBJECTS],
         "more_objects": max(0, len(objects) - MOST_OBJECTS),
         "reason": without_values(reason),

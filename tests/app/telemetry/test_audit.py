@@ -11,7 +11,7 @@ from dataplaneapi.telemetry import audit
 from dataplaneapi.telemetry.audit import MOST_OBJECTS, Audit, without_values
 from haproxy_native.commit.change import Change, Member, ObjectChange, Outcome, Texts
 from haproxy_native.commit.events import GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked, Committed, Edited, Event, Validated
-from haproxy_native.errors import Forbidden
+from haproxy_native.errors import Forbidden, WriteFailed
 from haproxy_native.request_context import OUTSIDE, Author, Request
 from haproxy_native.text.document import Document
 
@@ -24,7 +24,6 @@ BY_ANN = {
     "address": "192.0.2.1",
     "request_id": "7-1",
     "operation": "replaceServer",
-    "path": "/v3/x",
     "message": "why",
     "confirmation": "c1",
 }
@@ -75,6 +74,10 @@ def heard(tmp_path: Path, *events: Event, reads: bool = False) -> list[Any]:
                 "author": OUTSIDE,
                 "owner": "root",
             },
+        ),
+        (
+            Committed("failed", 0.1, CHANGE, None, WriteFailed("no space")),
+            {"event": "change", "outcome": "failed", "objects": ["backend/app/server/one"], "reason": "invalid change: no space", **BY_ANN},
         ),
         (Asked(ANN, GRANTED), {"event": "change", "outcome": "granted", "objects": ["backend/app/server/one"], **BY_ANN}),
         (Asked(ANN, GRANTED, "", READ), {"event": "read", "outcome": "granted", "objects": ["backend/app/server/one"], **BY_ANN}),
