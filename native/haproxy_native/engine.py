@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+from haproxy_native import rehearsal
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
@@ -284,6 +285,9 @@ class Engine:
     def _closed(self, transaction: Transaction) -> Iterator[None]:
         if transaction.closed:
             raise NoTransaction(f"transaction {transaction.id} does not exist")
+        if rehearsal.wanted.get():
+            yield
+            return
         transaction.closed = True
         try:
             yield

@@ -247,3 +247,42 @@ def test_service_discovery_acts_for_its_creator(sidecar: Quick) -> None:
         sidecar.process.send_signal(signal.SIGHUP)
         until(lambda stops=stops: is_stopped() == stops)
     assert "has stopped: helper" in sidecar.log.read_text()
+
+
+def test_may_i(sidecar: Quick) -> None:
+    """The words and the status of the real call, and nothing of it done."""
+    weight = ("PUT", "/v3/services/haproxy/configuration/backends/shop_a/servers/one", {"name": "one", "address": "127.0.0.1", "port": 1})
+    runtime = ("PUT", f"{SERVICES}/runtime/backends/shop_a/servers/one", {"admin_state": "drain"})
+    maps = ("POST", f"{SERVICES}/runtime/maps/hosts.map/entries?force_sync=true", {"key": "/b", "value": "two"})
+    drain = ("POST", "/v3/sidecar/drains", {"targets": ["backend/shop_a/server/two"]})
+    split = ("PUT", "/v3/sidecar/splits/half?frontend=site", {"by": "random", "weights": {"shop_a": 50, "other": 50}})
+
+    def state() -> list[object]:
+        servers = sidecar.get(f"{SERVICES}/runtime/backends/shop_a/servers").json()
+        process = [{name: each[name] for name in ("admin_state", "weight", "address", "port")} for each in servers]
+        process.append(sidecar.get(f"{SERVICES}/runtime/maps/hosts.map/entries").json())
+        files = {str(path): path.read_bytes() for path in (sidecar.directory / "maps_dir").iterdir()}
+        return [sidecar.text(), *process, files, sidecar.get("/v3/sidecar/operations").json()]
+
+    def check(caller: str, call: tuple[str, str, object], **more: object) -> dict[str, Any]:
+        method, path, body = call
+        question = {"method": method, "path": path, "body": body, **more}
+        return Caller(sidecar, caller).request("POST", "/v3/sidecar/access/check", json=question).json()
+
+    before = state()
+    live = (weight[0], f"{weight[1]}?version=1", weight[2] | {"weight": 11})
+    assert check("ci", live) == {"allowed": True, "reload": False}
+    refused = check("ci", (live[0], live[1], live[2] | {"port": 7}))
+    assert refused["code"] == 403 and "may not change port of backend/shop_a/server/one" in refused["reason"]
+    for call in (runtime, maps, drain):
+        assert check("helper", call) in ({"allowed": True}, {"allowed": True, "reload": False}), call
+        assert check("reader", call)["code"] == 403
+    assert check("helper", (runtime[0], runtime[1].replace("one", "none"), runtime[2])) == {"allowed": True}
+    text = {"method": "POST", "path": f"{SERVICES}/configuration/raw?version=1", "body": sidecar.text().replace("mode http", "mode tcp", 1)}
+    asked = Caller(sidecar, "ci").request("POST", "/v3/sidecar/access/check", json=text).json()
+    assert asked["code"] == 403, asked
+    assert state() == before
+    for call in (live, drain):
+        real = Caller(sidecar, "reader").request(call[0], call[1], json=call[2])
+        assert check("reader", call) == {"allowed": False, "code": real.status_code, "reason": real.json()["message"]}
+    assert check("team", split)["code"] == 403

@@ -88,6 +88,10 @@ def splits(walk: Walk) -> None:
     walk.step("deleteSplit", name)
 
 
+def questions(walk: Walk) -> None:
+    walk.step("checkAccess", body={"method": "DELETE", "path": "/v3/services/haproxy/configuration/backends/app?version=1"})
+
+
 def tokens(walk: Walk) -> None:
     name = {"id": walk.step("createToken", body={"role": ["viewer"], "ttl": "60s"}).json()["id"]}
     walk.step("getToken", name)
@@ -258,6 +262,7 @@ AREAS: list[Callable[[Walk], None]] = [
     runtime_servers,
     operations,
     splits,
+    questions,
     tokens,
     history,
     confirmations,

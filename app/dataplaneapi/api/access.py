@@ -21,6 +21,7 @@ from haproxy_native.editing.masked import restored, restored_text
 from haproxy_native.editing.secrets import MARK, Mask
 from haproxy_native.errors import Forbidden, NativeError
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
+from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
 
 _VERBS = {"GET": READ, "HEAD": READ, "POST": CREATE, "PUT": CHANGE, "PATCH": CHANGE, "DELETE": DELETE}
@@ -32,10 +33,14 @@ def limited(operation: Operation, handler: Handler) -> Handler:
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:
         rights = author.get().rights
+        if isinstance(rights, Rights):
+            _require(operation, call, rights)
+        if not operation.rehearsed:
+            would_change()
         if not isinstance(rights, Rights):
             return await handler(call)
-        _require(operation, call, rights)
-        await _restore(call)
+        if not operation.asks:
+            await _restore(call)
         try:
             response = await handler(call)
         except (ApiError, NativeError) as error:

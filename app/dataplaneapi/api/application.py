@@ -9,21 +9,17 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match
 from starlette.types import Lifespan, Receive, Scope, Send
 
-from dataplaneapi.api import asked, probes
-from dataplaneapi.api.access import limited
+from dataplaneapi.api import probes
+from dataplaneapi.api.dispatch import Dispatch
 from dataplaneapi.api.errors import ApiError, error_response, response_to
-from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public, operation_of
-from dataplaneapi.api.operations import Operation
-from dataplaneapi.api.read_only import admitted
+from dataplaneapi.api.middleware import KeptReplies, RequestMiddleware, is_public
 from dataplaneapi.api.response_cache import ResponseCache
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
-from dataplaneapi.api.write_options import with_options
 from dataplaneapi.server.acceptor import PROBE_PATHS
 from dataplaneapi.version import VERSION
 from haproxy_native.errors import NativeError
@@ -47,11 +43,11 @@ class Application(FastAPI):
             exception_handlers=HANDLERS,
             telemetry={"tracing": False, "metrics": False, "logs": False},
         )
-        self.services = services
+        self.services, self.dispatch = services, Dispatch(services)
         self.kept = KeptReplies(services)
         self.reply = self.kept.reply
         self.add_middleware(RequestMiddleware, services=services, page=page, kept=self.kept)
-        self.router.routes[:] = [PublicRoute(services), OperationRoute(services)]
+        self.router.routes[:] = [PublicRoute(services), OperationRoute(services, self.dispatch)]
 
     def openapi(self) -> dict[str, Any]:
         """The document that declares the operations."""
@@ -76,9 +72,8 @@ class PublicRoute(BaseRoute):
 class OperationRoute(BaseRoute):
     """Every other request: the index finds its operation, or raises 404 or 405. Responses that are cacheable are kept."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
-        self._routes: dict[Operation, APIRoute] = {}
+    def __init__(self, services: Services, dispatch: Dispatch) -> None:
+        self._services, self._dispatch = services, dispatch
         self._kept = ResponseCache()
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -86,7 +81,7 @@ class OperationRoute(BaseRoute):
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != "GET":
-            await self._serve(scope, receive, send)
+            await self._dispatch.serve(scope, receive, send)
             return
         document = scope["document"] = self._services.engine.read(None)
         accept = next((value for name, value in scope["headers"] if name == b"accept"), None)
@@ -96,25 +91,11 @@ class OperationRoute(BaseRoute):
             scope["operation"] = kept.operation
             await kept(scope, receive, send)
             return
-        await self._serve(scope, receive, send)
+        await self._dispatch.serve(scope, receive, send)
         response: Response = scope["response"]
         if response.cacheable and not scope["ignored"] and not is_limited:
             response.operation = scope["operation"]
             self._kept.keep(document, key, response)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        operation, values = self._services.index.find(scope)
-        scope["operation"], scope["path_params"] = operation, values
-        asked.note(operation_of(scope), operation, values, self._services)
-        route = self._routes.get(operation)
-        if route is None:
-            handler = asked.naming(operation, limited(operation, with_options(operation)))
-            route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
-        if not self._services.settings.read_only:
-            await route.app(scope, receive, send)
-            return
-        async with admitted(operation, scope["query_string"]):
-            await route.app(scope, receive, send)
 
 
 async def _known(request: Request, error: Exception) -> Response:

@@ -82,7 +82,7 @@ def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: b
         return _login(scope, headers, status)
     if operation is None or by.request.is_recorded:
         return None
-    is_read = operation.method in _READS or operation.access == READING or is_dry(operation, scope["query_string"])
+    is_read = operation.method in _READS or operation.access == READING or operation.asks or is_dry(operation, scope["query_string"])
     if is_read and not reads:
         return None
     return Asked(by, outcome_of(status), reason_of(scope, status), READ if is_read else CHANGE)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
-from starlette.types import Receive
+from starlette.types import Receive, Scope
 
 from dataplaneapi.api import bodies as body
 from dataplaneapi.api import ignored, parameters
@@ -37,7 +37,8 @@ class Call:
 
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
     of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
-    `ignored`: headers of the answer that name what nothing reads. `receive` tells, after the body, when the client goes away.
+    `ignored`: headers of the answer that name what nothing reads. `receive` tells, after the body, when the client goes away. `scope` is
+    that of the request.
     """
 
     services: "Services"
@@ -52,6 +53,7 @@ class Call:
     ignored: list[Header] = field(default_factory=list)
     receive: Receive | None = None
     caller: Caller = field(default_factory=Caller)
+    scope: Scope = field(default_factory=dict, repr=False)
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -75,7 +77,7 @@ async def read_call(request: Request) -> Call:
     parameters.check(operation.parameters, values)
     within = scope.get("answer_within", _no_deadline)
     call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
-    call.receive, call.caller = request.receive, scope["caller"]
+    call.receive, call.caller, call.scope = request.receive, scope["caller"], scope
     return call
 
 

@@ -57,7 +57,8 @@ class Operation:
     text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
     is checked by its commit, READING for what a GET needs, ANY for nothing beside a role, ANYONE for not even that, or the name of an
     object; empty where it needs the right to everything. `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py.
-    `writes`: whether a server that is read-only refuses it.
+    `writes`: whether a server that is read-only refuses it. `rehearsed`: whether its handler comes to `would_change`
+    (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -74,6 +75,8 @@ class Operation:
         self.access: str = about.get("access", EFFECTS if self.resource else "")
         self.rows: str = about.get("rows", "")
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
+        self.asks: bool = about.get("asks", False)
+        self.rehearsed: bool = about.get("rehearsed", self.access == EFFECTS and (self.writes or bool(self.resource)))
 
     @cached_property
     def handler(self) -> Handler:

@@ -13,6 +13,7 @@ from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.guards import guard_of
 from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response, empty
+from haproxy_native import rehearsal
 from haproxy_native.confirmations.guard import Guard
 from haproxy_native.confirmations.ledger import PENDING, Confirmation
 from haproxy_native.errors import ReloadFailed
@@ -35,7 +36,12 @@ def with_options(operation: Operation) -> Handler:
 
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:
-        return await (_serve(handler, call) if any(name in call.values for name in OPTIONS) else handler(call))
+        if not any(name in call.values for name in OPTIONS):
+            return await handler(call)
+        if rehearsal.wanted.get():
+            _check(call)
+            return await handler(call)
+        return await _serve(handler, call)
 
     return serve
 

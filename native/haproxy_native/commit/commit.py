@@ -16,6 +16,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import process, shaping
@@ -24,13 +25,13 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed
 from haproxy_native.commit.file_change import FileChange, change_locked
-from haproxy_native.commit.permission import permit, refuse_reload
+from haproxy_native.commit.permission import refuse_reload
+from haproxy_native.commit.rehearse import edited, rehearse
 from haproxy_native.commit.state_file import stamped_fingerprint
 from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
 from haproxy_native.editing.header import Stamped
-from haproxy_native.editing.references import refuse_rebound
 from haproxy_native.errors import READ_ONLY, Forbidden, Refused
 from haproxy_native.planning.outcome import Plan, Reason
 from haproxy_native.planning.touches import Touch
@@ -50,8 +51,11 @@ async def commit(context: CommitContext, change: Change | FileChange | ObjectCha
     """Commits a change, and returns once the file holds it and the process does it, or a reload is scheduled; a forced reload is awaited.
 
     Raises Conflict, Refused, CheckImpossible, NotTaken, WriteFailed and what the edit or the check raises, with nothing changed; after the
-    file was replaced ReloadFailed or RuntimeFailure.
+    file was replaced ReloadFailed or RuntimeFailure. In a rehearsal nothing is changed (native/haproxy_native/rehearsal.py).
     """
+    if rehearsal.wanted.get():
+        _admit(context, change)
+        return await rehearse(context, change)
     return await to_the_end(context, _recorded(context, change))
 
 
@@ -221,7 +225,7 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     await current.notice_aside()
     change.compare(current.version)
     before, base, publications = current.document, current.version, context.publications
-    new, may_reload = await current.unless_overtaken(beside(_edited, change, before))
+    new, may_reload = await current.unless_overtaken(beside(edited, change, before))
     plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
     if not may_reload and plan is None:
         await current.unless_overtaken(refuse_reload(context, change, before, new))
@@ -311,15 +315,6 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
         # The caller discards the draft.
         await asyncio.gather(syncing, return_exceptions=True)
     return Outcome(prepared.stamped.version, live=True)
-
-
-def _edited(change: Change, before: Document) -> tuple[Document, bool]:
-    """The document, and whether its author may reload HAProxy for it."""
-    new = change.edit(before)
-    may_reload = permit(change.author, before, new)
-    if change.checked:
-        refuse_rebound(before, new)
-    return new, may_reload
 
 
 async def _file_locked(context: CommitContext, change: FileChange) -> Outcome:

@@ -99,16 +99,43 @@ async def change_locked(context: CommitContext, change: FileChange) -> FileOutco
     Raises what the check raises, WriteFailed and NotTaken, with nothing changed.
     """
     try:
-        await notice(context)
-        change.check()
-        if change.compose:
-            change = replace(await change.compose(), touched=change.touched, author=change.author)
-        may_reload = change.author.rights is None or change.author.rights.permit(await asyncio.to_thread(_touches, change))
+        change = await _composed(context, change)
+        may_reload = await _may_reload(change)
         contents = await context.foreseen(await asyncio.to_thread(_contents, change)) if context.journal else ()
         return replace(await _apply(context, change, may_reload=may_reload), contents=contents)
     finally:
         for draft in change.drafts:
             draft.discard()
+
+
+async def rehearse_locked(context: CommitContext, change: FileChange) -> bool:
+    """Whether the commit of it would reload HAProxy. Raises what the commit would be refused for, but by HAProxy, with nothing changed."""
+    try:
+        change = await _composed(context, change)
+        may_reload = await _may_reload(change)
+        plan = await planned(context, change)
+        _refuse_reload(plan, may_reload=may_reload)
+        return change.force_reload or (change.may_reload and bool(plan.reasons) and not plan.steps)
+    finally:
+        for draft in change.drafts:
+            draft.discard()
+
+
+async def _composed(context: CommitContext, change: FileChange) -> FileChange:
+    """The change as it is now. Raises what the check raises."""
+    await notice(context)
+    change.check()
+    return replace(await change.compose(), touched=change.touched, author=change.author) if change.compose else change
+
+
+async def _may_reload(change: FileChange) -> bool:
+    """Raises Forbidden."""
+    return change.author.rights is None or change.author.rights.permit(await asyncio.to_thread(_touches, change))
+
+
+def _refuse_reload(plan: FilePlan, *, may_reload: bool) -> None:
+    if plan.reasons and not plan.steps and not may_reload:
+        raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {plan.reasons[0]}")
 
 
 def _contents(change: FileChange) -> list[Content]:
@@ -141,8 +168,7 @@ def _verb(path: Path, draft: Draft | None) -> str:
 
 async def _apply(context: CommitContext, change: FileChange, *, may_reload: bool) -> FileOutcome:
     plan = await planned(context, change)
-    if plan.reasons and not plan.steps and not may_reload:
-        raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {plan.reasons[0]}")
+    _refuse_reload(plan, may_reload=may_reload)
     if not plan.used and not plan.steps:
         await asyncio.to_thread(_install, change)
         _note_published(context, change)

@@ -38,6 +38,7 @@ from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.returning import Returning
 from haproxy_native.planning.touches import changed
+from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import OUTSIDE, Author, at_once, author
 
 log = logging.getLogger(__name__)
@@ -186,6 +187,7 @@ class Confirmations:
         by = author.get()
         if by.rights and by.name != found.author:
             by.rights.permit([changed(spelled("confirmation", id_), ())])
+        would_change()
         return found
 
     def _told(self, changed: Confirmation) -> Confirmation:

@@ -21,6 +21,7 @@ from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.planning.merging import content_without, without
+from haproxy_native.rehearsal import several
 from haproxy_native.request_context import author
 from haproxy_native.storage.key_material import is_secret
 from haproxy_native.storage.store import Store
@@ -73,7 +74,8 @@ class Returning:
                     return Returned([])
                 return Returned([await self._commit(edit)])
             differing = [each for each in contents if _content_without(each, mask, now := await _current(each)) != now]
-            return Returned([await self._return_file(each, partial(_content_without, each, mask)) for each in differing])
+            with several():
+                return Returned([await self._return_file(each, partial(_content_without, each, mask)) for each in differing])
 
     async def _mask(self) -> Mask:
         """A disk that keeps no key of fingerprints keeps nothing from going back."""
@@ -102,7 +104,7 @@ class Returning:
         if lost := next((each for each in differing if not each.is_kept), None):
             raise Conflict(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
         come, go = [each for each in differing if each.after is not None], [each for each in differing if each.after is None]
-        with _as(cause=f"{RESTORE}/{id_}"):
+        with _as(cause=f"{RESTORE}/{id_}"), several():
             former = {each.path: await _current(each) for each in come}
             outcomes = [await self._return_file(each, partial(_as_it_was, each)) for each in come]
             try:

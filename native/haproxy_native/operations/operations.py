@@ -15,6 +15,7 @@ from haproxy_native.access.initiator import Initiator, RightsOf
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NativeError, NotCancellable, NotFound, TooManyOperations
 from haproxy_native.planning.touches import ANY, Touch
+from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import Author, author
 
 log = logging.getLogger(__name__)
@@ -71,7 +72,7 @@ Work = Callable[[Running], Awaitable[None]]
 class Operations:
     """`kinds` are the works by name; `changed` is called with each operation that is new, progresses or ends. Used as a context: inside it
     the work of those that are running goes on, unless `resumes` is false. `rights_of` returns the rights that an initiator has when work
-    begins, or is taken up again.
+    begins later than it was asked for, or is taken up again.
 
     At most MOST_RUNNING run at a time, and the newest MOST_ENDED that have ended are kept.
     """
@@ -115,10 +116,11 @@ class Operations:
         """On behalf of the present author. Raises TooManyOperations."""
         if len(self._tasks) >= MOST_RUNNING:
             raise TooManyOperations(f"{MOST_RUNNING} operations are running, as many as may; wait for one, or cancel one")
+        would_change()
         number, by = str(max(self._known, default=0) + 1), Initiator.present().as_dict()
         made = Operation(number, kind, self._now(), arguments, due, by=by, needs=list(needs))
         self.keep(made)
-        self._start(made)
+        self._start(made, replace(author.get(), request_id="", confirmation="", request=None))
         return made
 
     def get(self, identity: str) -> Operation:
@@ -146,6 +148,7 @@ class Operations:
         running, task = self._tasks[identity]
         if not running.cancellable:
             raise NotCancellable(f"operation {identity} ({operation.kind}) cannot be cancelled any more; GET it with ?wait= to see its end")
+        would_change(reloads=False)
         self._end(identity, CANCELLED)
         task.cancel()
         await asyncio.wait([task])
@@ -159,17 +162,18 @@ class Operations:
         except OSError as error:
             log.warning("cannot remember operation %s: %s", operation.id, error)
 
-    def _start(self, operation: Operation) -> None:
+    def _start(self, operation: Operation, by: Author | None = None) -> None:
+        """`by`: who begins it now."""
         running = Running(self, operation.id)
-        task = asyncio.create_task(self._carry_out(running, operation))
+        task = asyncio.create_task(self._carry_out(running, operation, by))
         self._tasks[operation.id] = running, task
         task.add_done_callback(lambda _: self._tasks.pop(operation.id, None))
 
-    async def _carry_out(self, running: Running, operation: Operation) -> None:
+    async def _carry_out(self, running: Running, operation: Operation, by: Author | None) -> None:
         try:
             while (left := (operation.due or 0) - self._now()) > 0:  # noqa: ASYNC110 - of a clock
                 await asyncio.sleep(min(left, LOOK_SECONDS))
-            author.set(self._standing(operation))
+            author.set(by if by and not operation.due else self._standing(operation))
             await self._kinds[operation.kind](running)
         except NativeError as error:
             self._end(operation.id, FAILED, str(error))

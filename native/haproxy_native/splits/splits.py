@@ -8,17 +8,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Edit, Outcome
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.file_references import references
 from haproxy_native.engine import Engine
 from haproxy_native.errors import BadValue, InUse, Missing, NativeError, NotFound, RuntimeFailure
+from haproxy_native.rehearsal import several
 from haproxy_native.reload.records import SUCCEEDED
 from haproxy_native.splits import rules, split_file
 from haproxy_native.splits.buckets import assigned, shares
 from haproxy_native.splits.rules import LinesMissing
 from haproxy_native.splits.split_file import Split
 from haproxy_native.storage.map_store import MapStore
+from haproxy_native.text.document import Document
 from haproxy_native.workers.workers import BACKENDS, Workers
 
 # Of `show stat`: what a backend was given, which in mode http are requests.
@@ -83,16 +85,26 @@ class Splits:
         if not has and not frontend:
             text = "no frontend asks the split: put these lines behind its other use_backend lines"
             raise LinesMissing(f"{text}, or repeat the call with ?frontend=NAME", texts)
+        split = Split(by, dict(weights), time.time(), await self._counts(weights))
+
+        def edit(now: Document) -> Document:
+            return rules.with_rules(self._editor, now, frontend, lines, str(path))
+
         async with self._one_at_a_time:
-            outcome, is_new = await self._store(name, Split(by, dict(weights), time.time(), await self._counts(weights)), wanted)
-            if not frontend or frontend in has:
-                return outcome
-            try:
-                return await self._engine.amend(lambda now: rules.with_rules(self._editor, now, frontend, lines, str(path)))
-            except NativeError:
-                if is_new:
-                    await self._remove(path)
-                raise
+            with several():
+                return await self._put(name, split, wanted, edit if frontend and frontend not in has else None)
+
+    async def _put(self, name: str, split: Split, wanted: Mapping[str, int], edit: Edit | None) -> Outcome:
+        """The map, then the lines, where there is an edit of them."""
+        outcome, is_new = await self._store(name, split, wanted)
+        if edit is None:
+            return outcome
+        try:
+            return await self._engine.amend(edit)
+        except NativeError:
+            if is_new:
+                await self._remove(self._path(name))
+            raise
 
     async def delete(self, name: str) -> Outcome:
         """Removes the lines, which takes a reload, and the map: requests go where the other lines send them. Raises NotFound and InUse."""

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, Content, Edit, ObjectChange, Outcome
 from haproxy_native.commit.commit import commit, scheduled
@@ -106,10 +107,12 @@ class SpoeFile:
         transaction = self._transactions.to_commit(id_)
         if transaction.closed:
             raise NoTransaction(f"transaction {id_} does not exist")
-        transaction.closed = True
         edit = lambda before: self._changed_by(id_, before)  # noqa: E731
+        change = Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)
+        if rehearsal.wanted.get():
+            return transaction, await self._commit(partial(self._attempt, change))
+        transaction.closed = True
         try:
-            change = Change(edit, transaction.version, transaction_id=id_, force_reload=force_reload)
             outcome = await self._commit(partial(self._attempt, change))
         except Conflict:
             transaction.closed = False

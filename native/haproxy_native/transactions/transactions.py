@@ -23,6 +23,7 @@ from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, same_text, version_of, with_header
 from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.planning.touches import CHANGE, DELETE
+from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
@@ -119,6 +120,7 @@ class Transactions:
         """Raises TooManyTransactions and Unusable."""
         self._look()
         self.check_limit()
+        would_change(reloads=False)
         transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.get().identity, document=document)
         self._store(transaction)
         self._all[transaction.id] = transaction
@@ -179,6 +181,7 @@ class Transactions:
         async with self.in_progress(id_).lock:
             transaction = self._open(id_)
             after, patch = await beside(self._edited, transaction, edit)
+            would_change(reloads=False)
             if patch:
                 self._append(self._open(id_), patch)
                 transaction.document = after
@@ -225,6 +228,7 @@ class Transactions:
         if transaction is None or transaction.closed:
             raise NoTransaction(f"transaction file {id_} " + ("is being committed" if transaction else "does not exist"))
         permit(DELETE, id_, transaction.author)
+        would_change(reloads=False)
         del self._all[id_]
         self._remove(transaction)
 

@@ -1,12 +1,18 @@
-"""Who asks, and what it may do."""
+"""Who asks, what it may do, and whether a call would be allowed."""
 
+from dataclasses import replace
 from typing import Any
 
-from dataplaneapi.api.call import ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.described import Described, verdict
+from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
-from haproxy_native.access.rights import VERBS, Rights, Rule
-from haproxy_native.request_context import author
+from dataplaneapi.auth.caller import Caller
+from dataplaneapi.settings.roles import USERS
+from haproxy_native.access.rights import ALL, VERBS, Rights, Rule, rights_of
+from haproxy_native.planning.touches import CHANGE
+from haproxy_native.request_context import Author, author
 
 
 async def whoami(call: ReadCall) -> Response:
@@ -19,6 +25,34 @@ async def whoami(call: ReadCall) -> Response:
     if call.services.settings.read_only:
         shown["read_only"] = True
     return json_response(200, shown)
+
+
+async def check(call: JsonCall) -> Response:
+    """Whether a call may be made, and else why not, without making it."""
+    described = Described(call.body["method"], call.body["path"], call.sent.get("body"), call.body.get("content_type", ""))
+    by, caller = _asked_about(call)
+    found = await verdict(call, described, by, caller)
+    if found.status < 400:
+        return json_response(200, present({"allowed": True, "reload": found.reloads}))
+    return json_response(200, {"allowed": False, "code": found.status, "reason": found.message})
+
+
+def _asked_about(call: Call) -> tuple[Author, Caller]:
+    """The caller, or another one, which admins may ask about. Raises ApiError and Forbidden."""
+    by, user, role = replace(author.get(), request=None), call.body.get("user"), call.body.get("role")
+    if user is None and role is None:
+        return by, call.caller
+    if user is not None and role is not None:
+        raise ApiError(422, "user and role in body: send one of the two")
+    if isinstance(by.rights, Rights):
+        by.rights.require(CHANGE, ALL)
+    roles = call.services.roles
+    if user is not None:
+        rights = call.services.bearers.rights_now(roles, USERS, user)
+        return replace(by, name=user, group=USERS, rights=rights), Caller(USERS, user)
+    if roles is None or role not in roles.rules:
+        raise ApiError(422, f"role in body: there is no role {role[:50]!r}; there are {', '.join(roles.rules) if roles else 'none'}")
+    return replace(by, name="", group="", rights=rights_of([(role, roles.rules[role])])), Caller()
 
 
 def _rule(rule: Rule) -> dict[str, Any]:

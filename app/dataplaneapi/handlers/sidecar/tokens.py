@@ -13,6 +13,7 @@ from haproxy_native.access.narrowed import has
 from haproxy_native.access.rights import READ, Rights, rights_of
 from haproxy_native.errors import Forbidden, NotFound
 from haproxy_native.planning.touches import DELETE
+from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
 
 LONGEST_SECONDS = 366 * 86400.0
@@ -37,6 +38,7 @@ async def create(call: JsonCall) -> Response:
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
+    would_change(reloads=False)
     token, secret = await call.services.bearers.tokens.create(names, caller.group, caller.name, seconds, networks, body.get("note", ""))
     asked.name(f"token/{token.id}")
     return json_response(201, _shown(call, token) | {"secret": secret})
@@ -46,6 +48,7 @@ async def revoke(call: JsonCall) -> Response:
     token = _token(call)
     if not _is_own(call, token) and not _may(DELETE, token):
         raise Forbidden(f"token {token.id} is of {token.creator}; a rule that allows it: {{objects: token/{token.id}, may: [delete]}}")
+    would_change(reloads=False)
     try:
         await call.services.bearers.tokens.revoke(token, author.get().name)
     finally:

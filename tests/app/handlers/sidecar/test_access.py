@@ -20,3 +20,42 @@ def test_with_roles(client: Client) -> None:
         {"objects": "**", "may": every, "reload": "any"},
         {"objects": "map/*", "may": ["read", "delete"], "fields": ["a", "b"], "reload": "never", "max_objects": 2},
     ]
+
+
+CHECK = "/v3/sidecar/access/check"
+READ = {"method": "GET", "path": "/v3/services/haproxy/configuration/backends"}
+DELETE = {"method": "DELETE", "path": "/v3/services/haproxy/configuration/backends/app?version=1"}
+
+
+def test_may_i(client: Client) -> None:
+    assert client.post(CHECK, DELETE).json == {"allowed": True, "reload": True}
+    client.app.services.roles = read_roles({}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "viewer"}])
+    assert client.post(CHECK, READ).json["allowed"] is True
+    refused = client.post(CHECK, DELETE).json
+    assert refused == {"allowed": False, "code": 403, "reason": client("DELETE", DELETE["path"]).message}
+    for other in ({"user": "ann"}, {"role": "admin"}):
+        assert client.post(CHECK, READ | other).status == 403, "admins ask about others"
+
+
+def test_may_they(client: Client) -> None:
+    users = [{"name": "admin", "role": "admin"}]
+    client.app.services.roles = read_roles({}, {"users": {"ann": "viewer"}}, users)
+    gone = client.post(CHECK, READ | {"user": "ann"}).json
+    assert gone["code"] == 403 and "ann is no user" in gone["reason"]
+    assert client.post(CHECK, READ | {"role": "viewer"}).json["allowed"] is True
+    assert client.post(CHECK, DELETE | {"role": "viewer"}).json["code"] == 403
+    assert client.post(CHECK, DELETE | {"user": "admin"}).json["allowed"] is True
+    for wrong, text in (({"role": "none"}, "no role 'none'"), ({"role": "viewer", "user": "ann"}, "one of the two")):
+        answer = client.post(CHECK, READ | wrong)
+        assert answer.status == 422 and text in answer.message
+    client.app.services.roles = None
+    assert client.post(CHECK, READ | {"role": "viewer"}).status == 422
+    assert client.post(CHECK, READ | {"user": "ann"}).json["allowed"] is True
+
+
+def test_what_is_no_question(client: Client) -> None:
+    for wrong in ({}, {"method": "GET"}, READ | {"method": "BREW"}, READ | {"path": 7}, READ | {"content_type": 1}):
+        assert client.post(CHECK, wrong).status in (400, 422), wrong
+    for path in ("x", "/v3/ü?a=ü%", "http://elsewhere/v3/info", "?" * 5000):
+        answer = client.post(CHECK, READ | {"path": path})
+        assert answer.status == 200 and answer.json["allowed"] is False, (path, answer)

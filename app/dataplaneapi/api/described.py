@@ -1,0 +1,102 @@
+"""A call that is described instead of made: the road of a real one, up to its first change (native/haproxy_native/rehearsal.py)."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
+from starlette.types import Message, Scope
+
+from dataplaneapi.api.call import JSON, Call
+from dataplaneapi.api.errors import ApiError, response_to
+from dataplaneapi.api.responses import to_json
+from dataplaneapi.auth.caller import Caller
+from haproxy_native import rehearsal
+from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.errors import NativeError
+from haproxy_native.rehearsal import Rehearsal, Rehearsed
+from haproxy_native.request_context import Author, author
+
+TEXT = "text/plain"
+# What the calls of one connection have in common.
+_SHARED = ("type", "http_version", "scheme", "client", "server", "root_path", "connection", "address", "app", "request_id")
+# Characters of a path with its query that are sent as they are.
+_SAFE = "/?%:@!$&'()+,*;=~[]"
+
+
+@dataclass(frozen=True)
+class Described:
+    """`path` with its query. A `body` that is a text is sent as it is, anything else as JSON."""
+
+    method: str
+    path: str
+    body: Any = None
+    content_type: str = ""
+
+    @property
+    def data(self) -> bytes:
+        if self.body is None:
+            return b""
+        return self.body.encode("utf-8", "surrogatepass") if isinstance(self.body, str) else to_json(self.body)
+
+    def scope(self, outer: Scope, caller: Caller) -> Scope:
+        path, _, query = quote(self.path, safe=_SAFE).partition("?")
+        kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
+        headers = [(b"content-type", kind.encode("latin-1", "replace")), (b"content-length", b"%d" % len(self.data))]
+        own = {
+            "method": self.method,
+            "path": unquote(path, errors="replace"),
+            "raw_path": path.encode(),
+            "query_string": query.encode(),
+            "headers": headers if self.body is not None else [],
+            "caller": caller,
+        }
+        return {name: outer[name] for name in _SHARED if name in outer} | own
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What would be answered, with the message of an error. `reloads`: whether HAProxy would be reloaded, None where it is not known."""
+
+    status: int
+    message: str = ""
+    reloads: bool | None = None
+
+
+async def verdict(call: Call, described: Described, by: Author, caller: Caller) -> Verdict:
+    """On a call by this author; nothing is changed. `call` is the one that asks."""
+    return await asyncio.create_task(_verdict(call, described, by, caller))
+
+
+async def _verdict(call: Call, described: Described, by: Author, caller: Caller) -> Verdict:
+    author.set(by)
+    rehearsal.wanted.set(wanted := Rehearsal())
+    sent: list[Message] = []
+    left = [described.data]
+
+    async def receive() -> Message:
+        if not left:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": left.pop(), "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = described.scope(call.scope, caller)
+    try:
+        async with drafts_aside():
+            await AsyncExitStackMiddleware(call.scope["app"].dispatch.serve)(scope, receive, send)
+    except Rehearsed:
+        return Verdict(200, reloads=wanted.reloads)
+    except (ApiError, NativeError) as error:
+        response = response_to(error)
+        return Verdict(response.status_code, _message(bytes(response.body)))
+    status = next(message["status"] for message in sent if message["type"] == "http.response.start")
+    body = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
+    return Verdict(status, _message(body) if status >= 400 else "", False if status < 400 else None)
+
+
+def _message(body: bytes) -> str:
+    return str(json.loads(body)["message"])

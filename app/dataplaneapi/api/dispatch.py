@@ -1,0 +1,35 @@
+"""From a request to its operation: the route of an operation is made when it is first called."""
+
+from fastapi.routing import APIRoute
+from starlette.types import Receive, Scope, Send
+
+from dataplaneapi.api import asked
+from dataplaneapi.api.access import limited
+from dataplaneapi.api.middleware import operation_of
+from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.read_only import admitted
+from dataplaneapi.api.services import Services
+from dataplaneapi.api.write_options import with_options
+
+
+class Dispatch:
+    """Serves the operations of `services.index`."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._routes: dict[Operation, APIRoute] = {}
+
+    async def serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Raises 404 and 405 for what no operation is for, and 403 where nothing is to be changed."""
+        operation, values = self._services.index.find(scope)
+        scope["operation"], scope["path_params"] = operation, values
+        asked.note(operation_of(scope), operation, values, self._services)
+        route = self._routes.get(operation)
+        if route is None:
+            handler = asked.naming(operation, limited(operation, with_options(operation)))
+            route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
+        if not self._services.settings.read_only:
+            await route.app(scope, receive, send)
+            return
+        async with admitted(operation, scope["query_string"]):
+            await route.app(scope, receive, send)

@@ -1,0 +1,49 @@
+"""What a commit would be refused for, and whether it would reload HAProxy, without making it and without asking HAProxy about a text."""
+
+from haproxy_native.beside import beside
+from haproxy_native.commit import file_change, permission, process
+from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.editing.references import refuse_rebound
+from haproxy_native.rehearsal import would_change
+from haproxy_native.text.document import Document
+
+
+async def rehearse(context: CommitContext, change: Change | FileChange | ObjectChange) -> Outcome:
+    """Raises Rehearsed, and what the commit of it would be refused for; an outcome only where others follow."""
+    reloads: bool | None = None
+    match change:
+        case Change():
+            reloads = await _of_configuration(context, change)
+        case FileChange():
+            async with context.stored_lock, context.settled(), context.process_lock:
+                reloads = await file_change.rehearse_locked(context, change)
+        case ObjectChange():
+            if change.author.rights:
+                change.author.rights.permit(change.touches)
+    would_change(reloads)
+    return Outcome(context.current.version)
+
+
+async def _of_configuration(context: CommitContext, change: Change) -> bool:
+    await context.current.notice_aside()
+    change.compare(context.current.version)
+    before = context.current.document
+    new, may_reload = await beside(edited, change, before)
+    is_live = await process.plan_without_check(context, change, before, new) is not None
+    if not may_reload and not is_live:
+        await permission.refuse_reload(context, change, before, new)
+    if change.skip_reload or is_live:
+        return False
+    return change.force_reload or bool(await process.reasons_to_reload(context, before, new))
+
+
+def edited(change: Change, before: Document) -> tuple[Document, bool]:
+    """The document, and whether its author may reload HAProxy for it. Raises Forbidden and what the edit raises."""
+    edit: Edit = change.edit
+    new = edit(before)
+    may_reload = permission.permit(change.author, before, new)
+    if change.checked:
+        refuse_rebound(before, new)
+    return new, may_reload
