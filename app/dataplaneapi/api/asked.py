@@ -104,7 +104,8 @@ def path_of(scope: Scope) -> str:
 
 
 def outcome_of(status: int) -> str:
-    return GRANTED if status < 400 else REFUSED if status < 500 else FAILED
+    """A request that was never answered has failed."""
+    return FAILED if status < 100 or status >= 500 else REFUSED if status >= 400 else GRANTED
 
 
 def reason_of(scope: Scope, status: int) -> str:

@@ -15,7 +15,7 @@ from dataplaneapi.server.log_rate import Rate
 from dataplaneapi.settings.audit import AuditSettings
 from dataplaneapi.telemetry.audit_log import AuditLog, FileSink, Sink, SyslogSink
 from haproxy_native.commit.change import AnyChange, ObjectChange, Outcome
-from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, REFUSED, Asked, Committed, Edited, Event
+from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, REFUSED, Asked, Committed, Edited, Event
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.errors import NativeError
 from haproxy_native.planning.effects import Effect
@@ -32,7 +32,8 @@ class Audit:
 
     def __init__(self, settings: AuditSettings | None) -> None:
         self._settings, self._log = settings, _log(settings)
-        self._limited = Rate()
+        # Of refused logins, which anyone can cause: few of those among too many, and of all others more than people mistype.
+        self._logins = {LIMITED: Rate(10), REFUSED: Rate(100)}
 
     @property
     def reads(self) -> bool:
@@ -68,8 +69,8 @@ class Audit:
             return
         now = time.time()
         match event:
-            case Asked(outcome=outcome):
-                left_out = self._limited.left_out(LIMITED) if outcome == LIMITED else 0
+            case Asked(outcome=outcome, kind=kind):
+                left_out = self._logins[outcome].left_out(outcome) if kind == LOGIN else 0
                 if left_out is not None:
                     self._log.add(partial(asked, event, now, left_out))
             case Committed(change=change) if change:

@@ -97,10 +97,11 @@ def test_a_change_of_many_objects(tmp_path: Path) -> None:
     assert len(line["objects"]) == MOST_OBJECTS and line["more_objects"] == 7
 
 
-def test_logins_beyond_the_limit_are_few(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("outcome", "most"), [(LIMITED, 10), (REFUSED, 100)])
+def test_refused_logins_are_few(tmp_path: Path, outcome: str, most: int) -> None:
     """An attacker must not fill the disk."""
-    lines = heard(tmp_path, *[Asked(Author(address="192.0.2.66"), LIMITED, "too many", LOGIN)] * 1000)
-    assert len(lines) <= 10 and {line["outcome"] for line in lines} == {"refused"}
+    lines = heard(tmp_path, *[Asked(Author(address="192.0.2.66"), outcome, "no", LOGIN)] * 1000)
+    assert len(lines) <= most and {line["outcome"] for line in lines} == {"refused"}
 
 
 def test_nothing_where_there_is_none(tmp_path: Path) -> None:
