@@ -76,3 +76,13 @@ def test_settings_that_are_refused(sidecar: Quick, issuing: Issuing) -> None:
     sidecar.process.send_signal(signal.SIGHUP)
     until(lambda: "dataplaneapi.jwt: issuer is an address" in sidecar.log.read_text())
     assert ask(sidecar, token, WHOAMI).json()["roles"] == ["viewer"]
+
+
+def test_an_issuer_that_is_away_from_the_start(sidecar: Quick, issuing: Issuing) -> None:
+    issuing.is_away = True
+    sidecar.stop()
+    sidecar.start()
+    token = signed(issuing.url, groups=["watchers"])
+    away = ask(sidecar, token)
+    assert away.status_code == 503 and away.headers["retry-after"] == "10" and "cannot be fetched" in away.json()["message"]
+    assert "is answered 503" in sidecar.log.read_text() and sidecar.get(WHOAMI).status_code == 200

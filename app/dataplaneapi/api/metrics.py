@@ -58,7 +58,7 @@ def _counted(services: "Services") -> Iterator["Metric"]:
     reasons = {keyword or "none": count for keyword, count in tally.reload_reasons.items()}
     yield _counter("reload_reasons", "Reloads that a keyword made necessary.", ["keyword"], reasons)
     yield _counter(
-        "refused_logins", "Requests answered 401 or 429, by what was wrong with their credentials.", ["reason"], services.gate.refused
+        "refused_logins", "Requests answered 401, 429 or 503, by what was wrong with their credentials.", ["reason"], services.gate.refused
     )
     yield _counter("audit_lines", "Lines of the audit log, by what has become of them.", ["outcome"], services.audit.counts)
     failures = services.engine.runtime.failures

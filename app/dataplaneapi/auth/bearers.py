@@ -35,22 +35,22 @@ class Bearers:
         await self.tokens.__aexit__(kind, error, trace)
 
     async def change(self, jwt: JwtSettings | None) -> None:
-        """Follows new settings. JWTs are verified again where these are other ones."""
+        """Follows new settings. Where these differ JWTs are verified again, by the keys that are known where their source is the same."""
         if jwt != self._jwt:
             former = self._issuer
             self._take(jwt)
             if self._issuer:
                 self._issuer.begin()
-            if former:
+            if former and not (self._issuer and self._issuer.keys is former.keys):
                 await former.close()
 
     def _take(self, jwt: JwtSettings | None) -> None:
-        self._jwt, self._issuer = jwt, None
+        former, self._jwt, self._issuer = self._issuer, jwt, None
         if jwt:
             # What only the extra installs.
             from dataplaneapi.auth.issuer import Issuer
 
-            self._issuer = Issuer(jwt)
+            self._issuer = Issuer(jwt, former.keys if former and former.settings.source == jwt.source else None)
 
     def caller(self, bearer: bytes) -> Caller:
         """Of a request that was admitted."""
@@ -97,7 +97,7 @@ class Bearers:
         return is_well_formed(bearer) and self.tokens.find(bearer) is None
 
     async def refusal(self, bearer: bytes, address: str) -> str:
-        """Why a token is not good for a request of this address; empty for a JWT that is."""
+        """Why a token is not good for a request of this address; empty for a JWT that is. Raises IssuerAway."""
         if self._issuer and bearer.count(b".") == 2:
             return await self._issuer.refusal(bearer)
         if (token := self.tokens.find(bearer)) is not None:

@@ -10,6 +10,10 @@ from haproxy_native.access.rights import Rights, rights_of
 TOKENS = "tokens"
 
 
+class IssuerAway(Exception):
+    """No key of the issuer of JWTs is known."""
+
+
 @dataclass(frozen=True)
 class Caller:
     """`group` is the one of role_of that the name belongs to, or TOKENS. `token`: where it comes with one."""

@@ -25,7 +25,7 @@ from dataplaneapi.api.errors import error_response
 from dataplaneapi.api.responses import RETRY_AFTER, Header, HeaderName, Response
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.bearers import Bearers, parse_bearer
-from dataplaneapi.auth.caller import Caller
+from dataplaneapi.auth.caller import Caller, IssuerAway
 from dataplaneapi.auth.guessing import Guessing, Pair, pair
 from dataplaneapi.auth.users import Users
 from dataplaneapi.server.log_rate import RateLimit
@@ -33,6 +33,8 @@ from dataplaneapi.settings.roles import USERS
 
 LOGGED_NAME = 64
 REMEMBERED_SECONDS, REMEMBERED_AT_MOST = 60.0, 1024
+# When a caller of an issuer that is away may ask again.
+RETRY_SECONDS = 10
 # Seconds that a wrong password takes its turn, where the limit does not keep it out.
 PAUSE = 0.2
 logger = logging.getLogger(__name__)
@@ -126,7 +128,12 @@ class Gate:
                 return self._too_many(address, seconds)
             self.guessing.fail(of)
             self._forget_over_limit(of)
-        if not (text := await bearers.refusal(bearer, address)):
+        try:
+            text = await bearers.refusal(bearer, address)
+        except IssuerAway as error:
+            self.refused["issuer"] += 1
+            return error_response(503, str(error), [(RETRY_AFTER, b"%d" % RETRY_SECONDS)])
+        if not text:
             return None
         limit_logger.warning("a token from %s is refused: %s", address, text)
         return self._refused("token", text, BEARER_CHALLENGE)

@@ -8,7 +8,7 @@ from typing import Any
 
 import jwt
 
-from dataplaneapi.auth.caller import JwtCaller
+from dataplaneapi.auth.caller import IssuerAway, JwtCaller
 from dataplaneapi.auth.key_set import ASYMMETRIC, Key, KeySet, fetch
 from dataplaneapi.settings.jwt import JwtSettings
 
@@ -29,26 +29,26 @@ class Issuer:
 
     def __init__(self, settings: JwtSettings, keys: KeySet | None = None, clock: Callable[[], float] = time.time) -> None:
         self.settings, self._clock = settings, clock
-        self._keys = keys or KeySet(partial(fetch, settings))
+        self.keys = KeySet(partial(fetch, settings)) if keys is None else keys
         self._verdicts: dict[bytes, JwtCaller] = {}
-        self._generation = self._keys.generation
+        self._generation = self.keys.generation
 
     def begin(self) -> None:
         """Fetches the keys before anyone needs them."""
-        self._keys.freshen()
+        self.keys.freshen()
 
     async def close(self) -> None:
-        await self._keys.close()
+        await self.keys.close()
 
     def known(self, token: bytes) -> JwtCaller | None:
         """Of a JWT that was verified before, and is good still."""
-        self._keys.freshen()
+        self.keys.freshen()
         self._follow_keys()
         caller = self._verdicts.get(_digest(token))
         return caller if caller and caller.expires > self._clock() else None
 
     async def refusal(self, token: bytes) -> str:
-        """Why a JWT is not good; empty for one that is, which is known from now on."""
+        """Why a JWT is not good; empty for one that is, which is known from now on. Raises IssuerAway."""
         try:
             caller = await self._verified(token)
         except BadJwt as error:
@@ -61,22 +61,23 @@ class Issuer:
 
     def _follow_keys(self) -> None:
         """What was signed by former keys is verified again."""
-        if self._generation != self._keys.generation:
+        if self._generation != self.keys.generation:
             self._verdicts.clear()
-            self._generation = self._keys.generation
+            self._generation = self.keys.generation
 
     async def _verified(self, token: bytes) -> JwtCaller:
-        """Raises BadJwt. Waits for the keys of the issuer where there is none of the JWT's."""
+        """Raises BadJwt and IssuerAway. Waits for the keys of the issuer where there is none of the JWT's."""
         header = _header(token)
         id_ = header.get("kid")
         if id_ is not None and not isinstance(id_, str):
             raise BadJwt("the JWT has no valid header")
         if header.get("alg") not in ASYMMETRIC:
             raise BadJwt(f"the JWT is signed by {str(header.get('alg'))[:20]!r}; {', '.join(sorted(ASYMMETRIC))} are taken")
-        key = await self._keys.look_for(id_)
+        key = await self.keys.look_for(id_)
+        if not self.keys:
+            raise IssuerAway(f"the keys of {self.settings.issuer} cannot be fetched, so that no JWT is known to be good; the log says why")
         if key is None:
-            trouble = f": {self._keys.trouble}" if self._keys.trouble else ""
-            raise BadJwt(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT{trouble}")
+            raise BadJwt(f"{self.settings.issuer} has no key {str(id_)[:100]!r} for the JWT")
         return self._caller(_claims(token, key, self.settings))
 
     def _caller(self, claims: Mapping[str, Any]) -> JwtCaller:

@@ -58,6 +58,9 @@ class KeySet:
             return self._keys.get(id_)
         return next(iter(self._keys.values())) if len(self._keys) == 1 else None
 
+    def __len__(self) -> int:
+        return len(self._keys)
+
     def freshen(self) -> None:
         """Begins to fetch keys that are old; nothing waits for it."""
         if self._clock() - self._fetched > FRESH_SECONDS:

@@ -30,6 +30,11 @@ class JwtSettings:
     name: str = DEFAULTS["name"]
     ca_file: str = ""
 
+    @property
+    def source(self) -> tuple[str, str, str]:
+        """Where its keys come from."""
+        return self.issuer, self.jwks, self.ca_file
+
 
 def read_jwt(given: Mapping[str, Any], role_of: Mapping[str, Any]) -> JwtSettings | None:
     """None without an issuer. Raises ValueError, which names the member. The file that it names is not read."""
