@@ -35,6 +35,8 @@ from dataplaneapi.spoe_files import spoe_files
 from dataplaneapi.telemetry import traces
 from dataplaneapi.telemetry.audit import Audit
 from haproxy_native.access.rights import Rights
+from haproxy_native.apply.apply import Apply
+from haproxy_native.apply.owners import OwnerFile
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.confirmations.ledger import Confirmation
 from haproxy_native.confirmations.traffic import Traffic
@@ -149,6 +151,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         overrides=overrides,
         drift=Drift(engine, editor, overrides),
         splits=Splits(engine, editor, workers),
+        apply=Apply(engine, editor, OwnerFile(own_directory(settings) / "owners.json")),
         operations=Operations(
             own_directory(settings) / "operations",
             works,

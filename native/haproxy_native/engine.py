@@ -230,7 +230,10 @@ class Engine:
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
         document = await beside(self._with, {self.named(file): body}) if body is not None else self.read(transaction_id)
-        return await preview(self.context, document, self._check, sent=body is not None)
+        return await self.plan_document(document, sent=body is not None)
+
+    async def plan_document(self, document: Document, *, sent: bool = False) -> Preview:
+        return await preview(self.context, document, self._check, sent=sent)
 
     async def plan_set(
         self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None

@@ -57,6 +57,14 @@ def operations(walk: Walk) -> None:
     walk.step("deleteOverride", {"parent_name": "app", "name": "s1"})
 
 
+def apply(walk: Walk) -> None:
+    declared = {"backends": [{"name": "applied", "servers": {"a": {"name": "a", "address": "127.0.0.1", "port": 9}}}]}
+    walk.step("applyDeclaration", body=declared, owner="walk")
+    walk.step("getOwners")
+    walk.step("getDeclaration", owner="walk")
+    walk.step("applyDeclaration", body={}, owner="walk")
+
+
 def history(walk: Walk) -> None:
     walk.step("createBackend", body={"name": "passing"}, version=walk.sidecar.version())
     name = {"id": walk.step("getHistory", object="backend/passing").json()[0]["id"]}
@@ -264,6 +272,7 @@ AREAS: list[Callable[[Walk], None]] = [
     splits,
     questions,
     tokens,
+    apply,
     history,
     confirmations,
     acl_files,

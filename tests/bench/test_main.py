@@ -11,6 +11,7 @@ from bench.arrivals import ROWS, VERSION
 from bench.farm import LARGE
 from bench.history import ROW
 from bench.report import FIGURES
+from bench.rights import ROW as ROW_OF_RIGHTS
 from bench.subscribers import ROWS as ROWS_OF_READERS
 from tests.haproxy import binaries
 from tests.rules.sources import CHECKOUT
@@ -35,7 +36,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dic
 
 def test_every_row_is_measured_for_each_server(report: tuple[str, dict[str, dict[str, float]]]) -> None:
     _, results = report
-    assert set(results["sidecar"]) - {"routing, slowest path", ROW, *ROWS, *ROWS_OF_READERS} == set(results["again"])
+    assert set(results["sidecar"]) - {"routing, slowest path", ROW, ROW_OF_RIGHTS, *ROWS, *ROWS_OF_READERS} == set(results["again"])
     assert all(value > 0 for row, value in results["again"].items() if not row.endswith("transactions"))
 
 

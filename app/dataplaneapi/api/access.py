@@ -46,7 +46,7 @@ def limited(operation: Operation, handler: Handler) -> Handler:
         except (ApiError, NativeError) as error:
             # What HAProxy finds wrong quotes lines.
             response = response_to(error)
-        if _verb(operation) == READ and not rights.may(READ, ALL):
+        if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
             response = await _readable(call, rights, response)
         return response if rights.may(SECRETS, ALL) else await _masked(response, await call.services.history.mask())
 

@@ -18,6 +18,7 @@ from dataplaneapi.telemetry.audit import Audit
 from dataplaneapi.telemetry.counters import Tally
 from dataplaneapi.telemetry.traces import Traces
 from haproxy_native.acme.agent import Acme
+from haproxy_native.apply.apply import Apply
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
@@ -61,6 +62,7 @@ class Services:
     workers: Workers
     ending: Ending
     splits: Splits
+    apply: Apply
     drains: Drains
     overrides: Overrides
     operations: Operations

@@ -118,13 +118,14 @@ _FILES = (
     *("crt_list/**", "general/**", "spoe/**", "stick_table/**"),
 )
 _ACTIONS = ("operation/**", "override/**", "reload/**")
+_OWNERS = "owner/*"
 _RUNTIME = frozenset(("admin_state", "operational_state", "weight"))
 
 
 def predefined(sections: Iterable[str]) -> dict[str, tuple[Rule, ...]]:
     """Roles that need no settings; `sections` are the kinds of those that are objects."""
     every = frozenset((READ, CREATE, CHANGE, DELETE))
-    edited = [Rule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, RAW)]
+    edited = [Rule(pattern, every) for pattern in (*(f"{kind}/**" for kind in sections), *_FILES, *_ACTIONS, _OWNERS, RAW)]
     operated = [Rule(pattern, every, reloads=False) for pattern in ("map/*/entry/*", "acl/*/entry/*", *_ACTIONS[:2])]
     return {
         "viewer": (Rule(ALL),),

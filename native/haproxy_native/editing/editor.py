@@ -169,6 +169,36 @@ class Editor:
         section = self.shape(resource).new(body, usual_indent(document, resource.section), newline)
         return self._with_embedded(section, resource, body) if full else section
 
+    def create_all(self, document: Document, resource: Resource, new: Sequence[tuple[Mapping[str, Any], Section | None]]) -> Document:
+        """With new sections of one kind, each with all that stands in it; behind one another where they have the same `from`.
+
+        A body may come with the text that says the same.
+        """
+        before, taken, place, source = document, set[str](), 0, None
+        for body, text in new:
+            refuse_line_breaks(body, (), self._escaped(resource))
+            name = str(body.get(resource.key) or "")
+            if name in taken or self.section(before, resource, name) is not None:
+                raise taken_section(resource, name, full=True)
+            check_from(before, resource.section, name, body.get("from"))
+            if not taken or body.get("from") != source:
+                before = with_named_source(document, body.get("from"))
+                document = insert_section(before, text or self._new_section(before, resource, body, full=True))
+                made = document.find(resource.section, name)
+                place = document.sections.index(made) if made else 0
+            else:
+                place += 1
+                document = document.insert_at(text or self._new_section(before, resource, body, full=True), place)
+            taken.add(name)
+            source = body.get("from")
+        return document
+
+    def as_written(self, resource: Resource, body: Mapping[str, Any]) -> Object:
+        """What is shown of a section that is made of a body, with all that stands in it."""
+        refuse_line_breaks(body, (), self._escaped(resource))
+        section = self._new_section(Document.parse(""), resource, body, full=True)
+        return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True)
+
     def _with_embedded(self, section: Section, resource: Resource, body: Mapping[str, Any]) -> Section:
         for member, child in self.resources.children(resource.name):
             rows = body.get(member) or []

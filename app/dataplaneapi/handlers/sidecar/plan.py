@@ -71,7 +71,7 @@ def as_dict(preview: Preview) -> dict[str, Any]:
         "effects": [present(effect.as_dict()) for effect in preview.effects],
         "commands": list(preview.commands),
         "reload": bool(preview.reasons),
-        "reasons": [_reason(reason) for reason in preview.reasons],
+        "reasons": [reason_as_dict(reason) for reason in preview.reasons],
         "valid": preview.valid,
         "messages": [_message(message) for message in preview.messages],
     }
@@ -79,10 +79,10 @@ def as_dict(preview: Preview) -> dict[str, Any]:
 
 def _file_plan(plan: FilePlan) -> dict[str, Any]:
     commands = [command for step in plan.steps for command in step.said]
-    return {"commands": commands, "reload": bool(plan.reasons), "reasons": [_reason(reason) for reason in plan.reasons]}
+    return {"commands": commands, "reload": bool(plan.reasons), "reasons": [reason_as_dict(reason) for reason in plan.reasons]}
 
 
-def _reason(reason: Reason) -> dict[str, Any]:
+def reason_as_dict(reason: Reason) -> dict[str, Any]:
     members = {"section": reason.section, "line": reason.line, "keyword": reason.keyword, "reason": reason.why, "file": reason.file}
     members["remedy"] = reason.remedy
     return {name: value for name, value in members.items() if value}

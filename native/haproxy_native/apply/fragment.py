@@ -1,0 +1,52 @@
+"""Declared objects, read from objects of the API and from text of a configuration. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from haproxy_native.apply.planner import Section
+from haproxy_native.editing.editor import Editor, Object
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import BadRequest
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import BOUNDARY
+from haproxy_native.text.section import Section as TextSection
+
+
+def collections(editor: Editor) -> dict[str, Resource]:
+    """What can be declared, by its collection."""
+    kinds = ("section", "singleton")
+    return {name: each for name, each in editor.resources.by_name.items() if each.kind in kinds and not each.parents and not each.file}
+
+
+def of_objects(editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]]) -> dict[Section, Object]:
+    """Whole objects of collections, as the API shows them when they stand in a configuration. Raises BadRequest."""
+    declared: dict[Section, Object] = {}
+    for resource, body in objects:
+        name = str(body.get(resource.key) or "") if resource.kind == "section" else ""
+        if (resource.name, name) in declared:
+            raise BadRequest(f"{resource.title} {name} is declared twice")
+        declared[resource.name, name] = editor.as_written(resource, body)
+    return declared
+
+
+def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
+    """The sections of a part of a configuration, as objects and as they stand there. Raises BadRequest for what no object expresses."""
+    document = Document.parse(text)
+    by_kind = {each.section: each for each in collections(editor).values()}
+    declared, texts = dict[Section, Object](), dict[Section, TextSection]()
+    if lines := [line.strip() for line in document.preamble.splitlines() if line.strip() and not line.lstrip().startswith("#")]:
+        raise BadRequest(f"{lines[0][:100]!r} stands in no section; begin with one, as in backend shop")
+    for name, section in zip(document.names(), document.sections, strict=True):
+        resource = by_kind.get(section.kind)
+        if section.kind == BOUNDARY or resource is None:
+            raise BadRequest(f"a section of the kind {section.kind!r} is no object of the API, and cannot be owned")
+        if (resource.name, name) in declared:
+            raise BadRequest(f"{resource.title} {name} is declared twice")
+        if unknown := [section.lines[place].text.strip() for place in editor.unknown(section, resource)]:
+            raise BadRequest(f"{resource.title} {name}: the API has no member for {unknown[0][:100]!r}, so that nobody can own it")
+        if conditions := section.open_conditionals() or [line for line in section.lines if line.words and line.words[0].startswith(".")]:
+            raise BadRequest(f"{resource.title} {name}: a condition, as {conditions[0].text.strip()[:100]!r}, cannot be owned")
+        key = name if resource.kind == "section" else ""
+        declared[resource.name, key] = editor.get_object(document, resource, None, key, full=True)
+        texts[resource.name, key] = section
+    return declared, texts

@@ -1,0 +1,276 @@
+"""What a declaration changes: a pure function of what is declared, of the configuration, and of who owns what.
+
+A member that is not as declared is set where nobody else owns it and it is as this owner declared it last, or is not set at all. Else
+it is a conflict: with other owners, or with OUTSIDE where it was changed by hand or by another call.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+from haproxy_native.apply.owners import ITSELF, Claims, Owners, digest, is_of
+from haproxy_native.apply.parts import SELF, Members, Part, object_of, part_name, parts_of
+from haproxy_native.editing.bindings import DEFAULTS
+from haproxy_native.editing.editor import Editor, Object
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import Missing
+from haproxy_native.planning.effects import Effect, effects, object_section
+from haproxy_native.request_context import OUTSIDE
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section as TextSection
+
+# A collection and a name in it; the name of the global section is empty.
+Section = tuple[str, str]
+Parts = dict[Part, Members]
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """`sections`: whole objects. Without `prune` nothing is deleted. `force` takes what others own. `unowned` members are given to
+    objects that are made, and left to others from then on. `texts` are the sections that were sent as text.
+    """
+
+    owner: str
+    sections: Mapping[Section, Object]
+    prune: bool = True
+    force: bool = False
+    unowned: Collection[str] = ()
+    texts: Mapping[Section, TextSection] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """`theirs` is None where it is not set, `mine` where it is to go. Without a `member` the object is meant."""
+
+    object: str
+    member: str
+    owners: Sequence[str]
+    theirs: Any
+    mine: Any
+
+
+@dataclass(frozen=True)
+class Planned:
+    """`document` is `before` where nothing differs. `owners` holds who owns what when it is done. `taken` by force."""
+
+    before: Document
+    document: Document
+    effects: Sequence[Effect]
+    owners: Owners
+    unchanged: Sequence[str]
+    conflicts: Sequence[Conflict]
+    taken: Sequence[Conflict]
+
+
+def planned(editor: Editor, document: Document, owners: Owners, declaration: Declaration) -> Planned:
+    """Raises what an edit of the configuration raises."""
+    return _Planner(editor, document, owners, declaration).planned()
+
+
+def _defaults_first(wanted: "Wanted") -> tuple[bool, str]:
+    return wanted.resource.section != DEFAULTS, wanted.resource.name
+
+
+def _touched(found: Iterable[Effect]) -> tuple[set[str], set[str]]:
+    """Objects that differ, a section for a rule in it, and sections that come or go with what stands in them."""
+    objects = {_section_of(each.object) if isinstance(each.place.key, int) else each.object for each in found}
+    return objects, {each.object for each in found if not each.member and each.place.parent is None}
+
+
+def _section_of(object_: str) -> str:
+    return "/".join(object_.split("/")[:2])
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The parts of a section as they are, and as they are wanted; None where it is not there."""
+
+    resource: Resource
+    name: str
+    old: Parts | None
+    new: Parts | None
+
+
+@dataclass
+class _Planner:
+    editor: Editor
+    before: Document
+    owners: Owners
+    asked: Declaration
+    conflicts: list[Conflict] = field(default_factory=list)
+    taken: list[Conflict] = field(default_factory=list)
+    claims: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def planned(self) -> Planned:
+        asked, document = self.asked, self.before
+        wanted = [self._wanted(section) for section in dict.fromkeys([*asked.sections, *self._former()])]
+        if not self.conflicts:
+            document = self._edited(wanted)
+        found = effects(self.editor, self.before, document)
+        objects, whole = _touched(found)
+        return Planned(
+            self.before,
+            document,
+            found,
+            self.owners.with_claims(asked.owner, self._kept_claims(), self._taken_from()),
+            [each for each in self.claims if each not in objects and _section_of(each) not in whole],
+            self.conflicts,
+            self.taken,
+        )
+
+    def _former(self) -> Iterator[Section]:
+        """The sections that the owner declared before."""
+        for object_ in self.owners.of(self.asked.owner):
+            kind, name = object_section(self.editor, object_)
+            if resource := self._of_kind(kind):
+                yield resource.name, name
+
+    def _of_kind(self, kind: str) -> Resource | None:
+        sections = (each for each in self.editor.resources.by_name.values() if not each.parents and not each.file)
+        return next((each for each in sections if each.section == kind), None)
+
+    def _wanted(self, section: Section) -> Wanted:
+        resource, name = self.editor.resources[section[0]], section[1]
+        theirs = self._parts(resource, self._there(resource, name))
+        mine = self._parts(resource, self.asked.sections.get(section))
+        for part in mine or ():
+            self._claim(part_name(self.editor, resource, name, part), ITSELF, None)
+        if mine is None and theirs is not None and self._goes(resource, name, theirs):
+            return Wanted(resource, name, theirs, None)
+        if theirs is None and mine is None:
+            return Wanted(resource, name, None, None)
+        wanted: Parts = {}
+        for part in dict.fromkeys([*(theirs or ()), *(mine or ())]):
+            members = self._members(resource, name, part, (theirs or {}).get(part), (mine or {}).get(part))
+            if members is not None:
+                wanted[part] = members
+        return Wanted(resource, name, theirs, wanted)
+
+    def _there(self, resource: Resource, name: str) -> Object | None:
+        try:
+            return self.editor.get_object(self.before, resource, None, name, full=True)
+        except Missing:
+            return None
+
+    def _parts(self, resource: Resource, object_: Object | None) -> Parts | None:
+        return None if object_ is None else parts_of(self.editor, resource, object_)
+
+    def _members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
+        """Of one part; None where it goes."""
+        object_ = part_name(self.editor, resource, name, part)
+        if mine is None and part != SELF and self._is_given_up(object_):
+            return None
+        wanted = dict(theirs or {})
+        for member, value in (mine or {}).items():
+            if member in self.asked.unowned:
+                if theirs is None:
+                    wanted[member] = value
+                continue
+            self._claim(object_, member, value)
+            if wanted.get(member) != value and self._may(object_, member, wanted.get(member), value):
+                wanted[member] = value
+        for member, former in self.owners.of(self.asked.owner).get(object_, {}).items():
+            if member not in {*(mine or {}), *self.asked.unowned, ITSELF} and self._is_mine_alone(
+                object_, member, former, wanted.get(member)
+            ):
+                wanted.pop(member, None)
+        return wanted
+
+    def _claim(self, object_: str, member: str, value: Any) -> None:
+        self.claims.setdefault(object_, {})[member] = digest(value)
+
+    def _may(self, object_: str, member: str, there: Any, mine: Any) -> bool:
+        """Whether a member may be set; a conflict is noted where it may not."""
+        others = self.owners.others(self.asked.owner, object_, member)
+        if not others and (there is None or is_of(self.owners.of(self.asked.owner).get(object_, {}).get(member), there)):
+            return True
+        return self._clashes(Conflict(object_, member, others or [OUTSIDE], there, mine))
+
+    def _clashes(self, conflict: Conflict) -> bool:
+        """Whether it is taken by force."""
+        (self.taken if self.asked.force else self.conflicts).append(conflict)
+        return self.asked.force
+
+    def _is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
+        """Whether a member that is no longer declared goes: what others own or have changed stays."""
+        return self.asked.prune and not self.owners.others(self.asked.owner, object_, member) and is_of(former, there)
+
+    def _is_given_up(self, object_: str) -> bool:
+        """Whether a named child goes: the owner declared it before, and nobody else does."""
+        is_mine = ITSELF in self.owners.of(self.asked.owner).get(object_, {})
+        return self.asked.prune and is_mine and not any(self.owners.within(self.asked.owner, object_))
+
+    def _goes(self, resource: Resource, name: str, theirs: Parts) -> bool:
+        """Whether a section goes. A child in it that nobody has declared is a conflict."""
+        object_ = part_name(self.editor, resource, name, SELF)
+        if resource.kind == "singleton" or not self._is_given_up(object_):
+            return False
+        own = self.owners.of(self.asked.owner)
+        strange = [each for part in theirs if (each := part_name(self.editor, resource, name, part)) not in own]
+        for each in strange:
+            self._clashes(Conflict(each, ITSELF, [OUTSIDE], {}, None))
+        return self.asked.force or not strange
+
+    def _kept_claims(self) -> Claims:
+        """Without pruning what was declared before is still owned."""
+        if self.asked.prune:
+            return self.claims
+        former = self.owners.of(self.asked.owner)
+        return {object_: {**former.get(object_, {}), **self.claims.get(object_, {})} for object_ in dict.fromkeys([*former, *self.claims])}
+
+    def _taken_from(self) -> dict[str, set[tuple[str, str]]]:
+        taken: dict[str, set[tuple[str, str]]] = {}
+        for each in self.taken:
+            for owner in each.owners:
+                taken.setdefault(owner, set()).add((each.object, each.member))
+        return taken
+
+    # -- the document
+
+    def _edited(self, wanted: Sequence[Wanted]) -> Document:
+        """A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names."""
+        document, editor = self.before, self.editor
+        gone = [each for each in wanted if each.old is not None and each.new is None]
+        come = [each for each in wanted if each.old is None and each.new is not None]
+        for each in gone:
+            if each.resource.section != DEFAULTS:
+                document = editor.delete(document, each.resource, None, each.name)
+        for resource, group in groupby(sorted(come, key=_defaults_first), lambda each: each.resource):
+            document = editor.create_all(document, resource, [self._new(each) for each in group])
+        for each in wanted:
+            if each.old is not None and each.new is not None and each.old != each.new:
+                document = self._replaced(document, each.resource, each.name, each.old, each.new)
+        for each in gone:
+            if each.resource.section == DEFAULTS:
+                document = editor.delete(document, each.resource, None, each.name)
+        return document
+
+    def _new(self, wanted: Wanted) -> tuple[Object, TextSection | None]:
+        """The object, and its text where it was sent as such."""
+        text = self.asked.texts.get((wanted.resource.name, wanted.name))
+        return object_of(self.editor, wanted.resource, wanted.name, wanted.new or {}), text
+
+    def _replaced(self, document: Document, resource: Resource, name: str, old: Parts, new: Parts) -> Document:
+        """Part by part: what the API has no members for stays as it is."""
+        editor, children = self.editor, dict(self.editor.resources.children(resource.name))
+        own, former = ({member: value for member, value in parts[SELF].items() if member not in children} for parts in (new, old))
+        if own != former:
+            document = editor.replace(document, resource, None, name, object_of(editor, resource, name, {SELF: own}))
+        for member in dict.fromkeys([*old[SELF], *new[SELF]]):
+            if member in children and (rows := new[SELF].get(member)) != old[SELF].get(member):
+                document = editor.replace_all(document, children[member], (resource, name), rows or [])
+        for part in (part for part in old if part not in new):
+            document = editor.delete(document, children[part[0]], (resource, name), part[1])
+        for part, members in new.items():
+            if part != SELF and members != old.get(part):
+                document = self._with_child(document, children[part[0]], (resource, name), part[1], members, is_there=part in old)
+        return document
+
+    def _with_child(
+        self, document: Document, child: Resource, parent: tuple[Resource, str], name: str, members: Members, *, is_there: bool
+    ) -> Document:
+        body = {child.key: name, **members}
+        if is_there:
+            return self.editor.replace(document, child, parent, name, body)
+        return self.editor.create(document, child, parent, body)

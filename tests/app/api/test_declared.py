@@ -1,0 +1,50 @@
+"""Bodies of declarations: what is understood, and what is refused with the member at fault."""
+
+import pytest
+
+from tests.app.client import Client
+
+APPLY = "/v3/sidecar/apply?owner=a&dry_run=true"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status", "message"),
+    [
+        ("application/json", '{"backendz": []}', 422, 'backendz in body is no collection; did you mean "backends"?'),
+        ("application/json", '{"backends": {}}', 422, "backends in body is a list of objects"),
+        ("application/json", '{"backends": ["shop"]}', 422, "backends in body holds objects, not 'shop'"),
+        (
+            "application/json",
+            '{"backends": [{"name": "s", "blance": 1}]}',
+            422,
+            "backends, 's': blance in body is not known; did you mean \"balance\"?",
+        ),
+        ("application/json", '{"backends": [{"from": "base"}]}', 422, "name in body is required"),
+        ("application/json", '{"unowned": "weight"}', 422, "unowned in body is a list of members"),
+        ("application/json", "[]", 422, "a declaration is an object of collections"),
+        ("application/json", "{", 400, ""),
+        ("application/yaml", "backends:\n- name: [", 400, "the YAML cannot be read: line"),
+        ("application/yaml", "a: &a [*a]", 422, "levels"),
+        ("application/yaml", "backends: [{name: 2026-01-01}]", 422, "put it in quotes"),
+        ("text/plain", "server s 127.0.0.1:1\n", 400, "stands in no section"),
+        ("text/csv", "a", 415, ""),
+    ],
+)
+def test_what_is_refused(client: Client, kind: str, body: str, status: int, message: str) -> None:
+    answer = client.put(APPLY, body.encode(), headers={"content-type": kind})
+    assert answer.status == status and message in answer.message, answer.body
+
+
+def test_aliases_are_counted(client: Client) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12))]
+    answer = client.put(APPLY, "\n".join(lines).encode(), headers={"content-type": "application/yaml"})
+    assert answer.status == 422 and "more than" in answer.message
+
+
+def test_left_to_others_by_the_body(client: Client) -> None:
+    body = {
+        "unowned": ["weight"],
+        "backends": [{"name": "app", "servers": {"app1": {"name": "app1", "address": "127.0.0.1", "port": 8081, "weight": 9}}}],
+    }
+    shown = client.put(APPLY, body)
+    assert shown.status == 200 and shown.json["changed"] == [] and shown.json["conflicts"] == [], shown.body

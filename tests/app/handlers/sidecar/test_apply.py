@@ -1,0 +1,44 @@
+"""`/v3/sidecar/apply`, `export` and `owners`: shapes of answers, and who may ask."""
+
+from dataplaneapi.settings.roles import read_roles
+from tests.app.client import Client
+
+APPLY, OWNERS = "/v3/sidecar/apply", "/v3/sidecar/owners"
+SHOP = b"backend shop from base\n    server a 127.0.0.1:1 weight 5\n"
+TEXT = {"content-type": "text/plain"}
+
+
+def test_shapes(client: Client) -> None:
+    done = client.put(f"{APPLY}?owner=a", SHOP, headers=TEXT)
+    assert done.status == 202 and done.headers["Reload-Id"]
+    assert done.json["owner"] == "a" and done.json["version"] == 2 and done.json["created"] == ["backend/shop"] and done.json["reload"]
+    assert client.get(OWNERS).json == [
+        {
+            "owner": "a",
+            "objects": [
+                {"object": "backend/shop", "members": ["from"]},
+                {"object": "backend/shop/server/a", "members": ["address", "port", "weight"]},
+            ],
+        }
+    ]
+    assert client.get("/v3/sidecar/export?owner=a").json["backends"][0]["servers"]["a"]["weight"] == 5
+    missing = client.get("/v3/sidecar/export?owner=b")
+    assert missing.status == 404 and "GET /v3/sidecar/owners" in missing.message
+    assert client.put(APPLY, SHOP, headers=TEXT).status == client.put(f"{APPLY}?owner=a%2Fb", SHOP, headers=TEXT).status == 400
+    assert client.put(f"{APPLY}?owner=a&version=1", SHOP.replace(b"5", b"6"), headers=TEXT).status == 409
+    conflict = client.put(f"{APPLY}?owner=b&dry_run=true", SHOP.replace(b"5", b"6"), headers=TEXT)
+    assert conflict.status == 200 and conflict.json["conflicts"][0]["owners"] == ["a"] and conflict.json["valid"]
+
+
+def test_rights(client: Client) -> None:
+    every = ["read", "create", "change", "delete"]
+    rules = [{"objects": "backend/shop", "may": every}, {"objects": "owner/a", "may": every}]
+    client.app.services.roles = read_roles({"shop": rules}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "shop"}])
+    assert client.put(f"{APPLY}?owner=a", SHOP, headers=TEXT).status == 202
+    other = client.put(f"{APPLY}?owner=b", SHOP, headers=TEXT)
+    assert other.status == 403 and "owner/b" in other.message
+    beyond = client.put(f"{APPLY}?owner=a", SHOP + b"backend more from base\n", headers=TEXT)
+    assert beyond.status == 403 and "may not create backend/more" in beyond.message
+    adopted = client.put(f"{APPLY}?owner=a&dry_run=true", SHOP + b"backend app from base\n    server app1 127.0.0.1:9\n", headers=TEXT)
+    assert adopted.status == 200 and "8081" not in adopted.body.decode(), "what one may not read is not shown"
+    assert [each["owner"] for each in client.get(OWNERS).json] == ["a"] and client.get("/v3/sidecar/export?owner=b").status == 403

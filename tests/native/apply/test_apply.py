@@ -1,0 +1,161 @@
+"""Declarations carried out: one commit, or none; and owners that are right whenever the server is killed."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from haproxy_native.access.rights import Rights, Rule
+from haproxy_native.apply.apply import Apply, Contested, TooManyDeleted
+from haproxy_native.apply.fragment import of_text
+from haproxy_native.apply.owners import OwnerFile
+from haproxy_native.apply.planner import Declaration
+from haproxy_native.commit import commit
+from haproxy_native.editing.editor import Editor
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Conflict, Forbidden, Refused
+from haproxy_native.request_context import Author, author
+from tests.native.engines import run, running_engine
+
+EDITOR = Editor()
+SHOP = "backend shop\n    balance source\n    server a 127.0.0.1:1 weight 5\n"
+
+
+def declared(text: str, owner: str = "a", **how: Any) -> Declaration:
+    sections, texts = of_text(EDITOR, text.encode())
+    return Declaration(owner, sections, texts=texts, **how)
+
+
+def made(engine: Engine, directory: Path) -> Apply:
+    return Apply(engine, EDITOR, OwnerFile(directory / "owners.json"))
+
+
+def kept(file: Path) -> tuple[bytes, bytes, int, int]:
+    """The configuration and the owners, and when they were written."""
+    both = file, file.parent / "owners.json"
+    one, other = (each.read_bytes() for each in both)
+    return one, other, *(each.stat().st_mtime_ns for each in both)
+
+
+def text(file: Path) -> str:
+    return file.read_text()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "haproxy.cfg"
+    path.write_text("global\n")
+    return path
+
+
+def test_one_commit_or_none(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            done = await apply.carry_out(declared(SHOP))
+            assert done.outcome and engine.version() == 2 and SHOP in text(file)
+            before = kept(file)
+            again = await apply.carry_out(declared(SHOP))
+            assert again.outcome is None and engine.version() == 2
+            assert kept(file) == before
+            assert (await apply.carry_out(declared(SHOP, "b"))).outcome is None, "it is owned together"
+            assert set(OwnerFile(file.parent / "owners.json").owners.claims) == {"a", "b"}
+
+    run(work())
+
+
+def test_refusals_change_nothing(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP))
+            before = kept(file)[:2]
+            with pytest.raises(Contested, match="weight of backend/shop/server/a belongs to a; force=true"):
+                await apply.carry_out(declared(SHOP.replace("5", "6"), "b"))
+            with pytest.raises(TooManyDeleted, match="1 objects would be deleted, backend/shop first, and max_delete is 0"):
+                await apply.carry_out(declared(""), most_deleted=0)
+            with pytest.raises(Conflict, match="given version is 1"):
+                await apply.carry_out(declared(SHOP.replace("5", "6")), version=1)
+            author.set(Author("bob", rights=Rights(("shops",), (Rule("backend/**", frozenset(("create", "change", "delete"))),))))
+            with pytest.raises(Forbidden, match="owner/a"):
+                await apply.carry_out(declared(""))
+            assert kept(file)[:2] == before
+
+    run(work())
+
+
+def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP))
+            before = kept(file)[:2]
+
+            async def refuse(*_: object) -> None:
+                raise Refused("no")
+
+            monkeypatch.setattr(commit, "attempt", refuse)
+            with pytest.raises(Refused):
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"))
+            assert kept(file)[:2] == before
+            assert apply.owners.claims["a"].keys() == {"backend/shop", "backend/shop/server/a"}
+
+    run(work())
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_committed: bool) -> None:
+    """What the disk has then is taken for nobody else's, before the commit and after it."""
+
+    class Killed(BaseException):
+        pass
+
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP))
+            write, attempt = OwnerFile.write, commit.attempt
+
+            async def attempted(*arguments: Any) -> Any:
+                if is_committed:
+                    await attempt(*arguments)
+                monkeypatch.setattr(OwnerFile, "write", lambda *_: None)
+                raise Killed
+
+            monkeypatch.setattr(commit, "attempt", attempted)
+            with pytest.raises(Killed):
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"))
+            monkeypatch.setattr(commit, "attempt", attempt)
+            monkeypatch.setattr(OwnerFile, "write", write)
+            later = made(engine, file.parent)
+            found = await later.carry_out(declared(SHOP.replace("weight 5", "weight 7")))
+            assert found.planned.conflicts == [] and "weight 7" in text(file) and "more" not in text(file)
+
+    run(work())
+
+
+def test_what_can_be_applied_again(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP + "global\n    maxconn 5\n"))
+            await apply.carry_out(declared("backend shop\n    server b 127.0.0.1:2\n", "b"))
+            assert apply.exported("a") == {
+                "backends": [
+                    {
+                        "name": "shop",
+                        "balance": {"algorithm": "source"},
+                        "servers": {"a": {"name": "a", "address": "127.0.0.1", "port": 1, "weight": 5}},
+                    }
+                ],
+                "global": {"performance_options": {"maxconn": 5}},
+            }
+            assert apply.exported("b") == {
+                "backends": [{"name": "shop", "servers": {"b": {"name": "b", "address": "127.0.0.1", "port": 2}}}]
+            }
+            found, preview = await apply.plan(declared(SHOP))
+            assert [effect.member for effect in found.effects] == ["performance_options"] and preview.valid
+            assert json.loads(kept(file)[1])["owners"].keys() == {"a", "b"}
+
+    run(work())
