@@ -37,6 +37,7 @@ from dataplaneapi.telemetry.audit import Audit
 from haproxy_native.access.rights import Rights
 from haproxy_native.apply.apply import Apply
 from haproxy_native.apply.owners import OwnerFile
+from haproxy_native.apply.plans import Plans
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.confirmations.ledger import Confirmation
 from haproxy_native.confirmations.traffic import Traffic
@@ -151,6 +152,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         overrides=overrides,
         drift=Drift(engine, editor, overrides),
         splits=Splits(engine, editor, workers),
+        plans=Plans(own_directory(settings) / "plans"),
         apply=Apply(engine, editor, OwnerFile(own_directory(settings) / "owners.json")),
         operations=Operations(
             own_directory(settings) / "operations",

@@ -22,6 +22,8 @@ NativeError
 │   ├── NotCancellable   an operation that has begun what cannot be taken back
 │   ├── NotPending       a confirmation that is over
 │   └── Unconfirmed      a change while that of another waits for its confirmation
+├── Moved                what a plan was made for is not so any more
+├── NoPlan               a token without a plan
 ├── Unhealthy            a new backend without a server that is up; the change has been taken back
 ├── TooManyTransactions
 ├── TooManyOperations
@@ -165,6 +167,14 @@ class NotPending(Conflict):
     """Its detail is the whole text."""
 
     label = ""
+
+
+class Moved(NativeError):
+    """What a plan was made for is not so any more. Its detail is the whole text."""
+
+
+class NoPlan(NativeError):
+    """Its detail is the whole text."""
 
 
 class Unconfirmed(Conflict):

@@ -28,35 +28,45 @@ _PLAIN = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True)
 class Declared:
-    """`sections`: whole objects; `unowned`: members that the body leaves to others; `texts`: sections that were sent as text."""
+    """`sections`: whole objects; `unowned`: members that the body leaves to others; `texts`: sections that were sent as text.
+
+    `data` is the body, of the media type `kind`.
+    """
 
     sections: Mapping[Section, dict[str, Any]]
     unowned: frozenset[str]
-    texts: Mapping[Section, TextSection] = field(default_factory=dict)
+    texts: Mapping[Section, TextSection]
+    kind: str
+    data: bytes = field(repr=False)
 
 
 async def declared_call(request: Request) -> Call:
-    """A call whose body is Declared. Raises ApiError, and BadRequest for what cannot be owned."""
+    """A call whose body is Declared, None where it names a plan. Raises ApiError, and BadRequest for what cannot be owned."""
     call, headers = await read_call(request), request.scope["headers"]
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
     patience = connection.of(request.scope).endpoint.read_timeout
     data = await bodies.read(request.receive, headers, bodies.WHOLE_BYTES if limit is None else limit, patience)
+    if call.get("plan") is not None:
+        if data:
+            raise ApiError(400, "plan in query stands for the body that it was made of; send one of the two")
+        return call
     kind = header(headers, b"content-type")
     check_content_encoding(header(headers, b"content-encoding"))
     check_content_type(kind, call.operation.body.media_types)
-    call.body = await beside(_declared, call, data, kind.partition(";")[0].strip().lower())
+    call.body = await beside(declared, call, data, kind.partition(";")[0].strip().lower())
     return call
 
 
 DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
-def _declared(call: Call, data: bytes, kind: str) -> Declared:
+def declared(call: Call, data: bytes, kind: str) -> Declared:
+    """Raises ApiError and BadRequest."""
     editor = call.services.editor
     if kind == TEXT:
         sections, texts = of_text(editor, data)
-        return Declared(sections, frozenset(), texts)
+        return Declared(sections, frozenset(), texts, kind, data)
     value = _of_yaml(data) if kind == YAML_TYPE else bodies.decode(data)
     if not isinstance(value, dict):
         raise ApiError(422, "a declaration is an object of collections, as in {backends: [{name: shop}]}")
@@ -70,7 +80,7 @@ def _declared(call: Call, data: bytes, kind: str) -> Declared:
             hint = f'did you mean "{likely}"?' if likely else f"they are {', '.join(known)}"
             raise ApiError(422, f"{str(name)[:64]} in body is no collection; {hint}")
     objects = [(known[name], _validated(call, name, body)) for name in value for body in _bodies(known[name].kind, name, value[name])]
-    return Declared(of_objects(editor, objects), frozenset(unowned))
+    return Declared(of_objects(editor, objects), frozenset(unowned), {}, kind, data)
 
 
 def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:

@@ -17,6 +17,8 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NotFound: 404,
     native.NoEntry: 404,
     native.NoConfirmation: 404,
+    native.NoPlan: 404,
+    native.Moved: 412,
     native.NoTransaction: 400,
     native.Forbidden: 403,
     native.Exists: 409,

@@ -19,6 +19,7 @@ from dataplaneapi.telemetry.counters import Tally
 from dataplaneapi.telemetry.traces import Traces
 from haproxy_native.acme.agent import Acme
 from haproxy_native.apply.apply import Apply
+from haproxy_native.apply.plans import Plans
 from haproxy_native.confirmations.confirmations import Confirmations
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
@@ -63,6 +64,7 @@ class Services:
     ending: Ending
     splits: Splits
     apply: Apply
+    plans: Plans
     drains: Drains
     overrides: Overrides
     operations: Operations

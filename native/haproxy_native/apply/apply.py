@@ -1,7 +1,7 @@
 """`Apply`: carries out declarations, one at a time, and keeps who owns what."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,17 +11,19 @@ from haproxy_native.apply.parts import SELF, Members, object_of, part_name, part
 from haproxy_native.apply.planner import Declaration, Planned, planned
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, Outcome
-from haproxy_native.commit.commit import commit
+from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, Missing
+from haproxy_native.errors import Conflict, Missing, Moved
 from haproxy_native.planning.touches import changed
 from haproxy_native.request_context import author
 from haproxy_native.text.document import Document
 
 OWNER = "owner"
+# Of one member that waits for reload after reload.
+MOST_DIGESTS = 4
 
 
 class Contested(Conflict):
@@ -51,6 +53,25 @@ class Applied:
     outcome: Outcome | None
 
 
+@dataclass(frozen=True)
+class Limits:
+    """What a declaration may do: delete at most so many objects, be made on this version, and have effects of this digest."""
+
+    most_deleted: int | None = None
+    version: int | None = None
+    effects: str | None = None
+
+    def check(self, found: Planned) -> None:
+        """Raises Contested, TooManyDeleted and Moved."""
+        if self.effects not in (None, found.digest):
+            raise Moved("what the plan changes, or what it left as it was, has been changed since; ask for a new plan")
+        if found.conflicts:
+            raise Contested(found)
+        gone = [effect.object for effect in found.effects if effect.new is None and not effect.member]
+        if self.most_deleted is not None and len(gone) > self.most_deleted:
+            raise TooManyDeleted(f"{len(gone)} objects would be deleted, {gone[0]} first, and max_delete is {self.most_deleted}")
+
+
 class Apply:
     def __init__(self, engine: Engine, editor: Editor, file: OwnerFile) -> None:
         self._engine, self._editor, self._file = engine, editor, file
@@ -66,14 +87,17 @@ class Apply:
         found = await beside(planned, self._editor, self._engine.document, self._file.owners, declaration)
         return found, await self._engine.plan_document(found.document)
 
-    async def carry_out(self, declaration: Declaration, *, most_deleted: int | None = None, version: int | None = None) -> Applied:
-        """Raises Contested and TooManyDeleted with nothing changed, Forbidden, Unusable, and what a commit raises."""
+    async def carry_out(self, declaration: Declaration, limits: Limits) -> Applied:
+        """Raises Contested, TooManyDeleted and Moved with nothing changed, Forbidden, Unusable, and what a commit raises."""
         if rights := author.get().rights:
             rights.permit([changed(spelled(OWNER, declaration.owner), ())])
+        return await to_the_end(self._engine.context, self._carried_out(declaration, limits))
+
+    async def _carried_out(self, declaration: Declaration, limits: Limits) -> Applied:
         async with self._lock:
             former = self._file.owners
             found = await beside(planned, self._editor, self._engine.document, former, declaration)
-            _check(found, most_deleted)
+            limits.check(found)
             if not found.effects and found.document is found.before:
                 if found.owners != former:
                     await asyncio.to_thread(self._file.write, found.owners)
@@ -81,26 +105,27 @@ class Apply:
             # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
             await asyncio.to_thread(self._file.write, _both(former, found.owners, declaration.owner))
             try:
-                found, outcome = await self._committed(declaration, former, found, most_deleted, version)
+                found, outcome = await self._committed(declaration, former, found, limits)
             except BaseException:
-                await asyncio.shield(asyncio.to_thread(self._file.write, former))
+                await asyncio.to_thread(self._file.write, former)
                 raise
-            await asyncio.shield(asyncio.to_thread(self._file.write, found.owners))
+            # What may still go back by itself is this owner's in either state.
+            goes_back = outcome.reload_id or author.get().confirmation
+            kept = _both(former, found.owners, declaration.owner) if goes_back else found.owners
+            await asyncio.to_thread(self._file.write, kept)
             return Applied(found, outcome)
 
-    async def _committed(
-        self, declaration: Declaration, former: Owners, found: Planned, most_deleted: int | None, version: int | None
-    ) -> tuple[Planned, Outcome]:
+    async def _committed(self, declaration: Declaration, former: Owners, found: Planned, limits: Limits) -> tuple[Planned, Outcome]:
         """`found`: what was planned already, used where nothing has come between."""
         plans = [found]
 
         def edit(before: Document) -> Document:
             if before is not plans[0].before:
                 plans[0] = planned(self._editor, before, former, declaration)
-                _check(plans[0], most_deleted)
+                limits.check(plans[0])
             return plans[0].document
 
-        outcome = await commit(self._engine.context, Change(edit, version, kept=False))
+        outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False))
         return plans[0], outcome
 
     def exported(self, owner: str) -> dict[str, Any]:
@@ -126,20 +151,16 @@ def _owned(members: Members, claims: Mapping[str, str]) -> Members:
     return {member: value for member, value in members.items() if member in claims}
 
 
-def _check(found: Planned, most_deleted: int | None) -> None:
-    """Raises Contested and TooManyDeleted."""
-    if found.conflicts:
-        raise Contested(found)
-    gone = [effect.object for effect in found.effects if effect.new is None and not effect.member]
-    if most_deleted is not None and len(gone) > most_deleted:
-        raise TooManyDeleted(f"{len(gone)} objects would be deleted, {gone[0]} first, and max_delete is {most_deleted}")
-
-
 def _both(former: Owners, now: Owners, owner: str) -> Owners:
     """With both digests of a member, and with what the owner gives up."""
     before, after = former.of(owner), now.of(owner)
     claims: dict[str, dict[str, str]] = {}
     for object_ in dict.fromkeys([*before, *after]):
         old, new = before.get(object_, {}), after.get(object_, {})
-        claims[object_] = {member: ",".join(each[member] for each in (old, new) if member in each) for member in {**old, **new}}
+        claims[object_] = {member: _last([each[member] for each in (old, new) if member in each]) for member in {**old, **new}}
     return former.with_claims(owner, claims, {})
+
+
+def _last(digests: Sequence[str]) -> str:
+    """The last few of them."""
+    return ",".join(list(dict.fromkeys(",".join(digests).split(",")))[-MOST_DIGESTS:])

@@ -62,6 +62,11 @@ class Planned:
     conflicts: Sequence[Conflict]
     taken: Sequence[Conflict]
 
+    @property
+    def digest(self) -> str:
+        """Of all that is changed, from what to what."""
+        return digest([effect.as_dict() for effect in self.effects])
+
 
 def planned(editor: Editor, document: Document, owners: Owners, declaration: Declaration) -> Planned:
     """Raises what an edit of the configuration raises."""

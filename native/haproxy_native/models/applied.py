@@ -31,6 +31,8 @@ class Applied(Model):
     """In a dry run the runtime commands."""
     reasons: list[reload_reason.ReloadReason] | None = None
     """Why a reload is needed."""
+    plan_token: StrictStr | None = None
+    """In a dry run what carries out precisely this, as plan."""
     valid: StrictBool | None = None
     """In a dry run whether HAProxy accepts it."""
     messages: list[haproxy_message.HaproxyMessage] | None = None

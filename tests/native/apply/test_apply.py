@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from haproxy_native.access.rights import Rights, Rule
-from haproxy_native.apply.apply import Apply, Contested, TooManyDeleted
+from haproxy_native.apply.apply import Apply, Contested, Limits, TooManyDeleted
 from haproxy_native.apply.fragment import of_text
 from haproxy_native.apply.owners import OwnerFile
 from haproxy_native.apply.planner import Declaration
 from haproxy_native.commit import commit
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, Forbidden, Refused
+from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
 from haproxy_native.request_context import Author, author
-from tests.native.engines import run, running_engine
+from tests.native.engines import run, running_engine, substituting
 
 EDITOR = Editor()
 SHOP = "backend shop\n    balance source\n    server a 127.0.0.1:1 weight 5\n"
@@ -53,13 +53,13 @@ def test_one_commit_or_none(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine, file.parent)
-            done = await apply.carry_out(declared(SHOP))
+            done = await apply.carry_out(declared(SHOP), Limits())
             assert done.outcome and engine.version() == 2 and SHOP in text(file)
             before = kept(file)
-            again = await apply.carry_out(declared(SHOP))
+            again = await apply.carry_out(declared(SHOP), Limits())
             assert again.outcome is None and engine.version() == 2
             assert kept(file) == before
-            assert (await apply.carry_out(declared(SHOP, "b"))).outcome is None, "it is owned together"
+            assert (await apply.carry_out(declared(SHOP, "b"), Limits())).outcome is None, "it is owned together"
             assert set(OwnerFile(file.parent / "owners.json").owners.claims) == {"a", "b"}
 
     run(work())
@@ -69,17 +69,17 @@ def test_refusals_change_nothing(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine, file.parent)
-            await apply.carry_out(declared(SHOP))
+            await apply.carry_out(declared(SHOP), Limits())
             before = kept(file)[:2]
             with pytest.raises(Contested, match="weight of backend/shop/server/a belongs to a; force=true"):
-                await apply.carry_out(declared(SHOP.replace("5", "6"), "b"))
+                await apply.carry_out(declared(SHOP.replace("5", "6"), "b"), Limits())
             with pytest.raises(TooManyDeleted, match="1 objects would be deleted, backend/shop first, and max_delete is 0"):
-                await apply.carry_out(declared(""), most_deleted=0)
+                await apply.carry_out(declared(""), Limits(most_deleted=0))
             with pytest.raises(Conflict, match="given version is 1"):
-                await apply.carry_out(declared(SHOP.replace("5", "6")), version=1)
+                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(version=1))
             author.set(Author("bob", rights=Rights(("shops",), (Rule("backend/**", frozenset(("create", "change", "delete"))),))))
             with pytest.raises(Forbidden, match="owner/a"):
-                await apply.carry_out(declared(""))
+                await apply.carry_out(declared(""), Limits())
             assert kept(file)[:2] == before
 
     run(work())
@@ -89,7 +89,7 @@ def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine, file.parent)
-            await apply.carry_out(declared(SHOP))
+            await apply.carry_out(declared(SHOP), Limits())
             before = kept(file)[:2]
 
             async def refuse(*_: object) -> None:
@@ -97,7 +97,7 @@ def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
             monkeypatch.setattr(commit, "attempt", refuse)
             with pytest.raises(Refused):
-                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"))
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), Limits())
             assert kept(file)[:2] == before
             assert apply.owners.claims["a"].keys() == {"backend/shop", "backend/shop/server/a"}
 
@@ -114,7 +114,7 @@ def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_com
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine, file.parent)
-            await apply.carry_out(declared(SHOP))
+            await apply.carry_out(declared(SHOP), Limits())
             write, attempt = OwnerFile.write, commit.attempt
 
             async def attempted(*arguments: Any) -> Any:
@@ -125,11 +125,11 @@ def test_killed_in_the_midst(file: Path, monkeypatch: pytest.MonkeyPatch, is_com
 
             monkeypatch.setattr(commit, "attempt", attempted)
             with pytest.raises(Killed):
-                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"))
+                await apply.carry_out(declared(SHOP.replace("weight 5", "weight 6") + "backend more\n"), Limits())
             monkeypatch.setattr(commit, "attempt", attempt)
             monkeypatch.setattr(OwnerFile, "write", write)
             later = made(engine, file.parent)
-            found = await later.carry_out(declared(SHOP.replace("weight 5", "weight 7")))
+            found = await later.carry_out(declared(SHOP.replace("weight 5", "weight 7")), Limits())
             assert found.planned.conflicts == [] and "weight 7" in text(file) and "more" not in text(file)
 
     run(work())
@@ -139,8 +139,8 @@ def test_what_can_be_applied_again(file: Path) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine, file.parent)
-            await apply.carry_out(declared(SHOP + "global\n    maxconn 5\n"))
-            await apply.carry_out(declared("backend shop\n    server b 127.0.0.1:2\n", "b"))
+            await apply.carry_out(declared(SHOP + "global\n    maxconn 5\n"), Limits())
+            await apply.carry_out(declared("backend shop\n    server b 127.0.0.1:2\n", "b"), Limits())
             assert apply.exported("a") == {
                 "backends": [
                     {
@@ -157,5 +157,33 @@ def test_what_can_be_applied_again(file: Path) -> None:
             found, preview = await apply.plan(declared(SHOP))
             assert [effect.member for effect in found.effects] == ["performance_options"] and preview.valid
             assert json.loads(kept(file)[1])["owners"].keys() == {"a", "b"}
+
+    run(work())
+
+
+def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
+            found, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
+            await engine.amend(substituting("backend other\n", "backend other\n    balance source\n"))
+            await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(effects=found.digest))
+            await engine.amend(substituting("weight 6", "weight 7"))
+            with pytest.raises(Moved):
+                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(effects=found.digest))
+
+    run(work())
+
+
+def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP), Limits())
+            assert (await apply.carry_out(declared(SHOP.replace("source", "first")), Limits())).outcome.reload_id
+            await engine.amend(substituting("balance first", "balance source"))
+            found = await apply.carry_out(declared(SHOP.replace("source", "leastconn")), Limits())
+            assert found.planned.conflicts == [] and "balance leastconn" in text(file)
 
     run(work())

@@ -42,3 +42,21 @@ def test_rights(client: Client) -> None:
     adopted = client.put(f"{APPLY}?owner=a&dry_run=true", SHOP + b"backend app from base\n    server app1 127.0.0.1:9\n", headers=TEXT)
     assert adopted.status == 200 and "8081" not in adopted.body.decode(), "what one may not read is not shown"
     assert [each["owner"] for each in client.get(OWNERS).json] == ["a"] and client.get("/v3/sidecar/export?owner=b").status == 403
+
+
+def test_a_plan_is_carried_out_once(client: Client) -> None:
+    token = client.put(f"{APPLY}?owner=a&dry_run=true&prune=false", SHOP, headers=TEXT).json["plan_token"]
+    assert client.get(OWNERS).json == []
+    for wrong in (client.put(f"{APPLY}?plan={token}&owner=a"), client.put(f"{APPLY}?plan={token}", SHOP, headers=TEXT)):
+        assert wrong.status == 400 and "plan" in wrong.message
+    done = client.put(f"{APPLY}?plan={token}")
+    assert done.status == 202 and done.json["created"] == ["backend/shop"] and done.json["owner"] == "a", done.body
+    assert client.put(f"{APPLY}?plan={token}").status == 404
+    assert "plan_token" not in client.put(f"{APPLY}?owner=b&dry_run=true", SHOP.replace(b"5", b"6"), headers=TEXT).json, "it has conflicts"
+
+
+def test_a_plan_that_is_out_of_date(client: Client) -> None:
+    token = client.put(f"{APPLY}?owner=a&dry_run=true", SHOP, headers=TEXT).json["plan_token"]
+    assert client.put(f"{APPLY}?owner=b", SHOP, headers=TEXT).status == 202
+    moved = client.put(f"{APPLY}?plan={token}")
+    assert moved.status == 412 and "ask for a new plan" in moved.message

@@ -1,0 +1,80 @@
+"""Plans that are kept to be carried out later, as they were shown: once, within an hour, also after a restart."""
+
+import base64
+import json
+import re
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.errors import NoPlan, Unusable
+
+SECONDS = 3600.0
+# So many are kept.
+MOST = 100
+_SUFFIX, _TOKEN = ".json", re.compile(r"[A-Za-z0-9_-]{32}")
+
+
+@dataclass(frozen=True)
+class KeptPlan:
+    """`body` is a declaration as it was sent, of the media type `kind`; `options` are its parameters. `effects`: digest of what it does.
+
+    `until`: Unix time.
+    """
+
+    kind: str
+    body: bytes
+    options: Mapping[str, Any]
+    effects: str
+    until: float
+
+
+class Plans:
+    """Those in one directory, which only the user of this process can read: declarations hold secrets."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def keep(self, kind: str, body: bytes, options: Mapping[str, Any], effects: str) -> str:
+        """Returns its token. The oldest goes where there are too many. Raises Unusable."""
+        token = secrets.token_urlsafe(24)
+        plan = KeptPlan(kind, body, options, effects, time.time() + SECONDS)
+        stored = asdict(plan) | {"body": base64.b64encode(body).decode()}
+        try:
+            self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._tidy()
+            write_atomically(self._directory / f"{token}{_SUFFIX}", json.dumps(stored).encode())
+        except OSError as error:
+            raise Unusable(f"cannot keep the plan in {self._directory}: {error.strerror}") from error
+        return token
+
+    def take(self, token: str) -> KeptPlan:
+        """It is there once. Raises NoPlan."""
+        path = self._directory / f"{token}{_SUFFIX}"
+        try:
+            if not _TOKEN.fullmatch(token):
+                raise FileNotFoundError
+            stored = json.loads(path.read_bytes())
+            path.unlink()
+        except (OSError, ValueError):
+            raise NoPlan(f"there is no plan {token[:40]!r}: it was carried out, or an hour has passed; ask for a new one") from None
+        plan = KeptPlan(**stored | {"body": base64.b64decode(stored["body"])})
+        if plan.until < time.time():
+            raise NoPlan(f"plan {token} is older than an hour; ask for a new one")
+        return plan
+
+    def _tidy(self) -> None:
+        """Without those that are too old, or too many."""
+        now, there = time.time(), []
+        for path in self._directory.glob(f"*{_SUFFIX}"):
+            age = now - path.stat().st_mtime
+            if age > SECONDS:
+                path.unlink(missing_ok=True)
+            else:
+                there.append((age, path))
+        for _, path in sorted(there)[MOST - 1 :]:
+            path.unlink(missing_ok=True)

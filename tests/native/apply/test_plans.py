@@ -1,0 +1,39 @@
+"""Plans that are kept: once, for an hour, a limited number, for nobody else's eyes."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.apply import plans
+from haproxy_native.apply.plans import Plans
+from haproxy_native.errors import NoPlan
+
+
+def test_once(tmp_path: Path) -> None:
+    kept = Plans(tmp_path / "plans")
+    token = kept.keep("text/plain", b"\xff secret", {"owner": "a"}, "digest")
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "plans").iterdir()} == {0o600}
+    plan = Plans(tmp_path / "plans").take(token)
+    assert (plan.kind, plan.body, plan.options, plan.effects) == ("text/plain", b"\xff secret", {"owner": "a"}, "digest")
+    for wrong in (token, "", "../owners", "x" * 32, "x" * 10_000):
+        with pytest.raises(NoPlan, match="there is no plan"):
+            kept.take(wrong)
+
+
+def test_for_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Plans(tmp_path)
+    monkeypatch.setattr(plans, "SECONDS", -1.0)
+    token = kept.keep("text/plain", b"", {}, "")
+    with pytest.raises(NoPlan, match="older than an hour"):
+        kept.take(token)
+
+
+def test_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "MOST", 3)
+    kept = Plans(tmp_path)
+    tokens = []
+    for number in range(5):
+        tokens.append(kept.keep("text/plain", b"", {}, ""))
+        os.utime(tmp_path / f"{tokens[-1]}.json", (0, plans.time.time() - 100 + number))
+    assert {path.stem for path in tmp_path.iterdir()} == set(tokens[2:])
