@@ -1,5 +1,8 @@
 """Whose address a request has."""
 
+import random
+from ipaddress import ip_address
+
 import pytest
 
 from dataplaneapi.settings.proxies import UNIX, read_proxies
@@ -58,6 +61,15 @@ def test_unix_sockets() -> None:
     headers = [(b"x-forwarded-for", b"198.51.100.1")]
     only = read_proxies(["unix"])
     assert (only.client(UNIX, headers), only.client("10.0.0.1", headers), only.client(UNIX, [])) == ("198.51.100.1", "10.0.0.1", UNIX)
+
+
+def test_any_header_names_an_address_that_is_no_proxy_or_the_peer() -> None:
+    chance = random.Random(1)
+    pieces = ["10.0.0.2", "198.51.100.1", "::1", "[::1]:80", "fd00::2", ",", ", ", ":", "]", "[", "1", "%", " ", "\x00", "\xff", "for="]
+    for _ in range(5000):
+        sent = "".join(chance.choices(pieces, k=chance.randrange(12))).encode("latin-1")
+        found = TRUSTED.client("10.0.0.1", [(b"x-forwarded-for", sent)])
+        assert found == "10.0.0.1" or not any(ip_address(found) in network for network in TRUSTED.networks), sent
 
 
 @pytest.mark.parametrize("text", ["10.0.0.1/8", "10.0.0.0/33", "proxy.example.com", "", "unix:"])
