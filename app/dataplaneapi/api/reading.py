@@ -17,6 +17,8 @@ from haproxy_native.planning.effects import Place, name_of
 
 # Members of answers with OBJECTS that are of no one object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes"))
+# Members with objects that the caller has named itself, without what these are.
+_NAMED_BY_CALLER = frozenset(("conflicts", "taken"))
 
 
 def asked_for(operation: Operation, call: Call) -> str:
@@ -96,5 +98,5 @@ def _left(rights: Rights, value: Any) -> Any:
     readable = [each for each in objects or () if rights.may(READ, each)]
     if objects is not None and not readable:
         return None
-    members = {name: _left(rights, each) for name, each in value.items() if name not in _TEXTS}
+    members = {name: each if name in _NAMED_BY_CALLER else _left(rights, each) for name, each in value.items() if name not in _TEXTS}
     return members if objects is None else {**members, "objects": readable}

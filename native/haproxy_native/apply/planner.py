@@ -14,7 +14,7 @@ from haproxy_native.apply.parts import SELF, Members, Part, object_of, part_name
 from haproxy_native.editing.bindings import DEFAULTS
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.editing.resources import Resource
-from haproxy_native.errors import Missing
+from haproxy_native.errors import Missing, NativeError
 from haproxy_native.planning.effects import Effect, effects, object_section
 from haproxy_native.request_context import OUTSIDE
 from haproxy_native.text.document import Document
@@ -52,7 +52,10 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Planned:
-    """`document` is `before` where nothing differs. `owners` holds who owns what when it is done. `taken` by force."""
+    """`document` is `before` where nothing differs; what is a conflict is in it as it was. `owners` holds who owns what when it is done.
+
+    `taken`: by force.
+    """
 
     before: Document
     document: Document
@@ -108,17 +111,16 @@ class _Planner:
     claims: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def planned(self) -> Planned:
-        asked, document = self.asked, self.before
-        wanted = [self._wanted(section) for section in dict.fromkeys([*asked.sections, *self._former()])]
-        if not self.conflicts:
-            document = self._edited(wanted)
+        wanted = [self._wanted(section) for section in dict.fromkeys([*self.asked.sections, *self._former()])]
+        document = self._as_far_as_possible(wanted) if self.conflicts else self._edited(wanted)
         found = effects(self.editor, self.before, document)
         objects, whole = _touched(found)
+        objects |= {each.object for each in self.conflicts}
         return Planned(
             self.before,
             document,
             found,
-            self.owners.with_claims(asked.owner, self._kept_claims(), self._taken_from()),
+            self.owners.with_claims(self.asked.owner, self._kept_claims(), self._taken_from()),
             [each for each in self.claims if each not in objects and _section_of(each) not in whole],
             self.conflicts,
             self.taken,
@@ -232,6 +234,13 @@ class _Planner:
         return taken
 
     # -- the document
+
+    def _as_far_as_possible(self, wanted: Sequence[Wanted]) -> Document:
+        """What would be done besides conflicts, where that is something that can stand in a file."""
+        try:
+            return self._edited(wanted)
+        except NativeError:
+            return self.before
 
     def _edited(self, wanted: Sequence[Wanted]) -> Document:
         """A proxy may have its `from` by its place: it goes before, and a defaults section after, what changes places or names."""

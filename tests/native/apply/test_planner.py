@@ -95,7 +95,8 @@ def test_a_conflict_changes_nothing(site: Site) -> None:
         Conflict("backend/shop", "balance", ["a"], {"algorithm": "roundrobin"}, {"algorithm": "source"}),
         Conflict("backend/shop/server/a", "weight", ["a"], 5, 6),
     ]
-    assert found.document is site.document and "new" not in site.document.text
+    assert {each.object for each in found.effects} == {"backend/new"} and found.unchanged == [], "what would be done besides"
+    assert "new" not in site.document.text
     forced = site.apply("b", "backend shop\n    balance source\n", force=True)
     assert forced.taken == [found.conflicts[0]] and "balance source" in site.document.text
     assert [each.owners for each in site.apply("a", SHOP).conflicts] == [["b"]], "it is the other one's from then on"
