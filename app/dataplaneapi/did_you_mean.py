@@ -3,9 +3,10 @@
 Everything is worked out from the paths and names that the document declares.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
+from itertools import pairwise
 from urllib.parse import parse_qsl, quote
 
 # Comparing spellings takes time that grows with their length.
@@ -43,6 +44,7 @@ class Guide:
         self._paths = {tuple(part for part in path.split("/") if part) for path in paths}
         self._words = {word for path in self._paths for word in path if not word.startswith("{")}
         self._ends = {word for path in self._paths if (word := _end(path))}
+        self._collections = {word for path in self._paths for word, behind in pairwise(path) if behind.startswith("{")}
         self._nearest = lru_cache(256)(lambda word: nearest(word, self._words))
 
     def __call__(self, path: str, query: bytes) -> str:
@@ -53,7 +55,7 @@ class Guide:
     def meant(self, path: str, query: dict[str, str]) -> list[str]:
         segments = [segment for segment in path.split("/") if segment][:12]
         segments = segments[1:] if segments and segments[0] in OLD_BASES else segments
-        known = [self._word(segment) for segment in segments]
+        known = self._known(segments)
         target = next((word for word in reversed(known) if word), None)
         if target and target not in self._ends and (other := nearest(target, self._ends)):
             known = [other if word == target else word for word in known]
@@ -66,8 +68,13 @@ class Guide:
         ranked = sorted((_rank(each, known, parent[0], len(names)), each) for each in self._paths if _leads_to(each, target))
         return [_spell(each, names) for rank, each in ranked if rank == ranked[0][0]][:3]
 
-    def _word(self, segment: str) -> str | None:
-        return segment if segment in self._words else self._nearest(segment)
+    def _known(self, segments: Sequence[str]) -> list[str | None]:
+        """The words that are meant, None for names: what stands behind a collection is one, whatever it resembles."""
+        known: list[str | None] = []
+        for segment in segments:
+            is_name = bool(known) and known[-1] in self._collections and segment not in self._words
+            known.append(None if is_name else segment if segment in self._words else self._nearest(segment))
+        return known
 
 
 def _parent(query: dict[str, str]) -> tuple[str, str | None]:
