@@ -23,6 +23,8 @@ METHODS = ("get", "post", "put", "patch", "delete")
 # there uploads take these without declaring them.
 COMMON_TO_WRITES = ("strict", "wait_for_reload", "confirm", "join", "guard", "auto_confirm")
 FURTHER = "x-further-parameters"
+# What the answers are that have an ETag.
+COMPLETE = frozenset(("application/json", "text/plain", "application/octet-stream"))
 
 
 class Mistake(Exception):
@@ -38,7 +40,7 @@ def document(here: Path = HERE, *, everything: bool = False) -> dict[str, Any]:
     for path, item in _paths(here, everything=everything):
         paths.setdefault(path, {}).update(item)
     root["components"]["schemas"] = schemas
-    root["paths"] = {path: _finished(paths[path]) for path in sorted(paths)}
+    root["paths"] = {path: _finished(paths[path], table) for path in sorted(paths)}
     root["tags"] = [{"name": name} for name in _tags(root["paths"])]
     root["x-resources"] = table
     check(root, here)
@@ -82,24 +84,40 @@ def _paths(here: Path, *, everything: bool) -> Iterator[tuple[str, dict[str, Any
                 yield path, item
 
 
-def _finished(item: dict[str, Any]) -> dict[str, Any]:
+def _finished(item: dict[str, Any], table: operations.Table) -> dict[str, Any]:
     """The operations of one path in the order of METHODS, each with the answer for everything else that can fail."""
     finished = {}
     for method in METHODS:
         if method in item:
             operation = dict(item[method])
-            common = [{"$ref": f"#/components/parameters/{name}"} for name in COMMON_TO_WRITES]
+            comparable = ("if_match",) if _is_comparable(operation, table) else ()
+            common = [{"$ref": f"#/components/parameters/{name}"} for name in (*COMMON_TO_WRITES, *comparable)]
             body = operation.get("requestBody", {"required": True})
             if method != "get" and body.get("required"):
                 operation["parameters"] = operation.get("parameters", []) + common
             elif method != "get" and list(body["content"]) == [FORM]:
                 operation[FURTHER] = common
             responses = operation.pop("responses")
+            if method == "get" and "200" in responses:
+                responses = responses | {"200": _tagged(responses["200"])}
             otherwise = {"default": {"$ref": "#/components/responses/error"}}
             if "requestBody" in operation:
                 operation.setdefault(BODY_NAME, _body_name(operation["requestBody"]))
             finished[method] = deepcopy(operation | {"responses": responses | otherwise})
     return finished
+
+
+def _is_comparable(operation: dict[str, Any], table: operations.Table) -> bool:
+    """Whether a write takes `If-Match`: those of the configuration do, which are edits of one document."""
+    about = operation["x-operation"]
+    return about.get("comparable", False) or "file" not in table.get(about.get("resource", ""), {"file": ""})
+
+
+def _tagged(response: dict[str, Any]) -> dict[str, Any]:
+    """A complete answer has an ETag."""
+    if not COMPLETE & response.get("content", {}).keys():
+        return response
+    return response | {"headers": response.get("headers", {}) | {"ETag": {"$ref": "#/components/headers/ETag"}}}
 
 
 def _body_name(body: dict[str, Any]) -> str:

@@ -169,11 +169,15 @@ class Engine:
         edit: Edit,
         *,
         version: int | None = None,
+        any_version: bool = False,
         transaction_id: str | None = None,
         force_reload: bool = False,
         healthy_within: float | None = None,
     ) -> Outcome:
-        """A change of its own, or one inside a transaction, which commits nothing. `healthy_within`: see `commit_when_healthy`."""
+        """A change of its own, or one inside a transaction, which commits nothing. `healthy_within`: see `commit_when_healthy`.
+
+        `any_version`: without a version, for an edit that looks itself at what it is made on, and raises where that will not do.
+        """
         if transaction_id:
             if force_reload:
                 raise BadRequest("Both force_reload and transaction specified, specify only one")
@@ -181,7 +185,7 @@ class Engine:
                 raise BadRequest(_ONLY_ONE if version else "healthy_within belongs to the commit of a transaction")
             await self.context.transactions.change(transaction_id, permission.permitted(edit))
             return Outcome(self.version(transaction_id))
-        change = await self._early(Change(edit, self._stated(version), force_reload=force_reload))
+        change = await self._early(Change(edit, version if any_version else self._stated(version), force_reload=force_reload))
         return await commit_when_healthy(self.context, change, healthy_within)
 
     async def amend(self, edit: Edit) -> Outcome:
@@ -199,16 +203,26 @@ class Engine:
         actions: str = "",
         file: str = "",
         healthy_within: float | None = None,
+        instead_of: Callable[[Document], None] | None = None,
     ) -> Outcome:
-        """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one."""
+        """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one.
+
+        `instead_of` raises for a document that it is not to replace; with it no version is needed.
+        """
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
         name = self.named(file)
         document = await beside(_parsed, body, versions=skip_version)
         banner = header.has_banner(document)
+
+        def pushed(current: Document) -> Document:
+            if instead_of:
+                instead_of(current)
+            return patches.sharing(parts.with_parts(current, {name: document}), current, read=True)
+
         change = Change(
-            edit=lambda current: patches.sharing(parts.with_parts(current, {name: document}), current, read=True),
-            version=None if skip_version else self._stated(version),
+            edit=pushed,
+            version=None if skip_version else version if instead_of else self._stated(version),
             keeps_version=skip_version and name == parts.MAIN,
             force_reload=force_reload and not skip_reload,
             skip_reload=skip_reload,

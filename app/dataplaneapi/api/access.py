@@ -11,7 +11,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError, response_to
-from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, READING, Handler, Operation
+from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, READING, Handler, Operation
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.reading import asked_for, named, shown
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, to_json
@@ -41,6 +41,8 @@ def limited(operation: Operation, handler: Handler) -> Handler:
             return await handler(call)
         if not operation.asks:
             await _restore(call)
+        if IF_MATCH in call.values:
+            call.view = await _view(call, rights)
         try:
             response = await handler(call)
         except (ApiError, NativeError) as error:
@@ -117,6 +119,18 @@ async def _masked(response: Response, mask: Mask) -> Response:
     if not response.body or kind not in (JSON, TEXT):
         return response
     return _with_body(response, await beside_if(len(response.body) > LARGE, _masked_body, bytes(response.body), mask, is_json=kind == JSON))
+
+
+async def _view(call: Call, rights: Rights) -> Callable[[bytes], bytes]:
+    """As the two above, of what GET answers beside a write."""
+    reads_all, is_json = rights.may(READ, ALL), call.operation.resource is not None
+    mask = None if rights.may(SECRETS, ALL) else await call.services.history.mask()
+
+    def view(answer: bytes) -> bytes:
+        seen = answer if reads_all or not is_json else to_json(shown(call, rights, json.loads(answer)))
+        return seen if mask is None else _masked_body(seen, mask, is_json=is_json)
+
+    return view
 
 
 def _kind(response: Response) -> bytes:

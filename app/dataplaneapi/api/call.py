@@ -11,8 +11,9 @@ from starlette.types import Receive, Scope
 from dataplaneapi.api import bodies as body
 from dataplaneapi.api import ignored, parameters
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.etags import is_well_formed
 from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
-from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.operations import IF_MATCH, Operation
 from dataplaneapi.api.responses import Header
 from dataplaneapi.api.validation import check_outermost, validated
 from dataplaneapi.auth.caller import Caller
@@ -29,6 +30,10 @@ def _no_deadline(seconds: float) -> None:
     """Where no connection waits for the answer."""
 
 
+def _all_of(answer: bytes) -> bytes:
+    return answer
+
+
 @dataclass
 class Call:
     """`values` holds the parameters that were sent, by name; `body` is plain data, or bytes of what is no JSON.
@@ -38,7 +43,7 @@ class Call:
     `answer_within(seconds)`: a handler that waits longer, or streams, declares the time until its answer, which begins anew with each part
     of it. Without that a connection is given up after `dataplaneapi.server.protocol.ANSWER_SECONDS`.
     `ignored`: headers of the answer that name what nothing reads. `receive` tells, after the body, when the client goes away. `scope` is
-    that of the request.
+    that of the request. `view`: what the caller sees of an answer that shows everything.
     """
 
     services: "Services"
@@ -54,6 +59,7 @@ class Call:
     receive: Receive | None = None
     caller: Caller = field(default_factory=Caller)
     scope: Scope = field(default_factory=dict, repr=False)
+    view: Callable[[bytes], bytes] = _all_of
 
     def get(self, name: str, default: Any = None) -> Any:
         return self.values.get(name, default)
@@ -75,10 +81,26 @@ async def read_call(request: Request) -> Call:
     values = parameters.convert(operation.parameters, scope["path_params"], query, scope["headers"])
     check_accept(header(scope["headers"], b"accept"), operation.media_types)
     parameters.check(operation.parameters, values)
+    _check_conditions(operation, values, scope["headers"])
     within = scope.get("answer_within", _no_deadline)
     call = Call(services, operation, values, query, scheme=scope["scheme"], answer_within=within, strict=strict, ignored=scope["ignored"])
     call.receive, call.caller, call.scope = request.receive, scope["caller"], scope
     return call
+
+
+def _check_conditions(operation: Operation, values: Mapping[str, Any], headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """A write with a condition that nothing would look at is not made. Raises 400."""
+    if operation.method == "GET":
+        return
+    sent = {name for name, _ in headers}
+    if b"if-match" in sent and IF_MATCH not in values:
+        raise ApiError(400, f"{IF_MATCH} in header is not for this call, which could not be compared with what stands there")
+    if IF_MATCH in values and not is_well_formed(values[IF_MATCH]):
+        raise ApiError(400, f'{IF_MATCH} in header is no ETag such as "0123abcd" with its quotes, no list of them, and not *')
+    if b"if-none-match" in sent:
+        raise ApiError(
+            400, f"If-None-Match in header is for GET alone: a POST creates nothing that is there already, and else send {IF_MATCH}"
+        )
 
 
 async def json_call(request: Request) -> Call:

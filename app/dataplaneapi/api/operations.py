@@ -9,6 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
 from typing import Any
+from urllib.parse import quote
 
 from dataplaneapi.api.parameters import Parameter
 from dataplaneapi.api.responses import Response
@@ -21,6 +22,8 @@ METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 EFFECTS, READING, ANY, ANYONE = "effects", "read", "any", "anyone"
 # What `rows` may be beside the name of the object that a row is.
 OBJECTS, COUNTERS = "objects", "counters"
+# The header that a write declares where it can be compared with what stands there.
+IF_MATCH = "If-Match"
 # A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
 KINDS = {
     "section": "configuration.section",
@@ -97,6 +100,10 @@ class Operation:
     def load(self) -> None:
         """Imports the module of the handler. Raises MissingHandler."""
         _ = self.handler
+
+    def at(self, values: Mapping[str, Any]) -> str:
+        """The path with these values in it."""
+        return self.path.format(**{name: quote(str(values[name]), safe="") for name in self.names})
 
     @property
     def id(self) -> str:

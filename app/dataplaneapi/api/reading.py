@@ -48,7 +48,7 @@ def shown(call: Call, rights: Rights, answer: Any) -> Any:
         return [row for row in answer if rights.may(READ, named(call.operation.rows, {**call.values, **row}))]
     if not _is_of_configuration(call):
         return answer
-    resource, parent, _ = place_of(call, one=False)
+    resource, parent, _ = place_of(call, one=call.operation.is_of_one)
     if resource.kind != "indexed":
         return [row for row in answer if rights.may(READ, name_of(Place(resource, parent, row[resource.key])))]
     for position in range(len(answer)):

@@ -3,6 +3,7 @@
 JSON bodies end with a newline; an answer without a body has no content type.
 """
 
+import asyncio
 import json
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
@@ -13,6 +14,8 @@ from aiofiles.threadpool import wrap
 from starlette.responses import Response as StarletteResponse
 from starlette.types import Receive, Scope, Send
 
+from dataplaneapi.api.etags import FileTags, holds, tag_of
+
 
 class HeaderName(bytes):
     """A header name that keeps its capitals: uvicorn lowers every name it sends, and scripts grep for `Reload-Id:`."""
@@ -22,6 +25,7 @@ class HeaderName(bytes):
 
 
 CONTENT_TYPE, CONTENT_LENGTH = HeaderName(b"Content-Type"), b"content-length"
+ETAG = HeaderName(b"ETag")
 CONFIGURATION_VERSION = HeaderName(b"Configuration-Version")
 CONFIGURATION_CHECKSUM = HeaderName(b"Configuration-Checksum")
 LOCATION = HeaderName(b"Location")
@@ -32,6 +36,8 @@ JSON, TEXT, OCTETS = b"application/json", b"text/plain", b"application/octet-str
 PIECE = 1 << 18
 # So many members of a list or an object are encoded at once.
 MEMBERS = 256
+# A longer body is hashed in a thread.
+HASHED_AT_ONCE = 1 << 16
 
 Header = tuple[bytes, bytes]
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -41,12 +47,13 @@ class Response(StarletteResponse):
     """A response whose body is complete.
 
     `cacheable`: it stays the same as long as the configuration does; one that is kept names the `operation` that it answers.
-    `written`: bytes that were not sent as messages.
+    `written`: bytes that were not sent as messages. `etag`: of the body, once it was sent in answer to a GET.
     """
 
     cacheable = False
     operation: Any = None
     written = 0
+    etag: str | None = None
     background = None
 
     def __init__(self, status: int, body: bytes | None = None, media_type: bytes = JSON, headers: Iterable[Header] = ()) -> None:
@@ -59,9 +66,39 @@ class Response(StarletteResponse):
             self.raw_headers.append((CONTENT_LENGTH, b"%d" % len(self.body)))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Sends itself; `scope["response"]` is it from then on."""
+        """Sends itself, or that it is what the client has; `scope["response"]` is it from then on."""
         scope["response"] = self
+        if "operation" in scope and scope["method"] == "GET" and self.status_code == 200:
+            if self.etag is None:
+                self._tag(await self._hash())
+            if self.is_known(scope):
+                await self._send_unmodified(send)
+                return
+        await self._send_body(scope, receive, send)
+
+    async def _hash(self) -> str:
+        return tag_of(self.body) if len(self.body) <= HASHED_AT_ONCE else await asyncio.to_thread(tag_of, self.body)
+
+    def _tag(self, etag: str) -> None:
+        if self.etag is None:
+            self.etag = etag
+            self.raw_headers.append((ETAG, etag.encode()))
+
+    def is_known(self, scope: Scope) -> bool:
+        """Whether the client has this answer, by its `If-None-Match`."""
+        known = [value.decode("latin-1") for name, value in scope["headers"] if name == b"if-none-match"]
+        return bool(known) and holds(",".join(known), self.etag or "", weakly=True)
+
+    async def _send_unmodified(self, send: Send) -> None:
+        headers = [each for each in self.raw_headers if each[0] not in (CONTENT_TYPE, CONTENT_LENGTH)]
+        await send({"type": "http.response.start", "status": 304, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _send_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         await super().__call__(scope, receive, send)
+
+
+_file_tags = FileTags()
 
 
 class FileResponse(Response):
@@ -75,18 +112,23 @@ class FileResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Raises OSError when the file becomes shorter while it is sent."""
-        left = self._size
         with self._file:
-            file = wrap(self._file)
-            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-            while left:
-                piece = await file.read(min(left, PIECE))
-                if not piece:
-                    raise OSError(f"{self._file.name} has become shorter while it was read")
-                left -= len(piece)
-                await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
-            if not self._size:
-                await send({"type": "http.response.body", "body": b""})
+            await super().__call__(scope, receive, send)
+
+    async def _hash(self) -> str:
+        return await asyncio.to_thread(_file_tags.of, self._file)
+
+    async def _send_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        left, file = self._size, wrap(self._file)
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        while left:
+            piece = await file.read(min(left, PIECE))
+            if not piece:
+                raise OSError(f"{self._file.name} has become shorter while it was read")
+            left -= len(piece)
+            await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
+        if not self._size:
+            await send({"type": "http.response.body", "body": b""})
 
 
 WritePart = Callable[[bytes], bool]

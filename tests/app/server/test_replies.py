@@ -12,7 +12,9 @@ from typing import Any, Self
 
 import pytest
 
+from dataplaneapi.api.etags import tag_of
 from dataplaneapi.api.middleware import operation_of
+from dataplaneapi.api.responses import to_json
 from dataplaneapi.auth.guessing import PER_NAME
 from dataplaneapi.server import listeners
 from dataplaneapi.server.connection import Connection
@@ -113,6 +115,7 @@ class Site:
         for _ in range(sum(piece.count(b"\r\n\r\n") for piece in requests)):
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 20)
             length = re.search(rb"content-length: (\d+)", head, re.IGNORECASE)
+            assert (b" 304 " not in head) or length is None
             answers += head + await reader.readexactly(int(length[1]) if length else 0)
             if b"connection: close" in head.lower():
                 await self._hang_up()
@@ -140,11 +143,15 @@ def get(path: str, *headers: str, auth: str = "admin:adminpwd") -> bytes:
     return "\r\n".join([*lines, "", ""]).encode()
 
 
+# What the server is before any change of it.
+APP1 = tag_of(to_json({"address": "127.0.0.1", "name": "app1", "port": 8081}))
 REQUESTS = [
     get(f"{CONFIG}/backends"),
     get(f"{CONFIG}/backends/app/servers/app1"),
     get(f"{CONFIG}/backends/app/servers/app1", "Accept: application/json", "X-Other: 1"),
     get(f"{CONFIG}/backends/app/servers/app1", "Origin: https://example.org"),
+    get(f"{CONFIG}/backends/app/servers/app1", "If-None-Match: *"),
+    get(f"{CONFIG}/backends/app/servers/app1", f"If-None-Match: {APP1}"),
     get(f"{CONFIG}/backends/app/servers/app1", "Connection: close"),
     get(f"{CONFIG}/backends/app/servers/app1", "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
     get(f"{CONFIG}/backends/app/servers/app1", auth="admin:wrong"),

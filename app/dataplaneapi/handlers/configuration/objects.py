@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
+from dataplaneapi.api import preconditions
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.place import place_of
-from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response
+from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response, to_json
 from dataplaneapi.api.unchanged import has_zero, sent_back
 from dataplaneapi.did_you_mean import nearest
 from haproxy_native.beside import LARGE, beside_if
@@ -141,7 +142,7 @@ def telling_how_to_rename(call: Call) -> Iterator[None]:
     try:
         yield
     except OtherName as error:
-        path = call.operation.path.format(**{name: quote(str(call.values[name]), safe="") for name in call.operation.names})
+        path = call.operation.at(call.values)
         collection, member = path.rpartition("/")[0], error.place.member if error.place else None
         raise ApiError(400, f"{error}; POST {collection} with the new name, then DELETE {path}", place={"member": member}) from None
 
@@ -167,11 +168,13 @@ async def change(
 
     def remembering(document: Document) -> Document:
         edited[:] = [edit(document)]
+        preconditions.check(call, lambda: _answers(call, document))
         return edited[0]
 
     outcome = await call.services.engine.write(
         remembering,
         version=version or None,
+        any_version=IF_MATCH in call.values,
         transaction_id=transaction_id,
         force_reload=bool(call.get("force_reload", False)),
         healthy_within=call.get("healthy_within"),
@@ -183,6 +186,14 @@ async def change(
         return empty(status, headers)
     document = edited[0]
     return await beside_if(document.size > LARGE, lambda: json_response(status, _echo(call, stored(document)), headers))
+
+
+def _answers(call: Call, document: Document) -> Iterator[bytes]:
+    """What GET answers of the object or the collection that a write is about, also with everything below it."""
+    asked, of_one = target(call, one=call.operation.is_of_one), preconditions.is_of_one(call)
+    for full in (asked.full, not asked.full) if asked.resource.full_section else (False,):
+        seen = dataclasses.replace(asked, full=full)
+        yield to_json(seen.object(document) if of_one else seen.objects(document))
 
 
 def _echo(call: Call, now: Any) -> Any:
@@ -200,12 +211,13 @@ def check_version_or_transaction(
     current: int | None = None,
     asked: str = "/v3/services/haproxy/configuration/version",
 ) -> None:
-    """Exactly one of the two; the message says how to send it. `current` is the version of the file, where it is not the configuration, and
-    `asked` the path that answers it.
+    """Exactly one of the two, or none where `If-Match` stands for them; the message says how to send it.
+
+    `current` is the version of the file, where it is not the configuration, and `asked` the path that answers it.
     """
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")
-    if transaction_id or version:
+    if transaction_id or version or IF_MATCH in call.values:
         return
     meant = [
         f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name

@@ -1,12 +1,15 @@
 """The configuration as text, and its version."""
 
 import re
+from collections.abc import Callable
 
+from dataplaneapi.api import preconditions
 from dataplaneapi.api.abandon import while_there
-from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
-from dataplaneapi.handlers.configuration.objects import check_version_or_transaction
+from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
 from haproxy_native.beside import beside
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
@@ -35,6 +38,7 @@ async def replace(call: JsonCall) -> Response:
     outcome = await engine.push_raw(
         body,
         version=call.get("version"),
+        instead_of=await _matched(call, file) if IF_MATCH in call.values else None,
         skip_version=bool(call.get("skip_version")),
         skip_reload=bool(call.get("skip_reload")),
         force_reload=bool(call.get("force_reload")),
@@ -45,6 +49,21 @@ async def replace(call: JsonCall) -> Response:
     if outcome.live or call.get("skip_reload"):
         return _text(201, await beside(engine.raw, file=file))
     return _text(202, await beside(engine.raw, file=file), outcome.reload_id)
+
+
+async def _matched(call: Call, file: str) -> Callable[[Document], None]:
+    """Refuses any document but that of the text which the client has seen. Raises ApiError with 412."""
+    engine = call.services.engine
+    await engine.notice()
+    seen = engine.read()
+    text = await beside(engine.raw, file=file)
+    await beside(preconditions.check, call, lambda: [text])
+
+    def check(now: Document) -> None:
+        if now is not seen:
+            raise preconditions.stale(call)
+
+    return check
 
 
 def _text(status: int, data: bytes, reload_id: str | None = None) -> Response:

@@ -1,0 +1,66 @@
+"""Entity tags: a strong hash of what an answer holds (RFC 9110, section 8.8.3), and their comparison. Of a file it is remembered."""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import Iterator
+from typing import BinaryIO
+
+SIZE = 16
+ANY = "*"
+PIECE = 1 << 20
+# Files that are remembered.
+MOST_FILES = 1000
+# Between two writes to a file in this time its stamps may stay the same, in nanoseconds.
+UNSETTLED = 1_000_000_000
+_TAG = r'(W/)?("[\x21\x23-\x7e\x80-\xff]*")'
+_LIST = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,(?:[ \t]*{_TAG})?)*[ \t]*")
+_EACH = re.compile(_TAG)
+_Stamp = tuple[int, int, int, int, int]
+
+
+def tag_of(body: bytes | memoryview) -> str:
+    return f'"{hashlib.blake2b(body, digest_size=SIZE).hexdigest()}"'
+
+
+def is_well_formed(header: str) -> bool:
+    """Whether it is `*`, or a list of entity tags and nothing else."""
+    return header.strip() == ANY or _LIST.fullmatch(header) is not None
+
+
+def holds(header: str, tag: str, *, weakly: bool = False) -> bool:
+    """Whether a header `If-Match` names this tag; of `If-None-Match`, `weakly` (section 8.8.3.2)."""
+    return header.strip() == ANY or any(each == tag and (weakly or not is_weak) for is_weak, each in _tags(header))
+
+
+def _tags(header: str) -> Iterator[tuple[bool, str]]:
+    return ((bool(weak), tag) for weak, tag in _EACH.findall(header))
+
+
+class FileTags:
+    """Tags of files, by the stamps that the kernel keeps of each: a file is read again after any write to it."""
+
+    def __init__(self) -> None:
+        self._tags: dict[_Stamp, str] = {}
+
+    def of(self, file: BinaryIO) -> str:
+        """That of an open file, which is then at its beginning. Raises OSError."""
+        stamp = _stamp(file)
+        if (known := self._tags.get(stamp)) is not None:
+            return known
+        digest = hashlib.blake2b(digest_size=SIZE)
+        while piece := file.read(PIECE):
+            digest.update(piece)
+        file.seek(0)
+        tag = f'"{digest.hexdigest()}"'
+        if time.time_ns() - stamp[-1] > UNSETTLED and _stamp(file) == stamp:
+            self._tags[stamp] = tag
+            if len(self._tags) > MOST_FILES:
+                del self._tags[next(iter(self._tags))]
+        return tag
+
+
+def _stamp(file: BinaryIO) -> _Stamp:
+    of = os.fstat(file.fileno())
+    return of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
