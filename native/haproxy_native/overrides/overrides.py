@@ -34,6 +34,8 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.5
 # For what the worker in service says before a reload.
 PATIENCE = 5.0
+# For who is in service, at the start.
+START_PATIENCE = 1.0
 # In every refusal of a server or backend that the worker has not.
 NO_SUCH = "No such"
 READY, MAINTENANCE = "ready", "maint"
@@ -55,11 +57,19 @@ class Overrides:
         engine.context.on_load, engine.context.on_worker = self.before_load, self.renew
 
     async def __aenter__(self) -> Self:
+        await self._begin_with()
         self._watching.begin(self._watch())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         await self._watching.stop()
+
+    async def _begin_with(self) -> None:
+        """Without overrides the worker in service has all: the first one is not made in it again, over what others set meanwhile."""
+        if not self._ledger.all():
+            with suppress(RuntimeFailure, TimeoutError):
+                async with asyncio.timeout(START_PATIENCE):
+                    self._ledger.is_applied(_identity(await self._engine.runtime.worker()))
 
     def all(self) -> list[Override]:
         """The newest first."""

@@ -41,3 +41,19 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
                 await overrides.delete(OBJECT)
 
     run(story())
+
+
+def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> None:
+    """What others set after it stays."""
+
+    async def story() -> None:
+        async with running_engine(tmp_path, haproxy) as engine, Overrides(engine, Editor()) as overrides:
+            before = (await engine.runtime.servers("app"))[0]
+            await commands.apply(engine.runtime, [commands.state("app", "s1", "drain")])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])], ["admin_state"])
+            await engine.runtime.send("set server app/s1 state ready")
+            for _ in range(3):
+                await overrides.look()
+            assert (await engine.runtime.servers("app"))[0].forced_state == "ready"
+
+    run(story())
