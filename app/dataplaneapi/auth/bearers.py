@@ -92,6 +92,10 @@ class Bearers:
         self.tokens.use(token, address)
         return True
 
+    def takes(self, bearer: bytes) -> bool:
+        """Whether it is of a kind that may be good here; anything else is answered as the Data Plane API answers it."""
+        return self._issuer is not None or is_well_formed(bearer)
+
     def is_guess(self, bearer: bytes) -> bool:
         """Whether it looks like a token, and is none that is known."""
         return is_well_formed(bearer) and self.tokens.find(bearer) is None

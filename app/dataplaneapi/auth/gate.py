@@ -136,7 +136,7 @@ class Gate:
         if not text:
             return None
         limit_logger.warning("a token from %s is refused: %s", address, text)
-        return self._refused("token", text, BEARER_CHALLENGE)
+        return self._refused("token", text, BEARER_CHALLENGE if bearers.takes(bearer) else CHALLENGE)
 
     async def _counted(self, login: Login) -> Response | None:
         return None if await self._is_right(login) else self._refused("wrong", "unauthorized")
