@@ -113,7 +113,7 @@ def test_what_haproxy_takes_only_in_a_backend(stage: Stage, own: dict[str, Any])
     assert is_live(answer), stage.sidecar.why(answer)
 
 
-def test_a_text_that_is_refused_anyway_says_nothing_of_its_shapes(stage: Stage) -> None:
+def test_a_text_refused_for_another_reason_leaves_shapes_alone(stage: Stage) -> None:
     wrong = {"s": {"name": "s", "address": "127.0.0.1", "port": 9, "resolvers": "missing"}}
     answer = stage.add("first", retries=4, servers=wrong)
     assert answer.status_code == 400, answer.text

@@ -88,8 +88,8 @@ def _now(call: Call) -> Any:
     """What the API shows of the objects that a body is to replace; nothing where it replaces none."""
     if call.operation.method != "PUT" or not call.operation.resource:
         return None
-    resource, parent, key = place_of(call, one=True)
     document, editor = call.services.engine.read(call.get("transaction_id")), call.services.editor
+    resource, parent, key = place_of(call.operation, call.values, editor, one=True)
     if key is None and resource.kind == "indexed":
         return editor.list_objects(document, resource, parent)
     return editor.get_object(document, resource, parent, key, full=bool(call.get("full_section")))

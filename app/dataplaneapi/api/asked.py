@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.operations import READING, Handler, Operation
+from dataplaneapi.api.place import place_of
 from dataplaneapi.api.read_only import is_dry
 from dataplaneapi.api.responses import Response
 from dataplaneapi.api.services import Services
@@ -20,7 +21,7 @@ from dataplaneapi.auth.gate import parse_basic
 from dataplaneapi.server import connection
 from haproxy_native.commit.events import CHANGE, FAILED, GRANTED, LIMITED, LOGIN, READ, REFUSED, Asked
 from haproxy_native.editing.object_names import spelled
-from haproxy_native.planning.effects import kind_of
+from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.request_context import Author, Request, author
 
 _READS = ("GET", "HEAD")
@@ -58,17 +59,14 @@ def naming(operation: Operation, handler: Handler) -> Handler:
 
 def object_of(operation: Operation, values: Mapping[str, Any], services: Services, key: str = "") -> str:
     """The object, as far as the path and `key` name it; empty where they do not."""
-    names = [str(values[name]) for name in operation.names if name in values]
     if operation.store:
         store = services.engine.stores.get(operation.store)
-        return spelled(store.kind, names[0]) if store and names else ""
+        return spelled(store.kind, str(values[operation.names[0]])) if store and operation.names else ""
     resource = services.editor.resources.by_name.get(operation.resource or "")
     if resource is None or resource.file:
         return _of_path(operation, values)
-    own = [names.pop()] if names and operation.is_of_one else [key] if key else []
-    within = services.editor.resources.by_name[operation.parent] if operation.parent else None
-    parent = ([kind_of(within), *names] if names else [operation.parent]) if within and (names or within.kind == "singleton") else []
-    return "/".join(filter(None, [spelled(*parent), spelled(kind_of(resource), *own)]))
+    resource, parent, own = place_of(operation, values, services.editor, one=operation.is_of_one)
+    return name_of(Place(resource, parent, key if own is None else own))
 
 
 def _of_path(operation: Operation, values: Mapping[str, Any]) -> str:

@@ -32,7 +32,7 @@ def asked_for(operation: Operation, call: Call) -> str:
         return spelled(file, call.values["parent_name"]) if file else ALL
     if operation.action == "list":
         return ""
-    resource, parent, key = place_of(call, one=True)
+    resource, parent, key = place_of(operation, call.values, call.services.editor, one=True)
     return name_of(Place(resource, parent, "" if key is None else key))
 
 
@@ -48,7 +48,7 @@ def shown(call: Call, rights: Rights, answer: Any) -> Any:
         return [row for row in answer if rights.may(READ, named(call.operation.rows, {**call.values, **row}))]
     if not _is_of_configuration(call):
         return answer
-    resource, parent, _ = place_of(call, one=call.operation.is_of_one)
+    resource, parent, _ = place_of(call.operation, call.values, call.services.editor, one=call.operation.is_of_one)
     if resource.kind != "indexed":
         return [row for row in answer if rights.may(READ, name_of(Place(resource, parent, row[resource.key])))]
     for position in range(len(answer)):

@@ -36,7 +36,7 @@ def test_a_commit_has_one_event_alone(client: Client, events: list[Any]) -> None
         ("PUT", f"{CONFIG}/backends/app/servers/app1?version=7", {"name": "app1", "address": "a"}, REFUSED, "backend/app/server/app1"),
         ("POST", f"{CONFIG}/backends/app/servers?version=1", {"name": 5}, REFUSED, "backend/app/server"),
         ("PUT", f"{CONFIG}/backends/app/acls/7?version=1", {}, REFUSED, "backend/app/acl/7"),
-        ("PUT", f"{CONFIG}/global/log_targets/7?version=1", {}, REFUSED, "global/log_target/7"),
+        ("PUT", f"{CONFIG}/global/log_targets/7?version=1", {}, REFUSED, "global//log_target/7"),
         ("DELETE", "/v3/services/haproxy/storage/maps/none.map", None, REFUSED, "map/none.map"),
         ("POST", "/v3/services/haproxy/transactions?version=1", None, GRANTED, ""),
         ("DELETE", "/v3/services/haproxy/transactions/none", None, REFUSED, "transaction/none"),

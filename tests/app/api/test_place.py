@@ -2,7 +2,6 @@
 
 import pytest
 
-from dataplaneapi.api.call import Call
 from dataplaneapi.api.place import place_of
 from haproxy_native.planning.effects import Place, name_of
 from tests.app.client import CONFIG, Client
@@ -22,6 +21,6 @@ from tests.app.client import CONFIG, Client
 def test_one(client: Client, path: str, values: dict[str, object], expected: str) -> None:
     services = client.app.services
     operation = next(each for each in services.index.operations if each.path == CONFIG.removeprefix("/v3") + path and each.method == "GET")
-    resource, parent, key = place_of(Call(services, operation, values, {}), one=True)
+    resource, parent, key = place_of(operation, values, services.editor, one=True)
     assert name_of(Place(resource, parent, "" if key is None else key)) == expected
-    assert place_of(Call(services, operation, values, {}), one=False)[2] is None
+    assert place_of(operation, values, services.editor, one=False)[2] is None

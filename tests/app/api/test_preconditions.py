@@ -167,7 +167,7 @@ def test_of_many_at_once_one_is_made(client: Client) -> None:
     assert client.engine.version() == 2
 
 
-def test_whoever_sees_fingerprints_has_the_tag_of_these(client: Client) -> None:
+def test_callers_who_see_fingerprints_have_their_tag(client: Client) -> None:
     path = f"{CONFIG}/userlists/u/users"
     assert client.post(f"{CONFIG}/userlists?version=1", {"name": "u"}).status in (201, 202)
     user = {"username": "x", "password": "secret-one", "secure_password": False}

@@ -71,7 +71,7 @@ class Target:
 
 def target(call: Call, *, one: bool) -> Target:
     """`one`: the last name in the path is the object's key."""
-    resource, parent, key = place_of(call, one=one)
+    resource, parent, key = place_of(call.operation, call.values, call.services.editor, one=one)
     editor = call.services.editor
     return Target(Sites(editor) if resource.kind == "view" else editor, resource, parent, key, bool(call.get("full_section", False)))
 

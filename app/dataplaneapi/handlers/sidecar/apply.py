@@ -41,7 +41,7 @@ async def _planned(call: Call, declaration: Declaration) -> Response:
     found, preview = await call.services.apply.plan(declaration)
     planned = as_dict(preview)
     shown = _shown(call, found) | {name: planned[name] for name in ("commands", "reload", "reasons", "valid", "messages")}
-    shown["conflicts"] = [conflict_as_dict(each) for each in found.conflicts]
+    shown["conflicts"] = [_conflict(each) for each in found.conflicts]
     if not found.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
         shown["plan_token"] = await asyncio.to_thread(call.services.plans.keep, call.body.kind, call.body.data, options, found.digest)
@@ -52,7 +52,7 @@ async def _carried_out(call: Call, declaration: Declaration, limits: Limits) -> 
     try:
         done = await call.services.apply.carry_out(declaration, limits)
     except Contested as error:
-        raise ApiError(409, error.detail, conflicts=[conflict_as_dict(each) for each in error.planned.conflicts]) from None
+        raise ApiError(409, error.detail, conflicts=[_conflict(each) for each in error.planned.conflicts]) from None
     reasons = [reason_as_dict(each) for each in done.outcome.reasons] if done.outcome else []
     headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
     shown = _shown(call, done.planned) | {"reload": bool(headers), "reasons": reasons}
@@ -89,11 +89,11 @@ def _shown(call: Call, found: Planned) -> dict[str, Any]:
         "changed": [present(effect.as_dict()) for effect in found.effects if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(found.unchanged),
-        "taken": [conflict_as_dict(each) for each in found.taken],
+        "taken": [_conflict(each) for each in found.taken],
     }
 
 
-def conflict_as_dict(conflict: Conflict) -> dict[str, Any]:
+def _conflict(conflict: Conflict) -> dict[str, Any]:
     """Without the value of what the caller may not read."""
     may_read = reader()
     theirs = conflict.theirs if may_read is None or may_read(conflict.object) else None
