@@ -15,9 +15,20 @@ VERBS = {
     "indexed": ("list", "replace_all", "create", "get", "replace", "delete"),
     "singleton": ("get", "replace"),
 }
-METHODS = {"list": "get", "append": "post", "create": "post", "get": "get", "replace": "put", "delete": "delete", "replace_all": "put"}
+METHODS = {
+    "list": "get",
+    "append": "post",
+    "create": "post",
+    "get": "get",
+    "replace": "put",
+    "patch": "patch",
+    "delete": "delete",
+    "replace_all": "put",
+}
 ON_COLLECTION = {"list", "replace_all", "append"}
-WRITES = {"create", "append", "replace", "replace_all", "delete"}
+WRITES = {"create", "append", "replace", "patch", "replace_all", "delete"}
+# What a PATCH takes; the first is what clients are generated from that know one type of a body.
+MERGE_PATCH = ("application/json", "application/merge-patch+json")
 
 Resource = dict[str, Any]
 Table = dict[str, Resource]
@@ -37,11 +48,19 @@ def expand(table: Table, *, everything: bool = False) -> dict[str, dict[str, Any
 
 def _operations(table: Table, name: str, parent: str | None) -> Iterator[tuple[str, str, dict[str, Any]]]:
     resource = table[name]
-    for action in resource.get("verbs", VERBS[resource["kind"]]):
+    for action in _actions(resource):
         yield _path(table, name, parent, action), METHODS[action], _operation(table, name, parent, action)
     if by_put := resource.get("operation_ids", {}).get("create_by_put"):
         operation = _operation(table, name, parent, "create") | {"operationId": by_put, "deprecated": True}
         yield _path(table, name, parent, "create"), "put", operation
+
+
+def _actions(resource: Resource) -> Iterator[str]:
+    """What can be replaced in the configuration can be changed in part, too."""
+    for action in resource.get("verbs", VERBS[resource["kind"]]):
+        yield action
+        if action == "replace" and "file" not in resource:
+            yield "patch"
 
 
 def on_collection(resource: Resource, action: str) -> bool:
@@ -139,6 +158,9 @@ def _named(name: str, place: str, resource: Resource) -> dict[str, Any]:
 
 
 def _body(resource: Resource, action: str) -> dict[str, Any]:
+    if action == "patch":
+        about = f"Members of the {resource['noun']} and their new values; null removes a member, lists are replaced whole."
+        return {kind: {"schema": {"type": "object", "description": about}} for kind in MERGE_PATCH}
     many = action in ("list", "replace_all")
     schema = resource["list"] if many else resource.get("body", resource["schema"])
     return {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
@@ -151,14 +173,14 @@ def _responses(resource: Resource, action: str) -> dict[str, Any]:
     if action == "delete":
         scheduled = {} if "file" in resource else {"202": answer("deleted_and_scheduled")}
         return scheduled | {"204": answer("deleted"), "404": answer("not_found")}
-    body = {"content": _body(resource, action)}
+    body = {"content": _body(resource, "get" if action == "patch" else action)}
     missing = {} if action in ("list", "replace_all") or not _may_be_missing(resource) else {"404": answer("not_found")}
     if action in ("list", "get"):
         version = {"Configuration-Version": {"$ref": "#/components/headers/Configuration-Version"}}
         return {"200": {"description": "The answer.", "headers": version} | body} | missing
     creates = action in ("create", "append")
-    done = {"201": {"description": "Created."} | body} if creates else {"200": {"description": "Replaced."} | body}
-    word = "Created" if creates else "Replaced"
+    word = "Created" if creates else "Changed" if action == "patch" else "Replaced"
+    done = {"201" if creates else "200": {"description": f"{word}."} | body}
     reload_id = {"Reload-ID": {"$ref": "#/components/headers/Reload-ID"}}
     scheduled = {"202": {"description": f"{word}; a reload is scheduled or a transaction holds it.", "headers": reload_id} | body}
     failures = {"400": answer("bad_request")} | ({"409": answer("conflict")} if creates else missing)
@@ -200,6 +222,7 @@ def _texts(table: Table, name: str, parent: str | None, action: str) -> dict[str
         "create": inside if owner else f"Create {'the ' + noun if single else article(noun)}",
         "append": inside,
         "replace": f"Replace {one}{of}",
+        "patch": f"Change members of {one}{of}",
         "replace_all": f"Replace all {many}{of}",
         "delete": f"Delete {one}{of}",
     }[action]
@@ -210,6 +233,7 @@ def _detail(resource: Resource, action: str) -> str:
     details = {
         "list": ", in the order of the file",
         "replace": "; members that are left out are removed",
+        "patch": " (RFC 7396); those that are left out stay" + ("" if resource["kind"] == "indexed" else "; needs no version"),
         "replace_all": " by the given ones, in their order",
         "append": ", behind those that are there",
         "create": ", before the one at that place" if resource["kind"] == "indexed" else "",

@@ -173,8 +173,10 @@ class Engine:
         transaction_id: str | None = None,
         force_reload: bool = False,
         healthy_within: float | None = None,
+        skips_same: bool = False,
     ) -> Outcome:
         """A change of its own, or one inside a transaction, which commits nothing. `healthy_within`: see `commit_when_healthy`.
+        `skips_same`: where the edit changes nothing, and no reload is forced, nothing is written.
 
         `any_version`: without a version, for an edit that looks itself at what it is made on, and raises where that will not do.
         """
@@ -185,7 +187,8 @@ class Engine:
                 raise BadRequest(_ONLY_ONE if version else "healthy_within belongs to the commit of a transaction")
             await self.context.transactions.change(transaction_id, permission.permitted(edit))
             return Outcome(self.version(transaction_id))
-        change = await self._early(Change(edit, version if any_version else self._stated(version), force_reload=force_reload))
+        stated = version if any_version else self._stated(version)
+        change = await self._early(Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload))
         return await commit_when_healthy(self.context, change, healthy_within)
 
     async def amend(self, edit: Edit) -> Outcome:

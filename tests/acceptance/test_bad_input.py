@@ -141,7 +141,7 @@ ROWS = [
     Row("body over the limit", "POST", "raw", "#" * (LIMIT + 1), 413, (str(LIMIT),)),
     Row("text where JSON is wanted", "POST", SERVERS, "name=new", 415, ("application/json",)),
     Row("unknown path", "POST", "backend/app/servers", NEW, 404, ("/backends/app/servers",)),
-    Row("wrong method", "PATCH", f"{SERVERS}/one", NEW, 405, ("PATCH",)),
+    Row("wrong method", "PATCH", SERVERS, NEW, 405, ("PATCH",)),
     Row("raw text without a line", "POST", "raw", "nothing", 400, ("no newline",)),
     Row(
         "raw text that HAProxy refuses",

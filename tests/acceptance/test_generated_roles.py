@@ -74,7 +74,7 @@ def body_of(bodies: Bodies, operation: Operation) -> Any:
     if operation.body is None or "application/json" not in operation.body.media_types:
         return None
     body = bodies.valid(operation.body.schema)
-    if operation.method == "PUT" and isinstance(body, dict) and "name" in body and "name" in operation.names:
+    if operation.method in ("PUT", "PATCH") and isinstance(body, dict) and "name" in body and "name" in operation.names:
         body["name"] = SANE_NAME
     return body
 

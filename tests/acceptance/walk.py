@@ -15,8 +15,8 @@ from tests.acceptance.objects import CHILDREN, SECTIONS
 from tests.haproxy.sidecar import Sidecar
 
 # The order in which the actions of one collection are called; what there is one of is deleted before it is made.
-ACTIONS = ("list", "create", "append", "get", "replace", "replace_all", "delete")
-SINGLE = ("get", "replace", "delete", "create")
+ACTIONS = ("list", "create", "append", "get", "replace", "patch", "replace_all", "delete")
+SINGLE = ("get", "replace", "patch", "delete", "create")
 # What stands in the configuration, of each kind; HAProxy 3.4 wants proxies and defaults sections to have names of their own.
 PARENTS, PARENT = {"defaults": "spare", "frontends": "web", "backends": "app", "listens": "both"}, "one"
 # Where that will not do.

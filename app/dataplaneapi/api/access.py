@@ -11,7 +11,7 @@ from typing import Any
 
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError, response_to
-from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, READING, Handler, Operation
+from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, PATCH, READING, Handler, Operation
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.reading import asked_for, named, shown
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, to_json
@@ -57,7 +57,7 @@ def limited(operation: Operation, handler: Handler) -> Handler:
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:
     """Raises Forbidden."""
-    verb = _verb(operation)
+    verb = READ if operation.action == PATCH else _verb(operation)
     if not rights.rules and operation.access != ANYONE:
         name = author.get().name
         who = f"{name!r} has no role" if name else "a caller without a name has no role"
@@ -85,8 +85,8 @@ async def _restore(call: Call) -> None:
 
 
 def _now(call: Call) -> Any:
-    """What the API shows of the objects that a body is to replace; nothing where it replaces none."""
-    if call.operation.method != "PUT" or not call.operation.resource:
+    """What the API shows of the objects that a body is to replace, or to change; nothing where there is none."""
+    if call.operation.method not in ("PUT", "PATCH") or not call.operation.resource:
         return None
     document, editor = call.services.engine.read(call.get("transaction_id")), call.services.editor
     resource, parent, key = place_of(call.operation, call.values, editor, one=True)

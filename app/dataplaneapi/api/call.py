@@ -13,9 +13,9 @@ from dataplaneapi.api import ignored, parameters
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import is_well_formed
 from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
-from dataplaneapi.api.operations import IF_MATCH, Operation
+from dataplaneapi.api.operations import IF_MATCH, PATCH, Operation
 from dataplaneapi.api.responses import Header
-from dataplaneapi.api.validation import check_outermost, validated
+from dataplaneapi.api.validation import check_outermost, part_of, validated
 from dataplaneapi.auth.caller import Caller
 from dataplaneapi.server import connection
 from haproxy_native.beside import LARGE, beside_if
@@ -118,7 +118,7 @@ async def json_call(request: Request) -> Call:
         _check_force(call)
         return call
     check_content_encoding(header(scope["headers"], b"content-encoding"))
-    check_content_type(header(scope["headers"], b"content-type"), declared.media_types)
+    check_content_type(header(scope["headers"], b"content-type"), declared.media_types, patch=call.operation.action == PATCH)
     if JSON not in declared.media_types:
         call.body = data
         return call
@@ -129,7 +129,8 @@ async def json_call(request: Request) -> Call:
     _check_parent(call)
     call.sent, unwritable = value, call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
-    call.body = await beside_if(large, validated, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
+    make = part_of if call.operation.action == PATCH else validated
+    call.body = await beside_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)
     return call
 
 

@@ -3,6 +3,9 @@
 from collections.abc import Collection
 
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import HeaderName
+
+ACCEPT_PATCH = HeaderName(b"Accept-Patch")
 
 
 def check_accept(accept: str, available: Collection[str]) -> None:
@@ -17,13 +20,14 @@ def _covers(wanted: str, kind: str) -> bool:
     return wanted in (kind, "*/*", "*") or (wanted.endswith("/*") and kind.startswith(wanted[:-1]))
 
 
-def check_content_type(sent: str, wanted: Collection[str]) -> None:
-    """415 unless the body is of a type the operation takes; the message names the header to send."""
+def check_content_type(sent: str, wanted: Collection[str], *, patch: bool = False) -> None:
+    """415 unless the body is of a type the operation takes; the message names the header to send, and of a PATCH a header all types."""
     if sent.partition(";")[0].strip().lower() in wanted:
         return
     shown = sent.partition(";")[0] if any(kind.startswith("multipart/") for kind in wanted) else sent
     remedy = " or ".join(f"Content-Type: {kind}" for kind in sorted(wanted))
-    raise ApiError(415, f'header Content-Type has unexpected value "{shown}"; send {remedy}')
+    headers = [(ACCEPT_PATCH, ", ".join(sorted(wanted)).encode())] if patch else []
+    raise ApiError(415, f'header Content-Type has unexpected value "{shown}"; send {remedy}', headers=headers)
 
 
 def check_content_encoding(sent: str) -> None:

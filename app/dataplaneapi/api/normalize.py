@@ -95,6 +95,17 @@ class Schemas:
         shaped.value = self._take(value, self.resolve(schema), self.kind(schema), "", shaped)
         return shaped
 
+    def respelt(self, value: Any, schema: Mapping[str, Any]) -> Any:
+        """The value under the names that the schema has; of an object without members that are not known."""
+        resolved = self.resolve(schema)
+        if not isinstance(value, dict):
+            return value
+        if "properties" in resolved:
+            members = self._members(resolved)
+            return {name: self.respelt(each, members[name].schema) for name, each in _respelt(value, members).items() if name in members}
+        inner = resolved.get("additionalProperties")
+        return {key: self.respelt(each, inner) for key, each in value.items()} if isinstance(inner, Mapping) else value
+
     def _members(self, schema: Mapping[str, Any]) -> dict[str, Member]:
         if (known := self._objects.get(id(schema))) is None:
             required, made = schema.get("required", ()), {}

@@ -22,6 +22,8 @@ METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 EFFECTS, READING, ANY, ANYONE = "effects", "read", "any", "anyone"
 # What `rows` may be beside the name of the object that a row is.
 OBJECTS, COUNTERS = "objects", "counters"
+# The action whose body is a part of an object.
+PATCH = "patch"
 # The header that a write declares where it can be compared with what stands there.
 IF_MATCH = "If-Match"
 # A regular resource is served by the module of its kind, whatever it is called; a view is handled like the sections it shows.
@@ -161,9 +163,9 @@ class Operation:
         return Body(tuple(content), self._told_elsewhere() or schema, declared.get("required", False))
 
     def _told_elsewhere(self) -> Mapping[str, Any] | None:
-        """The schema of a resource whose body the document only calls an object."""
+        """The schema of a resource whose body the document only calls an object, or which a body is only a part of."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {})
-        return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about else None
+        return {"$ref": f"#/components/schemas/{about['schema']}"} if "body" in about or self.action == PATCH else None
 
     @cached_property
     def media_types(self) -> frozenset[str]:

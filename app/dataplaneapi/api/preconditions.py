@@ -9,14 +9,14 @@ from urllib.parse import urlencode
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.etags import ANY, holds, tag_of
-from dataplaneapi.api.operations import IF_MATCH
+from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.reading import asked_for
 from haproxy_native.access.rights import READ, Rights
 from haproxy_native.errors import IndexOutOfRange, Missing, NoParent
 from haproxy_native.request_context import author
 
 # Actions on one object; the others are compared with their collection.
-_OF_ONE = ("replace", "patch", "delete")
+_OF_ONE = ("replace", PATCH, "delete")
 
 
 def is_of_one(call: Call) -> bool:

@@ -47,19 +47,42 @@ def validated(
     `unknown`: what is wrong with members that are not known. An object that has no name of its own in the document is checked as a whole:
     its types are a matter of 422, too.
     """
+    shaped = _shaped(value, schema, schemas)
+    violated = _of_nameless(shaped, schema) if "properties" in schema else violations(shaped, schema, schemas)
+    _refuse([*violated, *shaped.misnamed, *unknown(shaped)], shaped, unwritable)
+    return shaped.value
+
+
+def part_of(
+    value: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    schemas: Schemas,
+    *,
+    unwritable: int = 422,
+    unknown: Callable[[Shaped], Iterable[str]] = lambda shaped: (),
+) -> Any:
+    """Some members of an object, under the names that its schema has, with those that are null; raises what is wrong with these alone."""
+    shaped = _shaped(value, schema, schemas)
+    shaped.value = dict.fromkeys(value) | shaped.value
+    _refuse([*shaped.misnamed, *unknown(shaped)], shaped, unwritable)
+    return schemas.respelt(value, schema)
+
+
+def _shaped(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> Shaped:
     shaped = schemas.shape(value, schema)
-    nameless = "properties" in schema
     if shaped.mistyped:
         mistyped = shaped.mistyped[:MOST]
         apart = "; " if sum(map(len, mistyped)) <= LONG else "\n"
-        raise ApiError(422 if nameless else 400, "failed to decode request body: " + apart.join(mistyped))
+        raise ApiError(422 if "properties" in schema else 400, "failed to decode request body: " + apart.join(mistyped))
     if shaped.oversized:
         raise ApiError(422, "\n".join(shaped.oversized[:MOST]))
-    violated = _of_nameless(shaped, schema) if nameless else violations(shaped, schema, schemas)
-    texts = dict.fromkeys([*violated, *shaped.misnamed, *unknown(shaped)])
+    return shaped
+
+
+def _refuse(wrong: Iterable[str], shaped: Shaped, unwritable: int) -> None:
+    texts = dict.fromkeys(wrong)
     if texts or shaped.unwritable:
         raise ApiError(422 if texts else unwritable, "\n".join([*texts, *shaped.unwritable]))
-    return shaped.value
 
 
 def check_outermost(value: Any, schema: Mapping[str, Any], schemas: Schemas) -> None:

@@ -31,7 +31,8 @@ class Change:
     running text is restored. With `whole` the change is live when the whole text is, else when its own part is. With `kept` a refused text
     is kept as a failed transaction. `sent`: the number of lines of a text as it was sent, by file, which HAProxy's messages then count.
     With `gated` new backends stay unpublished (native/haproxy_native/commit/publication.py), and a change that needs a reload is refused.
-    With `quick=False` `haproxy -c` is asked even where the change needs no check.
+    With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` an edit that changes nothing ends
+    without a commit.
     """
 
     edit: Edit
@@ -47,6 +48,7 @@ class Change:
     kept: bool = True
     gated: bool = False
     quick: bool = True
+    skips_same: bool = False
     sent: Mapping[str, int] = field(default_factory=dict)
     author: Author = field(default_factory=author.get)
 
@@ -56,6 +58,10 @@ class Change:
         if self.transaction_id:
             raise Conflict(f"version mismatch, transaction version: {self.version}, configured version: {configured}")
         raise Conflict(f"version in configuration file is {configured}, given version is {self.version}")
+
+
+class Same(Exception):
+    """A change that is not to be committed, since it changes nothing."""
 
 
 @dataclass(frozen=True)

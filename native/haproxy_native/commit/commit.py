@@ -20,7 +20,7 @@ from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import process, shaping
-from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Texts
+from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Same, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed
@@ -99,11 +99,23 @@ async def _recorded(context: CommitContext, change: Change | FileChange | Object
 
     try:
         outcome = await _commit(context, change)
+    except Same:
+        if change.author.request:
+            change.author.request.is_recorded = False
+        return await _uncommitted(context)
     except Exception as error:
         context.events.tell(committed("failed", error=error))
         raise
     context.events.tell(committed(outcome.kind, outcome))
     return outcome
+
+
+async def _uncommitted(context: CommitContext) -> Outcome:
+    """That of a change that changes nothing: as it stands it is live, or waits for the reload that others have scheduled."""
+    async with context.publishing():
+        loaded = context.running.document is context.current.document and not context.running.doubt
+        waited = None if loaded else context.pending
+        return Outcome(context.current.version, waited, live=waited is None)
 
 
 async def _entered(context: CommitContext, change: AnyChange, outcome: Outcome) -> Outcome:
@@ -226,6 +238,8 @@ async def prepare(context: CommitContext, change: Change) -> Prepared:
     change.compare(current.version)
     before, base, publications = current.document, current.version, context.publications
     new, may_reload = await current.unless_overtaken(beside(edited, change, before))
+    if change.skips_same and await beside(header.same_text, before, new):
+        raise Same
     plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
     if not may_reload and plan is None:
         await current.unless_overtaken(refuse_reload(context, change, before, new))

@@ -335,7 +335,7 @@ def _without_implied(body: Mapping[str, Any], old: Section, bound: str | None) -
 def _refuse_other_name(resource: Resource, key: object, body: Mapping[str, Any]) -> None:
     name = body.get(resource.key)
     if name and meant(name) != meant(key):
-        text = f"{resource.key} in body is '{name}', and the path names '{key}': a PUT does not rename"
+        text = f"{resource.key} in body is '{name}', and the path names '{key}', which stays"
         raise OtherName(text, place=Place(member=resource.key))
 
 

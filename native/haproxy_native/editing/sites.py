@@ -106,9 +106,7 @@ class Sites:
         """With the site saying something else; backends that it names no more leave."""
         self.check_there(document, resource, parent, key)
         if body["name"] != key:
-            raise OtherName(
-                f"name in body is '{body['name']}', and the path names '{key}': a PUT does not rename", place=Place(member="name")
-            )
+            raise OtherName(f"name in body is '{body['name']}', and the path names '{key}', which stays", place=Place(member="name"))
         farms = self._farms_of(body)
         frontend = self.editor.get_object(document, self._table[FRONTEND], None, key)
         former = _names(self._farms(document, frontend))

@@ -9,6 +9,7 @@ from dataplaneapi.handlers.configuration.objects import (
     Target,
     change,
     delete_one,
+    patch_one,
     read_all,
     read_one,
     replace_all,
@@ -39,6 +40,7 @@ ACTIONS = {
     "create": create,
     "append": append,
     "replace": replace_one,
+    "patch": patch_one,
     "replace_all": replace_all,
     "delete": delete_one,
 }

@@ -1,7 +1,7 @@
 """Children with a name inside a section, such as servers and binds."""
 
-from dataplaneapi.handlers.configuration.objects import delete_one, read_all, read_one, replace_one
+from dataplaneapi.handlers.configuration.objects import delete_one, patch_one, read_all, read_one, replace_one
 from dataplaneapi.handlers.configuration.section import create
 
 # They are made and named as sections are; their parent is in the call.
-ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "delete": delete_one}
+ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "patch": patch_one, "delete": delete_one}

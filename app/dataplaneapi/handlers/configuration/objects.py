@@ -1,18 +1,19 @@
 """What the four kinds of configuration resources share: addressing an object, reading it, changing it."""
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from dataplaneapi.api import preconditions
+from dataplaneapi.api import merge_patch, preconditions
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.operations import IF_MATCH
+from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response, to_json
 from dataplaneapi.api.unchanged import has_zero, sent_back
+from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.editor import Editor
@@ -113,6 +114,35 @@ async def replace_one(call: JsonCall) -> Response:
         return await change(call, replace, 200, named.object, silent=asked.resource.silent)
 
 
+async def patch_one(call: JsonCall) -> Response:
+    """The object with some members changed. It is read in the document that is edited, and replaced as by a PUT."""
+    asked, part = target(call, one=True), call.body
+    if "replace" in asked.resource.existence_first:
+        await _check_there(call, asked, "absent_replace")
+
+    def patch(document: Document) -> Document:
+        call.body = _merged(call, asked.object(document), part)
+        return asked.replace(document, call.body)
+
+    def stored(document: Document) -> Any:
+        named = asked.named(call.body.get(asked.resource.key)) if asked.resource.kind == "named" else asked
+        return named.object(document)
+
+    with telling_how_to_rename(call):
+        return await change(call, patch, 200, stored)
+
+
+def _merged(call: Call, now: Mapping[str, Any], part: Mapping[str, Any]) -> Any:
+    """The body that a PUT would have. Raises ApiError where the object as a whole is not in order."""
+    declared, services = call.operation.body, call.services
+    assert declared is not None
+    if (resource := services.editor.resources.by_name[call.operation.resource or ""]).section:
+        now = merge_patch.without_stale(now, part, services.editor.aliases(resource))
+    whole = merge_patch.merged(now, part)
+    shaped = validated(whole, declared.schema, services.schemas, unwritable=call.operation.unwritable)
+    return sent_back(shaped, whole, now)
+
+
 async def _check_there(call: Call, asked: Target, situation: str) -> None:
     document = call.services.engine.read(call.get("transaction_id"))
     await beside_if(document.size > LARGE, asked.check_there, document, situation)
@@ -159,8 +189,8 @@ async def change(
 ) -> Response:
     """Makes an edit and answers `done` when it is live, 202 when a reload or a transaction will make it so.
 
-    The body of the answer is the request's, with what was quoted for the client as it is `stored` in the edited document. What is
-    `silent` answers 202 without a body, and inside a transaction `done`.
+    The body of the answer to a PATCH is the object as it is `stored` in the edited document; to others it is the request's, with what was
+    quoted for the client as it is `stored`. What is `silent` answers 202 without a body, and inside a transaction `done`.
     """
     transaction_id, version = call.get("transaction_id"), call.get("version", 0)
     check_version_or_transaction(call, transaction_id, version)
@@ -174,10 +204,11 @@ async def change(
     outcome = await call.services.engine.write(
         remembering,
         version=version or None,
-        any_version=IF_MATCH in call.values,
+        any_version=_needs_no_version(call),
         transaction_id=transaction_id,
         force_reload=bool(call.get("force_reload", False)),
         healthy_within=call.get("healthy_within"),
+        skips_same=call.operation.action == PATCH,
     )
     scheduled = "" if outcome.live else outcome.reload_id
     headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []
@@ -186,6 +217,11 @@ async def change(
         return empty(status, headers)
     document = edited[0]
     return await beside_if(document.size > LARGE, lambda: json_response(status, _echo(call, stored(document)), headers))
+
+
+def _needs_no_version(call: Call) -> bool:
+    """Whether it says by itself what it is made on: by `If-Match`, or as a part of what a name stands for, whatever else has changed."""
+    return IF_MATCH in call.values or (call.operation.action == PATCH and target(call, one=True).resource.kind != "indexed")
 
 
 def _answers(call: Call, document: Document) -> Iterator[bytes]:
@@ -197,6 +233,8 @@ def _answers(call: Call, document: Document) -> Iterator[bytes]:
 
 
 def _echo(call: Call, now: Any) -> Any:
+    if call.operation.action == PATCH:
+        return now
     body, editor = as_it_stands(call.body, now), call.services.editor
     resource = editor.resources.by_name.get(call.operation.resource or "")
     if resource is None or not resource.section:
@@ -211,13 +249,13 @@ def check_version_or_transaction(
     current: int | None = None,
     asked: str = "/v3/services/haproxy/configuration/version",
 ) -> None:
-    """Exactly one of the two, or none where `If-Match` stands for them; the message says how to send it.
+    """Exactly one of the two, or none where it can be left out; the message says how to send it.
 
     `current` is the version of the file, where it is not the configuration, and `asked` the path that answers it.
     """
     if transaction_id and version:
         raise ApiError(400, "both version and transaction specified, specify only one")
-    if transaction_id or version or IF_MATCH in call.values:
+    if transaction_id or version or _needs_no_version(call):
         return
     meant = [
         f"{name}: did you mean {near}?" for name in call.query if (near := nearest(name, ("version", "transaction_id"))) and near != name

@@ -2,7 +2,7 @@
 
 from dataplaneapi.api.call import JsonCall
 from dataplaneapi.api.responses import Response
-from dataplaneapi.handlers.configuration.objects import change, delete_one, read_all, read_one, replace_one, target
+from dataplaneapi.handlers.configuration.objects import change, delete_one, patch_one, read_all, read_one, replace_one, target
 
 
 async def create(call: JsonCall) -> Response:
@@ -11,4 +11,4 @@ async def create(call: JsonCall) -> Response:
     return await change(call, lambda document: asked.create(document, call.body), 201, made.object)
 
 
-ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "delete": delete_one}
+ACTIONS = {"list": read_all, "get": read_one, "create": create, "replace": replace_one, "patch": patch_one, "delete": delete_one}
