@@ -23,6 +23,8 @@ from haproxy_native.text.section import Section as TextSection
 # A collection and a name in it; the name of the global section is empty.
 Section = tuple[str, str]
 Parts = dict[Part, Members]
+# An object that goes takes these with it, even if they are not as its owner has declared them: a section may have its `from` by its place.
+_OF_ITSELF = ("from", "metadata")
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,7 @@ class _Planner:
     def _members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
         """Of one part; None where it goes."""
         object_ = part_name(self.editor, resource, name, part)
-        if mine is None and part != SELF and self._is_given_up(object_):
+        if mine is None and part != SELF and self._is_given_up(object_) and self._all_go([*self._strange(object_, theirs or {})]):
             return None
         wanted = dict(theirs or {})
         for member, value in (mine or {}).items():
@@ -209,14 +211,25 @@ class _Planner:
         return self.asked.prune and is_mine and not any(self.owners.within(self.asked.owner, object_))
 
     def _goes(self, resource: Resource, name: str, theirs: Parts) -> bool:
-        """Whether a section goes. A child in it that nobody has declared is a conflict."""
-        object_ = part_name(self.editor, resource, name, SELF)
-        if resource.kind == "singleton" or not self._is_given_up(object_):
+        """Whether a section goes, with all that stands in it."""
+        if resource.kind == "singleton" or not self._is_given_up(part_name(self.editor, resource, name, SELF)):
             return False
-        own = self.owners.of(self.asked.owner)
-        strange = [each for part in theirs if (each := part_name(self.editor, resource, name, part)) not in own]
+        named = {part_name(self.editor, resource, name, part): members for part, members in theirs.items()}
+        return self._all_go([strange for object_, members in named.items() for strange in self._strange(object_, members)])
+
+    def _strange(self, object_: str, members: Members) -> Iterator[Conflict]:
+        """What goes with an object and is not as this owner has declared it."""
+        own = self.owners.of(self.asked.owner).get(object_)
+        if own is None:
+            yield Conflict(object_, ITSELF, [OUTSIDE], {}, None)
+            return
+        for member, value in members.items():
+            if member not in {*_OF_ITSELF, *self.asked.unowned} and not is_of(own.get(member), value):
+                yield Conflict(object_, member, [OUTSIDE], value, None)
+
+    def _all_go(self, strange: Sequence[Conflict]) -> bool:
         for each in strange:
-            self._clashes(Conflict(each, ITSELF, [OUTSIDE], {}, None))
+            self._clashes(each)
         return self.asked.force or not strange
 
     def _kept_claims(self) -> Claims:

@@ -152,6 +152,24 @@ def test_what_nobody_declared_keeps_its_section(site: Site) -> None:
     assert [each.object for each in site.apply("a", "", force=True).effects] == ["backend/shop"]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "left", "expected"),
+    [
+        ("b 127.0.0.1:2", "b 127.0.0.1:2 weight 9", SHOP.replace(B, ""), ("backend/shop/server/b", "weight", 9)),
+        ("weight 5", "weight 6", SHOP.replace("    server a 127.0.0.1:1 weight 5\n", ""), ("backend/shop/server/a", "weight", 6)),
+        ("    balance roundrobin\n", "    balance roundrobin\n    retries 4\n", "", ("backend/shop", "retries", 4)),
+        ("deny if { path /a }", "deny if { path /b }", "", None),
+    ],
+    ids=["set", "changed", "set in a section", "a list in a section"],
+)
+def test_what_others_have_set_keeps_its_object(site: Site, old: str, new: str, left: str, expected: tuple[str, str, Any] | None) -> None:
+    site.edit(old, new)
+    (conflict,) = site.apply("a", left).conflicts
+    assert expected is None or (conflict.object, conflict.member, conflict.theirs) == expected
+    assert (conflict.owners, conflict.mine) == (["outside"], None)
+    assert expected is None or not site.apply("a", left, unowned=[expected[1]]).conflicts
+
+
 def test_what_no_object_expresses_stays(site: Site) -> None:
     site.edit("    balance roundrobin\n", "    # why\n    balance roundrobin\n    unheard of\n")
     site.apply("a", SHOP.replace("roundrobin", "source").replace("weight 5", "weight 6"))
@@ -230,7 +248,7 @@ def test_what_others_own_stays(seed: int, number: int) -> None:
         for (object_, member), value in before.items():
             section = "/".join(object_.split("/")[:2])
             goes = section not in {each for each, _ in wanted} and ITSELF in own.get(object_, {})
-            is_foreign = member not in own.get(object_, {}) and not goes
+            is_foreign = member not in own.get(object_, {}) and not (goes and member in (ITSELF, "from"))
             assert not is_foreign or after.get((object_, member)) == value, (seed, step, object_, member)
         assert all(after[each] == value for each, value in wanted.items()), (seed, step)
         assert site.plan(owner, text).document is site.document, "once more changes nothing"
