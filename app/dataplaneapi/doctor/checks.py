@@ -14,17 +14,19 @@ import stat
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from dataplaneapi.auth import passwords
 from dataplaneapi.auth.users import NoUsers, Users
-from dataplaneapi.doctor import issuers, receivers, units
+from dataplaneapi.doctor import audit_target, issuers, receivers, units
 from dataplaneapi.doctor import repair as settings_repair
+from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.doctor.programs import programs
 from dataplaneapi.host import credentials, mounts
 from dataplaneapi.open_engine import NO_LANDLOCK, config_files, reload_command
 from dataplaneapi.server.endpoint import endpoints
+from dataplaneapi.settings.audit import read_audit
 from dataplaneapi.settings.directories import directories, unusable
 from dataplaneapi.settings.jwt import read_jwt
 from dataplaneapi.settings.table import Settings, SettingsError
@@ -41,20 +43,8 @@ from haproxy_native.runtime.capabilities import ADMIN
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.text.document import Document
 
-OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"
 UNIT_USER = "dataplaneapi"
 EXTRAS = {"metrics": "prometheus_client", "aws": "botocore", "acme": "dns"}
-
-
-@dataclass(frozen=True)
-class Finding:
-    level: str
-    part: str
-    what: str
-    remedy: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.level:8}{self.part}: {self.what}" + (f"\n{'':8}{self.remedy}" if self.remedy else "")
 
 
 def report(settings: Settings, command: str, *, as_json: bool = False, fix: bool = False) -> int:
@@ -104,6 +94,7 @@ def findings(settings: Settings, places: Sequence[Path] = units.PLACES) -> Itera
     yield from _of_overrides(settings)
     yield from _of_webhooks(settings)
     yield from _of_issuer(settings)
+    yield from _of_audit(settings)
     yield from _of_extras()
 
 
@@ -390,6 +381,13 @@ def _of_issuer(settings: Settings) -> Iterator[Finding]:
     if jwt := read_jwt(settings.jwt, settings.role_of):
         trouble = issuers.trouble(jwt)
         yield Finding(WARNING if trouble else OK, "jwt", trouble or f"{jwt.issuer} lists its keys", "JWTs are refused" if trouble else "")
+
+
+def _of_audit(settings: Settings) -> Iterator[Finding]:
+    if audit := read_audit(settings.audit):
+        trouble = audit_target.trouble(audit)
+        remedy = "lines are kept in memory until then, up to a number, and then lost" if trouble else ""
+        yield Finding(ERROR if trouble else OK, "audit", trouble or f"{audit.path or 'syslog'} can be written", remedy)
 
 
 def _of_extras() -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 FILE, SYSLOG = "file", "syslog"
-PATH = Path("/var/log/dataplaneapi/audit.log")
+PATH, COLLECTOR = Path("/var/log/dataplaneapi/audit.log"), "/dev/log"
 EXAMPLE = "{target: file, file: /var/log/dataplaneapi/audit.log, reads: false}"
 
 

@@ -14,10 +14,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from dataplaneapi.settings.audit import COLLECTOR
 from dataplaneapi.telemetry.syslog import Collector
 
 logger = logging.getLogger(__name__)
-SOCKET = "/dev/log"
 # authpriv.info
 _PRIORITY = 10 * 8 + 6
 KEPT, PAUSE, LAST_SECONDS = 10_000, 1.0, 2.0
@@ -70,7 +70,7 @@ class SyslogSink:
     """As syslog(3) writes them, which every collector behind /dev/log reads."""
 
     def __init__(self) -> None:
-        self._collector = Collector("unixgram", SOCKET)
+        self._collector = Collector("unixgram", COLLECTOR)
         self._head = f"<{_PRIORITY}>dataplaneapi-audit[{os.getpid()}]: ".encode()
 
     def write(self, line: bytes) -> None:

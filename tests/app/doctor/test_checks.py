@@ -12,7 +12,7 @@ import pytest
 
 from dataplaneapi.auth import passwords
 from dataplaneapi.doctor import checks as doctor
-from dataplaneapi.doctor.checks import Finding
+from dataplaneapi.doctor.finding import ERROR, NOTE, OK, WARNING, Finding
 from dataplaneapi.host import credentials
 from dataplaneapi.settings import yaml_file as settings_file
 from dataplaneapi.settings.table import Settings
@@ -34,7 +34,7 @@ def found(given: Settings, part: str) -> list[Finding]:
 
 
 def worst(given: Settings, part: str) -> Finding:
-    return max(found(given, part), key=lambda each: (doctor.OK, doctor.NOTE, doctor.WARNING, doctor.ERROR).index(each.level))
+    return max(found(given, part), key=lambda each: (OK, NOTE, WARNING, ERROR).index(each.level))
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -44,10 +44,10 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_sound_installation(sidecar: Sidecar) -> None:
     done = run("doctor", "--json", "-f", str(sidecar.file))
     findings = [Finding(**each) for each in json.loads(done.stdout)]
-    assert [each for each in findings if each.level == doctor.ERROR] == []
+    assert [each for each in findings if each.level == ERROR] == []
     assert done.returncode == 0
     assert {"haproxy", "programs", "configuration", "directories", "sockets", "reloads", "users"} <= {
-        each.part for each in findings if each.level == doctor.OK
+        each.part for each in findings if each.level == OK
     }
     assert any(str(sidecar.haproxy.master) in each.what for each in findings if each.part == "sockets")
 
@@ -84,14 +84,14 @@ WRONG: list[tuple[dict[str, Any], str, str, str]] = [
 @pytest.mark.parametrize(("changed", "part", "what", "remedy"), WRONG, ids=lambda value: value if isinstance(value, str) else "")
 def test_what_is_wrong_is_an_error_with_its_remedy(changed: dict[str, Any], part: str, what: str, remedy: str, sound: Settings) -> None:
     (error,) = (each for each in found(replace(sound, **changed), part) if what in each.what)
-    assert error.level == doctor.ERROR
+    assert error.level == ERROR
     assert remedy in error.remedy
 
 
 def test_shapes_without_a_place(sound: Settings, tmp_path: Path) -> None:
     assert not list(found(sound, "shapes"))
     (finding,) = found(replace(sound, shapes=8), "shapes")
-    assert (finding.level, finding.what.startswith("they are off: ")) == (doctor.WARNING, True)
+    assert (finding.level, finding.what.startswith("they are off: ")) == (WARNING, True)
     assert "-f DIRECTORY" in finding.remedy
     assert not list(found(replace(sound, shapes=8, config_files_after=[str(tmp_path)]), "shapes"))
 
@@ -100,16 +100,16 @@ def test_users_that_the_unit_hands_over(sound: Settings, tmp_path: Path, monkeyp
     nobody, file = replace(sound, users=[]), tmp_path / "users"
     monkeypatch.setattr(credentials, "UNIT_USERS", file)
     file.write_text("")
-    assert worst(nobody, "users").level == doctor.ERROR, "an empty one stands for none"
+    assert worst(nobody, "users").level == ERROR, "an empty one stands for none"
     file.write_text("userlist controller\n    user admin insecure-password x\n")
-    assert worst(nobody, "users") == Finding(doctor.OK, "users", "1")
+    assert worst(nobody, "users") == Finding(OK, "users", "1")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(os, "access", lambda path, mode, **more: path != file)
-        assert worst(nobody, "users").level == doctor.NOTE
+        assert worst(nobody, "users").level == NOTE
 
 
 def test_passwords_in_clear_text_are_a_warning(sound: Settings) -> None:
-    assert worst(sound, "users").level == doctor.WARNING
+    assert worst(sound, "users").level == WARNING
 
 
 def test_a_settings_file_with_passwords_that_others_may_read(sound: Settings, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_settings_file_with_passwords_that_others_may_read(sound: Settings, tm
     file.chmod(0o644)
     assert f"chmod 600 {file}" in worst(replace(sound, file=str(file)), "settings").remedy
     file.chmod(0o600)
-    assert worst(replace(sound, file=str(file)), "settings").level == doctor.OK
+    assert worst(replace(sound, file=str(file)), "settings").level == OK
 
 
 @pytest.fixture
@@ -143,11 +143,11 @@ def test_a_password_that_is_taken_for_a_hash(sound: Settings) -> None:
     nobody = replace(sound, users=[])
     file.write_text(CONFIGURATION + "\nuserlist controller\n  user admin password adminpwd\n")
     error = worst(nobody, "users")
-    assert (error.level, "no login is possible as admin" in error.what) == (doctor.ERROR, True)
+    assert (error.level, "no login is possible as admin" in error.what) == (ERROR, True)
     assert "insecure-password" in error.remedy
-    assert doctor.OK not in [each.level for each in found(nobody, "users")]
+    assert OK not in [each.level for each in found(nobody, "users")]
     file.write_text(file.read_text() + f"  user second password {passwords.hashed('x', '$5$salt')}\n")
-    assert {each.level for each in found(nobody, "users")} == {doctor.WARNING, doctor.OK}
+    assert {each.level for each in found(nobody, "users")} == {WARNING, OK}
 
 
 def test_a_port_of_chance(sound: Settings) -> None:
@@ -224,6 +224,6 @@ def test_overrides_that_a_new_worker_begins_with(sound: Settings, tmp_path: Path
         file.write_text(text)
         return worst(sound, "overrides")
 
-    assert write(states, "global") == Finding(doctor.OK, "overrides", f"a new worker begins with what {states} says")
+    assert write(states, "global") == Finding(OK, "overrides", f"a new worker begins with what {states} says")
     assert "servers of a and of 1 others" in write(states, "none").what
     assert "cannot be replaced" in write(tmp_path / "missing" / "states", "global").what

@@ -108,7 +108,7 @@ def test_a_line_that_cannot_be_made_costs_itself_alone(tmp_path: Path, caplog: p
 
 
 def test_syslog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit_log, "SOCKET", str(tmp_path / "log"))
+    monkeypatch.setattr(audit_log, "COLLECTOR", str(tmp_path / "log"))
     log = AuditLog(SyslogSink(), "syslog")
     log.add(numbered(1))
     until(lambda: bool(log.trouble), "none listens yet")
