@@ -95,7 +95,7 @@ def _finished(item: dict[str, Any], table: operations.Table) -> dict[str, Any]:
             body = operation.get("requestBody", {"required": True})
             if method != "get" and body.get("required"):
                 operation["parameters"] = operation.get("parameters", []) + common
-            elif method != "get" and list(body["content"]) == [FORM]:
+            elif method != "get":
                 operation[FURTHER] = common
             responses = operation.pop("responses")
             if method == "get" and "200" in responses:

@@ -8,13 +8,14 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from openapi import bundle, command, decisions_page, keywords, layout, models, modules_page, objects, settings_page, swagger
+from openapi import bundle, command, decisions_page, keywords, kinds, layout, models, modules_page, objects, settings_page, swagger
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ROOT / "openapi" / "generated"
 MODELS = ROOT / "native" / "haproxy_native" / "models"
 OBJECTS = ROOT / "native" / "haproxy_native" / "objects"
 DOCS = ROOT / "docs"
+CLIENT = ROOT / "app" / "dataplaneapi" / "ctl"
 COMMAND = "make generate"
 
 
@@ -29,6 +30,7 @@ def files() -> dict[Path, str]:
         DOCS / "modules.md": modules_page.page(),
         DOCS / "decisions" / "README.md": decisions_page.page(),
         OBJECTS / "sections.pyi": objects.stub(document),
+        CLIENT / "kinds.py": kinds.module(document),
         **{DOCS / "command" / name: text for name, text in command.pages().items()},
         **{MODELS / name: text for name, text in models.models(document).items()},
     }
@@ -36,7 +38,9 @@ def files() -> dict[Path, str]:
 
 def leftovers(wanted: Mapping[Path, str]) -> list[Path]:
     """Files in the generated directories that nothing makes any more; other pages stand beside those of ours."""
-    present = [file for place in {file.parent for file in wanted} - {DOCS, DOCS / "decisions", OBJECTS} for file in place.glob("*.*")]
+    present = [
+        file for place in {file.parent for file in wanted} - {DOCS, DOCS / "decisions", OBJECTS, CLIENT} for file in place.glob("*.*")
+    ]
     return sorted(file for file in present if file not in wanted and file.name != "__init__.py")
 
 

@@ -99,3 +99,11 @@ def test_a_reload_is_scheduled(sidecar: Applied) -> None:
     done = sidecar.apply(TEXT + f"frontend other from plain\n    bind 127.0.0.1:{free_port()}\n    default_backend shop\n", max_delete=0)
     assert done.status_code == 202 and done.json()["reload"] and done.json()["reasons"], done.text
     assert sidecar.outcome(done.headers["reload-id"])["status"] == "succeeded"
+
+
+def test_a_declaration_goes_back_unless_it_is_confirmed(sidecar: Applied) -> None:
+    before = sidecar.text()
+    done = sidecar.apply(TEXT, confirm="10m")
+    assert done.status_code == 200 and "X-Ignored-Parameters" not in done.headers
+    assert sidecar.delete(done.headers["Location"]).json()["status"] == "returned"
+    assert sidecar.text().splitlines()[-4:] == before.splitlines()[-4:]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[2]
 PACKAGES = ("app", "native", "openapi", "bench", "demo")
-GENERATED = ("native/haproxy_native/models/", "openapi/generated/")
+GENERATED = ("native/haproxy_native/models/", "openapi/generated/", "app/dataplaneapi/ctl/kinds.py")
 # Where packages that stand in no directory of their name begin.
 ROOTS = ("app", "native")
 OURS = ("dataplaneapi", "haproxy_native", "openapi", "bench", "demo")

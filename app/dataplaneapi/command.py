@@ -1,0 +1,17 @@
+"""Where the command `dataplaneapi` begins: it runs the client for the command line, or the server's own command."""
+
+import sys
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["ctl"]:
+        from dataplaneapi.ctl.main import main as client
+
+        client(sys.argv[2:])
+    from dataplaneapi.cli import main as server
+
+    server()
+
+
+if __name__ == "__main__":
+    main()

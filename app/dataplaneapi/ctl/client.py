@@ -1,0 +1,198 @@
+"""Calls of the API over HTTP, TLS or a unix socket, by the standard library's client."""
+
+import http.client
+import json
+import os
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from dataplaneapi.ctl.contexts import Context, check_key
+from dataplaneapi.ctl.failures import UNREACHABLE, Failure, Refused
+
+CONNECT_SECONDS = 10.0
+# A commit may wait for the one before it, and for a reload.
+ANSWER_SECONDS = 300.0
+JSON, YAML, TEXT = "application/json", "application/yaml", "text/plain"
+
+Query = Mapping[str, Any]
+
+
+class Answer:
+    """`headers` by names in lower case."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+
+    def json(self) -> Any:
+        if not self.body:
+            return None
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise Failure("the answer is no JSON: is this a Data Plane API?", UNREACHABLE) from None
+
+
+class Client:
+    def __init__(self, context: Context, *, timeout: float = ANSWER_SECONDS) -> None:
+        self.context, self.timeout = context, timeout
+        self._connection: http.client.HTTPConnection | None = None
+        self._prefix = urlsplit(context.url).path.rstrip("/").removesuffix("/v3")
+        self._authorization = ""
+
+    def get(self, path: str, query: Query | None = None) -> Any:
+        return self.ask("GET", path, query).json()
+
+    def ask(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
+        """`path` begins with /v3, its names quoted. `headers` by names with underscores. Raises Refused and Failure."""
+        answer = self.answer(method, path, query, body, kind, **headers)
+        if answer.status >= 400:
+            raise refused(method, path, answer)
+        return answer
+
+    def answer(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
+        """As `ask`, with refusals as answers."""
+        response = self._send(method, path, query, body, kind, headers)
+        try:
+            data = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise self._unreachable(error) from None
+        return Answer(response.status, _headers(response), data)
+
+    def lines(self, path: str, query: Query | None = None, **headers: str) -> Iterator[str]:
+        """The lines of an answer that goes on. Raises Failure where the connection breaks."""
+        response = self._send("GET", path, query, None, JSON, headers)
+        if response.status >= 400:
+            raise refused("GET", path, Answer(response.status, _headers(response), response.read()))
+        try:
+            while line := response.readline():
+                yield line.decode("utf-8", "replace").rstrip("\r\n")
+        except (OSError, http.client.HTTPException) as error:
+            raise self._unreachable(error) from None
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+    def _send(
+        self, method: str, path: str, query: Query | None, body: Any, kind: str, headers: Mapping[str, str]
+    ) -> http.client.HTTPResponse:
+        data = body if body is None or isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        sent = {"Accept": "*/*", "User-Agent": "dataplaneapi-ctl", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        sent |= {"Content-Type": kind} if data is not None else {}
+        sent |= {"Authorization": self._authorized()} if self._authorized() else {}
+        target = self._prefix + path + _query(query)
+        # A connection that has answered may have been closed since; nothing was sent in vain then.
+        for is_reused in (True, False) if self._connection else (False,):
+            connection = self._connected()
+            try:
+                connection.request(method, target, body=data, headers=sent)
+                return connection.getresponse()
+            except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError) as error:
+                self.close()
+                if not is_reused or method != "GET":
+                    raise self._unreachable(error) from None
+            except (OSError, http.client.HTTPException) as error:
+                self.close()
+                raise self._unreachable(error) from None
+        raise AssertionError("one try is always made")
+
+    def _connected(self) -> http.client.HTTPConnection:
+        if self._connection is None:
+            connection = self._made()
+            connection.timeout = CONNECT_SECONDS
+            try:
+                connection.connect()
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                raise self._unreachable(error) from None
+            connection.sock.settimeout(self.timeout)
+            self._connection = connection
+        return self._connection
+
+    def _made(self) -> http.client.HTTPConnection:
+        if path := self.context.get("socket"):
+            return _UnixConnection(path)
+        url = urlsplit(self.context.url)
+        try:
+            host, port = url.hostname, url.port
+        except ValueError as error:
+            raise Failure(f"url {self.context.url}: {error}") from None
+        if url.scheme not in ("http", "https") or not host or url.username:
+            raise Failure(f"url {self.context.url} is not http://HOST:PORT or https://HOST:PORT; a user goes into user")
+        return (
+            http.client.HTTPSConnection(host, port, context=self._tls())
+            if url.scheme == "https"
+            else http.client.HTTPConnection(host, port)
+        )
+
+    def _tls(self) -> ssl.SSLContext:
+        ca, certificate, key = (self.context.get(name) for name in ("ca", "certificate", "key"))
+        try:
+            tls = ssl.create_default_context(cafile=ca or None)
+            if certificate:
+                check_key(key or certificate)
+                tls.load_cert_chain(certificate, key or None)
+        except OSError as error:
+            raise Failure(
+                f"TLS with {', '.join(filter(None, (ca, certificate, key))) or 'the authorities of the system'}: {error}"
+            ) from None
+        return tls
+
+    def _authorized(self) -> str:
+        if not self._authorization:
+            if token := self.context.token():
+                self._authorization = f"Bearer {token}"
+            elif user := self.context.get("user"):
+                import base64
+
+                self._authorization = f"Basic {base64.b64encode(f'{user}:{self.context.password()}'.encode()).decode()}"
+        return self._authorization
+
+    def _unreachable(self, error: Exception) -> Failure:
+        where = self.context.get("socket") or self.context.url
+        reason = (os.strerror(error.errno) if isinstance(error, OSError) and error.errno and error.errno > 0 else "") or str(error)
+        if isinstance(error, ssl.SSLError | socket.gaierror):
+            reason = str(error)
+        return Failure(f"{where} does not answer: {reason or type(error).__name__}", UNREACHABLE)
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: str) -> None:
+        super().__init__("localhost")
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self._path)
+
+
+def name(text: str) -> str:
+    """A name as one part of a path."""
+    return quote(text, safe="")
+
+
+def refused(method: str, path: str, answer: Answer) -> Refused:
+    """With the first line of the message, and what else it says below."""
+    try:
+        body: Any = json.loads(answer.body)
+        message = str(body.get("message") or body)
+    except (ValueError, AttributeError):
+        body, message = None, answer.body[:500].decode("utf-8", "replace").strip()
+    return Refused(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({method} {path})")
+
+
+def _query(query: Query | None) -> str:
+    given = {key: str(value).lower() if isinstance(value, bool) else value for key, value in (query or {}).items() if value is not None}
+    return f"?{urlencode(given)}" if given else ""
+
+
+def _headers(response: http.client.HTTPResponse) -> dict[str, str]:
+    return {key.lower(): value for key, value in response.getheaders()}

@@ -1,0 +1,1 @@
+"""The commands of `dataplaneapi ctl`: each declares its arguments and runs."""

@@ -1,0 +1,154 @@
+"""Which server is called, as whom: a context of the file, environment variables, flags; the nearest one counts.
+
+Credentials go to the server that they are given for: a server that is named nearer gets none from farther away.
+"""
+
+import os
+from argparse import Namespace
+
+from dataplaneapi.ctl import flat_yaml
+from dataplaneapi.ctl.failures import Failure
+
+PREFIX = "DATAPLANECTL_"
+# Members of a context, each with what it means; its flag is --MEMBER with dashes, its variable DATAPLANECTL_MEMBER.
+MEMBERS = {
+    "url": "address of the server, http://HOST:PORT or https://HOST:PORT (default http://127.0.0.1:5555)",
+    "socket": "unix socket of the server, in the place of an address",
+    "user": "name of a user",
+    "password": "password of the user; never a flag",
+    "password_file": "file whose first line is the password",
+    "token": "token in the place of user and password; never a flag",
+    "token_file": "file whose first line is the token",
+    "ca": "file of the authorities that are trusted for https (default those of the system)",
+    "certificate": "client certificate, as PEM",
+    "key": "its private key, where it is not in the same file",
+}
+SECRETS = ("password", "token")
+SECRET_FILES = ("password_file", "token_file", "key")
+CREDENTIALS = (*SECRETS, "user", "password_file", "token_file", "certificate", "key")
+DEFAULT_URL = "http://127.0.0.1:5555"
+EXAMPLE = "contexts: {edge: {url: https://lb1.example.org:5556, user: ci, password_file: /home/ci/.lb1}}"
+
+
+class Context:
+    """The members that count, where they are set."""
+
+    def __init__(self, name: str, members: dict[str, str]) -> None:
+        self.name, self.members = name, members
+
+    def get(self, member: str) -> str:
+        return self.members.get(member, "")
+
+    @property
+    def url(self) -> str:
+        return self.get("url") or DEFAULT_URL
+
+    def token(self) -> str:
+        return self.get("token") or (_secret_of(self.get("token_file")) if self.get("token_file") else "")
+
+    def password(self) -> str:
+        """Asks for it on the terminal where there is one."""
+        if "password" in self.members:
+            return self.members["password"]
+        if self.get("password_file"):
+            return _secret_of(self.get("password_file"))
+        import getpass
+        import sys
+
+        if not sys.stdin.isatty():
+            raise Failure(f"no password for user {self.get('user')}: set {PREFIX}PASSWORD_FILE, or password_file in the context")
+        return getpass.getpass(f"Password of {self.get('user')} at {self.get('socket') or self.url}: ")
+
+
+def path() -> str:
+    """The file of contexts."""
+    above = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.environ.get(f"{PREFIX}CONFIG") or os.path.join(above, "dataplaneapi", "ctl.yaml")
+
+
+def read() -> tuple[str, dict[str, dict[str, str]]]:
+    """The name of the current context, which may be empty, and all of them. Raises Failure."""
+    try:
+        with open(path(), encoding="utf-8") as file:
+            text, mode = file.read(), os.fstat(file.fileno()).st_mode
+    except FileNotFoundError:
+        return "", {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"{path()}: {error}") from None
+    data: object = flat_yaml.flat(text)
+    if data is None:
+        from dataplaneapi.ctl.formats import parse_yaml
+
+        data = parse_yaml(text, path())
+    current, found = _checked(data if data is not None else {})
+    if any(secret in each for each in found.values() for secret in SECRETS):
+        _demand_private(path(), mode)
+    return current, found
+
+
+def _checked(data: object) -> tuple[str, dict[str, dict[str, str]]]:
+    contexts = data.get("contexts") or {} if isinstance(data, dict) else None
+    if not isinstance(data, dict) or not isinstance(contexts, dict) or not isinstance(data.get("current", ""), str):
+        raise Failure(f"{path()}: contexts must be a map, as in {EXAMPLE}")
+    for name in data:
+        if name not in ("contexts", "current"):
+            raise Failure(f"{path()}: {name} is not known; there are contexts and current")
+    for name, each in contexts.items():
+        if not isinstance(each, dict) or not all(isinstance(value, str) for value in each.values()):
+            raise Failure(f"{path()}: context {name} must be a map of texts, as in {EXAMPLE}")
+        for member in each:
+            if member not in MEMBERS:
+                raise Failure(f"{path()}: {member} of context {name} is not known; there are {', '.join(MEMBERS)}")
+    return data.get("current", ""), contexts
+
+
+def of(given: Namespace) -> Context:
+    """The context of a call. Raises Failure for one that is not there."""
+    flags = {name: value for name in MEMBERS if (value := getattr(given, name, None))}
+    variables = {name: value for name in MEMBERS if (value := os.environ.get(PREFIX + name.upper()))}
+    wanted = getattr(given, "context", None) or os.environ.get(f"{PREFIX}CONTEXT")
+    has_address = any(name in level for level in (flags, variables) for name in ("url", "socket"))
+    name, stored = ("", {}) if has_address and not wanted else _stored(wanted)
+    return Context(name, _merged([flags, variables, stored]))
+
+
+def _stored(wanted: str | None) -> tuple[str, dict[str, str]]:
+    current, contexts = read()
+    name = wanted or current
+    if name and name not in contexts:
+        raise Failure(f"context {name} is not in {path()}; there {'are ' + ', '.join(contexts) if contexts else 'is none'}")
+    return name, contexts.get(name, {})
+
+
+def _merged(levels: list[dict[str, str]]) -> dict[str, str]:
+    """The nearest level first. Levels behind the one that names the server count no more."""
+    merged: dict[str, str] = {}
+    for level in levels:
+        # Of a user and a token, or two sources of a password, the nearer one is meant.
+        has_credentials = any(name in merged for name in CREDENTIALS)
+        merged |= {name: value for name, value in level.items() if name not in merged and not (has_credentials and name in CREDENTIALS)}
+        if "url" in level or "socket" in level:
+            break
+    return merged
+
+
+def _secret_of(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8") as opened:
+            _demand_private(file, os.fstat(opened.fileno()).st_mode)
+            return opened.readline().rstrip("\r\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"{file}: {error}") from None
+
+
+def check_key(file: str) -> None:
+    """Raises Failure for a private key that others can read."""
+    try:
+        _demand_private(file, os.stat(file).st_mode)
+    except OSError as error:
+        raise Failure(f"{file}: {error}") from None
+
+
+def _demand_private(file: str, mode: int) -> None:
+    if mode & 0o077:
+        raise Failure(f"{file} holds a secret, and others can read it (mode {mode & 0o777:04o}): chmod 600 {file}")

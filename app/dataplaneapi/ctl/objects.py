@@ -1,0 +1,114 @@
+"""Names of objects, as in `backend/shop/server/web1`, and where they stand in the API."""
+
+from urllib.parse import unquote
+
+from dataplaneapi.ctl.client import name as quoted
+from dataplaneapi.ctl.failures import Failure
+from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, FULL, INDEXED, KEYS, KEYWORDS, OTHERS, SINGLE
+
+CONFIGURATION = "/v3/services/haproxy/configuration"
+SIDECAR = "/v3/sidecar"
+
+
+class Object:
+    """A collection of objects, or one of them where it has a `name`. `kind` is `backend` or `backend/server`."""
+
+    def __init__(self, kind: str, parent: str, name: str | None, *, runtime: bool = False) -> None:
+        self.kind, self.parent, self.name, self.runtime = kind, parent, name, runtime
+
+    @property
+    def is_one(self) -> bool:
+        return self.name is not None or self.kind in SINGLE or self.kind == "info"
+
+    @property
+    def is_configured(self) -> bool:
+        return self.kind in COLLECTIONS and not self.runtime
+
+    @property
+    def key(self) -> str:
+        """The member that is the name; empty for what is addressed by its place."""
+        last = self.kind.rpartition("/")[2]
+        return "" if last in INDEXED else KEYS.get(last, "name")
+
+    @property
+    def path(self) -> str:
+        if self.runtime:
+            place = AT_RUNTIME[self.kind]
+        else:
+            place = f"{CONFIGURATION}/{COLLECTIONS[self.kind]}" if self.kind in COLLECTIONS else OTHERS[self.kind]
+        collection = place.partition("?")[0]
+        one = "" if self.name is None else f"/{quoted(self.name)}"
+        return collection.replace("{}", quoted(self.parent)) + one
+
+    @property
+    def query(self) -> dict[str, str]:
+        """Parameters that belong to it."""
+        parameter = COLLECTIONS[self.kind].partition("?")[2].partition("=")[0] if self.is_configured else ""
+        full = {"full_section": "true"} if self.is_configured and self.is_one and self.kind in FULL else {}
+        return full | ({parameter: self.parent} if parameter else {})
+
+    @property
+    def section(self) -> str:
+        """The word by which the file calls the section that it is or stands in."""
+        return KEYWORDS[self.kind.partition("/")[0]]
+
+    def __str__(self) -> str:
+        above, _, last = self.kind.rpartition("/")
+        parent = [above, *([quoted(self.parent)] if above not in SINGLE else [])] if above else []
+        return "/".join([*parent, last, *([quoted(self.name)] if self.name is not None else [])])
+
+
+def kinds(*, runtime: bool = False) -> list[str]:
+    """Those that `parsed` takes first."""
+    return sorted({kind.partition("/")[0] for kind in (AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})})
+
+
+def parsed(words: list[str], *, runtime: bool = False) -> Object:
+    """From `backend/shop`, `backend shop` or `backends`. Raises Failure."""
+    known = AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS}
+    parts = words[0].strip("/").split("/")
+    first = _kind(parts[0], "", known)
+    if first in SINGLE:
+        return _below(known, first, "", parts[1:], words, runtime=runtime)
+    if len(parts) < 3:
+        given = [unquote(parts[1])] if len(parts) == 2 else []
+        if len(parts) == 1 and len(words) > 1:
+            given = ["/".join(words[1:2])]
+        if first not in known and not (runtime and given):
+            raise Failure(f"{first} needs a name and what stands in it, as in {first}/shop/server")
+        if first not in known:
+            return Object(_kind("server", first, known), given[0], None, runtime=runtime)
+        if len(words) > 1 + (len(parts) == 1):
+            raise Failure(f"{' '.join(words)!r} is too much: KIND, KIND NAME or KIND/NAME")
+        return Object(first, "", given[0] if given else None, runtime=runtime)
+    return _below(known, first, unquote(parts[1]), parts[2:], words, runtime=runtime)
+
+
+def _below(known: dict[str, str], first: str, parent: str, rest: list[str], words: list[str], *, runtime: bool) -> Object:
+    names = [*(unquote(each) for each in rest[1:]), *words[1:]]
+    if not rest and not names:
+        return Object(first, "", None, runtime=runtime)
+    if not rest or len(names) > 1:
+        raise Failure(f"{' '.join(words)!r} is no object; one is backend/shop/server/web1, its list backend/shop/server")
+    return Object(_kind(rest[0], first, known), parent, names[0] if names else None, runtime=runtime)
+
+
+def _kind(word: str, above: str, known: dict[str, str]) -> str:
+    """By its name, the last word of its path (`backends`), or the word of the file (`peers`)."""
+    inside = f"{above}/" if above else ""
+    firsts = {kind.partition("/")[0] for kind in known}
+    if f"{inside}{word}" in known or (not above and word in firsts):
+        return f"{inside}{word}"
+    for kind, place in known.items():
+        if kind.rpartition("/")[0] == above and (
+            place.partition("?")[0].rpartition("/")[2] == word or (not above and KEYWORDS.get(kind) == word)
+        ):
+            return kind
+    inner = [kind for kind in known if not above and kind.endswith(f"/{word}")]
+    if inner:
+        raise Failure(f"{word} stands in another object: {inner[0].replace('/', '/NAME/')}")
+    near = [kind.removeprefix(inside) for kind in known if kind.startswith(inside)] if above else sorted(firsts)
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, near, 1)
+    raise Failure(f"{inside}{word} is not known" + (f"; did you mean {close[0]}?" if close else f"; there are {', '.join(near)}"))

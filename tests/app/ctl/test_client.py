@@ -1,0 +1,103 @@
+"""The client: unix sockets, TLS, refusals, connections that break."""
+
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from dataplaneapi.ctl import contexts
+from dataplaneapi.ctl.client import Client
+from dataplaneapi.ctl.failures import Failure, Refused
+from tests.acceptance.quick import Quick
+from tests.app.authority import Authority
+from tests.app.ctl.calls import config
+from tests.haproxy.process import HAProxy, free_port
+from tests.haproxy.sidecar import USER
+
+MEMBERS = {"user": USER[0], "password": USER[1]}
+
+
+def client(**members: str) -> Client:
+    return Client(contexts.Context("", MEMBERS | members), timeout=20)
+
+
+def test_a_refusal_has_status_body_and_message(sidecar: Quick) -> None:
+    made = client(url=f"http://127.0.0.1:{sidecar.port}/v3/")
+    with pytest.raises(Refused, match=r"^404 missing object: Backend x does not exist \(GET /v3/") as refused:
+        made.get("/v3/services/haproxy/configuration/backends/x")
+    assert isinstance(refused.value.body, dict) and (refused.value.code, refused.value.body["code"]) == (404, 404)
+    assert made.get("/v3/services/haproxy/configuration/version") == 1
+    made.close()
+
+
+def test_a_unix_socket_and_tls_with_a_client_certificate(tmp_path: Path) -> None:
+    authority = Authority(tmp_path, "authority")
+    (server, key), (ours, own_key) = authority.issue("localhost"), authority.issue("ctl")
+    port, path = free_port(), tmp_path / "api.sock"
+    tls = {"tls_host": "127.0.0.1", "tls_port": port, "tls_certificate": str(server), "tls_key": str(key), "tls_ca": str(authority.file)}
+    (tmp_path / "haproxy").mkdir()
+    settings = {"scheme": ["https", "unix"], "socket_path": str(path), "tls": tls}
+    with HAProxy(tmp_path / "haproxy", config()) as haproxy, _Served(haproxy, path, settings):
+        over_socket = client(socket=str(path))
+        assert over_socket.get("/v3/services/haproxy/configuration/version") == 1
+        over_socket.close()
+        url = f"https://localhost:{port}"
+        own_key.chmod(0o600)
+        secure = client(url=url, ca=str(authority.file), certificate=str(ours), key=str(own_key))
+        assert secure.get("/v3/services/haproxy/configuration/version") == 1
+        secure.close()
+        with pytest.raises(Failure, match="certificate verify failed") as failure:
+            client(url=url).get("/v3/info")
+        assert failure.value.status == 4
+        own_key.chmod(0o644)
+        with pytest.raises(Failure, match="holds a secret"):
+            client(url=url, ca=str(authority.file), certificate=str(ours), key=str(own_key)).get("/v3/info")
+
+
+class _Served(Quick):
+    """On a unix socket and TLS alone."""
+
+    def __init__(self, haproxy: HAProxy, path: Path, settings: dict[str, object]) -> None:
+        super().__init__(haproxy, dataplaneapi=settings)
+        self._path = path
+
+    def _answers(self) -> bool:
+        made = client(socket=str(self._path))
+        try:
+            return made.answer("GET", "/v3/info").status == 200
+        except Failure:
+            return False
+        finally:
+            made.close()
+
+
+def test_a_server_that_hangs_up_is_unreachable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def hang_up() -> None:
+            connection = server.accept()[0]
+            connection.recv(1000)
+            connection.close()
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        with pytest.raises(Failure, match="does not answer") as failure:
+            client(url=f"http://127.0.0.1:{server.getsockname()[1]}").get("/v3/info")
+        thread.join()
+    assert failure.value.status == 4
+
+
+def test_a_read_is_made_again_on_a_new_connection(sidecar: Quick) -> None:
+    made = client(url=f"http://127.0.0.1:{sidecar.port}")
+    assert made.get("/v3/services/haproxy/configuration/version") == 1
+    assert made._connection is not None
+    made._connection.sock.shutdown(socket.SHUT_RDWR)
+    assert made.get("/v3/services/haproxy/configuration/version") == 1
+    made.close()
+
+
+@pytest.mark.parametrize("url", ["lb1:5555", "ftp://lb1", "http://user:secret@lb1:1", "http://lb1:port"])
+def test_what_is_no_address(url: str) -> None:
+    with pytest.raises(Failure, match="url"):
+        client(url=url).get("/v3/info")
