@@ -52,8 +52,12 @@ def files(client: Client) -> dict[str, bytes]:
     return {f"{kind}/{each.name}": each.read_bytes() for name, kind in STORES.items() for each in (directory / name).iterdir()}
 
 
-def changed(before: tuple[bytes, dict[str, bytes]], client: Client) -> Iterator[tuple[str, str]]:
+def changed_objects(before: tuple[bytes, dict[str, bytes]], client: Client) -> list[tuple[str, str]]:
     """Objects, and what became of each."""
+    return [*_changed(before, client)]
+
+
+def _changed(before: tuple[bytes, dict[str, bytes]], client: Client) -> Iterator[tuple[str, str]]:
     if (now := client.file.read_bytes()) != before[0]:
         found = effects(Editor(), Document.parse(before[0]), Document.parse(now))
         gone, come = ({each.object for each in found if not each.member and getattr(each, side) is None} for side in ("new", "old"))
@@ -93,7 +97,7 @@ def test_nothing_out_of_bounds_changes(client: Client, seed: int) -> None:
         answer = client(operation.method, where, body_of(bodies, operation))
         assert answer.status < 500 or b"runtime client" in answer.body, (where, answer.body)
         refused += answer.status == 403
-        for object_, verb in changed(before, client):
+        for object_, verb in changed_objects(before, client):
             assert any(verb in rule.may and covers(rule.objects, object_) for rule in rules), (given, operation, object_, verb)
     assert refused > 100, "most is denied"
 
@@ -106,3 +110,24 @@ def test_what_declares_nothing_is_for_those_who_may_do_everything(client: Client
     assert {*answers.values()} <= {403, 400, 415, 422}, answers
     assert 403 in answers.values()
     assert {each.access for each in writes(client) if each.resource} == {EFFECTS}
+
+
+@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, ROLES))])
+def test_nor_by_a_transaction(client: Client, seed: int) -> None:
+    random = Random(seed)
+    rules = generated(random)
+    given = [{"objects": rule.objects, "may": sorted(rule.may)} for rule in rules]
+    client.app.services.roles = read_roles({"some": given}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])
+    bodies = Bodies(client.app.services.bundle["components"]["schemas"], random)
+    before = client.file.read_bytes(), files(client)
+    transaction = client.post("/v3/services/haproxy/transactions?version=1").json["id"]
+    edits = [each for each in writes(client) if "transaction_id" in {parameter.name for parameter in each.parameters}]
+    statuses = [
+        client(each.method, f"{target(each, random, sane=True)}&transaction_id={transaction}", body_of(bodies, each)).status
+        for each in edits
+    ]
+    assert changed_objects(before, client) == []
+    committed = client("PUT", f"/v3/services/haproxy/transactions/{transaction}").status
+    assert committed == 202 and statuses.count(403) > 100
+    for object_, verb in changed_objects(before, client):
+        assert any(verb in rule.may and covers(rule.objects, object_) for rule in rules), (given, object_, verb)

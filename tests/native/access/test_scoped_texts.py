@@ -2,6 +2,7 @@
 
 import random
 import re
+from contextlib import suppress
 
 import pytest
 
@@ -160,3 +161,26 @@ def test_what_is_permitted_is_within_bounds(scope: str, number: int) -> None:
         permitted += 1
         assert is_within(TEXT, after), (seed, after)
     assert number / 50 < permitted < number / 2, permitted
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("number", [300, pytest.param(20_000, marks=pytest.mark.soak)])
+def test_so_are_transactions_of_many_edits(scope: str, number: int) -> None:
+    """Each edit is compared with the text of the transaction, and the commit with the configuration, which others change meanwhile."""
+    rule, is_within = SCOPES[scope]
+    rights, editor, permitted = Rights((scope,), (rule,)), Editor(), 0
+    for seed in range(number):
+        chance = random.Random(seed)
+        start = Document.parse(TEXT)
+        text = start
+        for _ in range(5):
+            edited = Document.parse(changed(chance, text.text))
+            with suppress(Forbidden):
+                rights.permit(all_touches(editor, text, edited))
+                text = edited
+        now = Document.parse(changed(chance, TEXT)) if chance.random() < 0.2 else start
+        with suppress(Forbidden):
+            rights.permit(all_touches(editor, now, text))
+            permitted += 1
+            assert is_within(now.text, text.text), (seed, text.text)
+    assert number / 50 < permitted, permitted
