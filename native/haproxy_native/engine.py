@@ -15,7 +15,7 @@ from haproxy_native import rehearsal
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
-from haproxy_native.commit import aftermath, file_change, permission
+from haproxy_native.commit import aftermath, file_set, permission
 from haproxy_native.commit.change import Change, Edit, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext, Planner
@@ -104,7 +104,7 @@ class Engine:
         await asyncio.to_thread(self.stores.recover)
         await self.context.running.recall()
         if writes:
-            await file_change.resume(self.context, self.stores)
+            await file_set.resume(self.context, self.stores)
             await resume(self.context, edited=not known)
         self._watching.begin(ProcessWatch(self.context).run())
         if self.settings.watch:

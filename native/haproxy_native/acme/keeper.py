@@ -108,7 +108,8 @@ class Keeper:
     async def _copied(self, name: str, path: Path, renewed: datetime) -> FileChange:
         """The same for a file that HAProxy has not read the certificate from."""
         held = replace(await self._held(name), path=path, key=None)
-        for reference in self.store.named(self.context, path):
+        current = self.context.current
+        for reference in self.store.naming_lines(path, current.document, str(current.path.parent)):
             raise NotKept(f"{path} is the file of another certificate: {reference.text}")
         held.refuse_later(renewed)
         return await asyncio.to_thread(self._change, held)

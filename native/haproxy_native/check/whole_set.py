@@ -27,13 +27,14 @@ class WholeSet:
 
     `files`: what they refer to (maps, certificates, crt-lists, error pages), by the path that the configuration uses. A relative path
     begins where HAProxy will be started. Of one that is on disk somewhere else its place is given instead of its content.
-    `lists`: those that name further files by their paths, as crt-lists do.
+    `lists`: those that name further files by their paths, as crt-lists do. `gone`: paths that are on disk, and not in the set.
     `home`: where HAProxy is started, on a host where whatever is not part of the set is as it is; paths are absolute then.
     """
 
     configuration: Mapping[str, bytes]
     files: Mapping[str, bytes | Path] = field(default_factory=dict)
     lists: Collection[str] = ()
+    gone: Collection[str] = ()
     home: Path | None = None
 
 
@@ -56,7 +57,7 @@ def _parsed(given: WholeSet) -> dict[str, Document]:
     return {path: Document.parse(text) for path, text in given.configuration.items()}
 
 
-async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Message]:
+async def said_of_whole_set(given: WholeSet, settings: CheckSettings, transaction_id: str | None = None) -> list[Message]:
     """The same without the grammar: what HAProxy says of a set that it accepts."""
     documents = await to_thread(_parsed, given)
     scratch = await to_thread(Scratch, "set")
@@ -65,7 +66,7 @@ async def said_of_whole_set(given: WholeSet, settings: CheckSettings) -> list[Me
     laying = asyncio.create_task(to_thread(_lay_out, tree, given, documents))
     try:
         checked = await asyncio.shield(laying)
-        said = await check(checked, replace(settings, command=""), home=_home(tree, given))
+        said = await check(checked, replace(settings, command=""), home=_home(tree, given), transaction_id=transaction_id)
         return [_at_home(each, tree) for each in said]
     except Refused as refused:
         alerts = [_at_home(alert, tree) for alert in refused.alerts if isinstance(alert, Message)]
@@ -93,10 +94,13 @@ def _unknown(path: str, document: Document, editor: Editor) -> Iterator[Message]
 
 def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:
     _home(tree, given).mkdir(parents=True)
-    directories = {os.path.dirname(os.path.normpath(path)) for path in given.files if os.path.isabs(path)}
+    directories = {os.path.dirname(os.path.normpath(path)) for path in (*given.files, *given.gone) if os.path.isabs(path)}
     pattern = _paths(directories, above=given.home is not None)
     for path, content in given.files.items():
         _write(_place(tree, path), _led(pattern, tree, content) if path in given.lists else content)
+    gone = {_place(tree, path) for path in given.gone}
+    for place in gone:
+        place.parent.mkdir(parents=True, exist_ok=True)
     checked = []
     for number, (path, document) in enumerate(documents.items()):
         # Beside what is there, since relative paths can be made to begin at the file (`default-path config`).
@@ -105,7 +109,7 @@ def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> 
         _write(copy, _led(pattern, tree, document.text.encode("utf-8", "surrogateescape")))
         checked.append(Checked(copy, Path(path), document, main=number == 0))
     for directory in [Path("/")] if given.home else map(Path, directories):
-        _link_others(directory, _place(tree, str(directory)))
+        _link_others(directory, _place(tree, str(directory)), gone)
     return checked
 
 
@@ -133,14 +137,14 @@ def _write(path: Path, content: bytes | Path) -> None:
         path.write_bytes(content)
 
 
-def _link_others(real: Path, copy: Path) -> None:
+def _link_others(real: Path, copy: Path, gone: Collection[Path]) -> None:
     """What is there already stays in reach, below what comes; but for what is in a directory that may not be listed."""
     with suppress(PermissionError):
         for each in real.iterdir() if real.is_dir() else ():
             place = copy / each.name
             if place.is_dir() and not place.is_symlink() and each.is_dir():
-                _link_others(each, place)
-            elif not os.path.lexists(place):
+                _link_others(each, place, gone)
+            elif place not in gone and not os.path.lexists(place):
                 place.symlink_to(each)
 
 

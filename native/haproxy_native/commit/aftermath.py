@@ -121,7 +121,9 @@ async def _is_edited(context: CommitContext, load: Load) -> bool:
 
 def _decided(said: str, loaded: Document, current: Current, changes: Sequence[Published]) -> tuple[list[Published], Document] | None:
     """The changes that go back, and the configuration without them; None where these alone cannot be taken back."""
-    found = guilty.guilty(changes, guilty.named(said, loaded, current.path.name))
+    named = guilty.guilty(changes, guilty.named(said, loaded, current.path.name))
+    # Stored files that wait have been put back, and what was changed with them goes with them.
+    found = [each for each in changes if each in named or each.with_files] if named else []
     try:
         return (found, guilty.without_all(current.document, found)) if found else None
     except NativeError as error:

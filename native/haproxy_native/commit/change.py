@@ -2,18 +2,22 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 
+from haproxy_native.disk.file import Draft
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Conflict
 from haproxy_native.planning.effects import Effect, effects
-from haproxy_native.planning.outcome import Reason
+from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 Edit = Callable[[Document], Document]
+# What files hold, None where there is none.
+Contents = Mapping[Path, bytes | None]
 
 
 class AnyChange(Protocol):
@@ -21,6 +25,43 @@ class AnyChange(Protocol):
 
     @property
     def author(self) -> Author: ...
+
+
+class FileStore(Protocol):
+    """What the commit needs of the store of a file that changes with the configuration (native/haproxy_native/storage/store.py)."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str:
+        """That of its files as objects, as in `map/hosts.map`."""
+
+    async def plan(self, context: Any, path: Path, content: Path | None) -> FilePlan:
+        """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
+
+    def draft(self, path: Path, data: bytes = b"") -> Draft:
+        """Raises WriteFailed, and Unusable for the directory."""
+
+    def check_content(self, path: Path, draft: Path) -> None:
+        """Raises BadRequest for content that the store does not take."""
+
+    def refuse_named(self, path: Path, document: Document, directory: str) -> None:
+        """Raises InUse for a file that the configuration in `directory` names, with the line."""
+
+
+@dataclass(frozen=True)
+class FileEdits:
+    """An edit of stored files. `stores` has every file that it reads or changes, `edit` returns those that are to hold something else.
+
+    It is called before the edit of the configuration, each time the change begins anew. Without `is_checked` the stores are not asked
+    whether they take the content. `touches`: what it does, for rights; all of each file without it.
+    """
+
+    stores: Mapping[Path, FileStore]
+    edit: Callable[[Contents], Contents]
+    is_checked: bool = True
+    touches: Callable[[Contents, Contents], Sequence[Touch]] | None = None
 
 
 @dataclass(frozen=True)
@@ -32,7 +73,7 @@ class Change:
     is kept as a failed transaction. `sent`: the number of lines of a text as it was sent, by file, which HAProxy's messages then count.
     With `gated` new backends stay unpublished (native/haproxy_native/commit/publication.py), and a change that needs a reload is refused.
     With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` an edit that changes nothing ends
-    without a commit.
+    without a commit. `files` change with the text, all or nothing; where only they differ the text stays, and with it its version.
     """
 
     edit: Edit
@@ -49,6 +90,7 @@ class Change:
     gated: bool = False
     quick: bool = True
     skips_same: bool = False
+    files: FileEdits | None = None
     sent: Mapping[str, int] = field(default_factory=dict)
     author: Author = field(default_factory=author.get)
 
@@ -103,7 +145,7 @@ class Content:
 class Published:
     """A change of the configuration that is in the file. `is_live`: the process does it without having loaded it.
 
-    `entry`: its id in the history, where that is known.
+    `with_files`: stored files wait with it for the reload. `entry`: its id in the history, where that is known.
     """
 
     version: int
@@ -111,6 +153,7 @@ class Published:
     before: Document = field(repr=False)
     after: Document = field(repr=False)
     is_live: bool = False
+    with_files: bool = False
     entry: int | None = None
 
 

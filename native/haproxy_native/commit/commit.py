@@ -10,35 +10,30 @@ that was overtaken is retried, or raises Conflict where it states a version. A c
 import asyncio
 import logging
 import time
-import uuid
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from haproxy_native import rehearsal
-from haproxy_native.beside import beside
-from haproxy_native.check.messages import Message
-from haproxy_native.commit import process, shaping
+from haproxy_native.commit import process
 from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Same, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed
-from haproxy_native.commit.file_change import FileChange, change_locked
-from haproxy_native.commit.permission import refuse_reload
-from haproxy_native.commit.rehearse import edited, rehearse
+from haproxy_native.commit.file_change import FileChange, change_locked, notice
+from haproxy_native.commit.file_set import Publication
+from haproxy_native.commit.preparation import Prepared, prepare
+from haproxy_native.commit.rehearse import rehearse
 from haproxy_native.commit.state_file import stamped_fingerprint
-from haproxy_native.disk.files import Drafts
 from haproxy_native.editing import header
 from haproxy_native.editing.file_references import references
-from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import READ_ONLY, Forbidden, Refused
+from haproxy_native.errors import READ_ONLY, Forbidden
 from haproxy_native.planning.outcome import Plan, Reason
 from haproxy_native.planning.touches import Touch
 from haproxy_native.reload.records import IN_PROGRESS
 from haproxy_native.request_context import at_once
 from haproxy_native.text import parts
-from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 PENDING = Reason("", 0, "", "the configuration that refers to the file waits for its reload")
@@ -154,12 +149,12 @@ def scheduled(context: CommitContext, outcome: Outcome, *, force_reload: bool) -
 async def _of_configuration(context: CommitContext, change: Change) -> Outcome:
     for _ in range(ATTEMPTS):
         with suppress(Overtaken):
-            return await attempt(context, change, context.publishing)
+            return await attempt(context, change, context.publishing_files if change.files else context.publishing)
     # Stored files that change faster than HAProxy checks a text would overtake this change for ever.
     async with context.stored_lock:
         while True:
             with suppress(Overtaken):
-                return await attempt(context, change, context.publishing)
+                return await attempt(context, change, context.publishing_settled if change.files else context.publishing)
 
 
 async def attempt(context: CommitContext, change: Change, lock: Callable[[], AbstractAsyncContextManager[Any]]) -> Outcome:
@@ -175,7 +170,7 @@ async def attempt(context: CommitContext, change: Change, lock: Callable[[], Abs
 
 
 async def _attempt(
-    context: CommitContext, change: Change, prepared: "Prepared", lock: Callable[[], AbstractAsyncContextManager[Any]]
+    context: CommitContext, change: Change, prepared: Prepared, lock: Callable[[], AbstractAsyncContextManager[Any]]
 ) -> Outcome:
     try:
         while True:
@@ -184,16 +179,19 @@ async def _attempt(
                 _admit(context, change)
                 if (load := context.load) is None or await process.is_live(context, load, change, before, new):
                     outcome = await publish(context, change, prepared)
-                    context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live))
+                    if prepared.has_text:
+                        with_files = bool(prepared.files) and not outcome.live
+                        context.unloaded.append(Published(outcome.version, change.author, before, new, outcome.live, with_files))
+                        outcome = replace(outcome, former=prepared.base, texts=Texts(before, new))
                     outcome = scheduled(context, outcome, force_reload=change.force_reload)
-                    return await _entered(context, change, replace(outcome, former=prepared.base, texts=Texts(before, new)))
+                    return await _entered(context, change, outcome) if prepared.has_text or prepared.files else outcome
             await context.current.unless_overtaken(load.over.wait())
     finally:
-        prepared.draft.discard()
+        prepared.discard()
 
 
 async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
-    async with context.stored_lock, context.settled(), context.process_lock:
+    async with context.publishing_files():
         _admit(context, change)
         outcome = scheduled(context, await _file_locked(context, change), force_reload=change.force_reload)
         return await _entered(context, change, outcome)
@@ -215,90 +213,14 @@ async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
     return replace(outcome, live=True, forced=True)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A change that HAProxy accepts, as a draft beside the file. `base` is the version that it starts from, `publications` the number of
-    changes of stored files before its check. `plan`: the commands by which HAProxy has yet to accept it, without a check."""
-
-    before: Document
-    new: Document
-    base: int
-    stamped: Stamped
-    banner: bool
-    draft: Drafts
-    name: str
-    publications: int
-    plan: Plan | None = None
-
-
-async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Compares versions, edits, writes a draft and checks it, without the lock. Leaves no draft when it raises what `attempt` raises."""
-    current = context.current
-    await current.notice_aside()
-    change.compare(current.version)
-    before, base, publications = current.document, current.version, context.publications
-    new, may_reload = await current.unless_overtaken(beside(edited, change, before))
-    if change.skips_same and await beside(header.same_text, before, new):
-        raise Same
-    plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
-    if not may_reload and plan is None:
-        await current.unless_overtaken(refuse_reload(context, change, before, new))
-    start = Start(before, base, publications)
-    shaped = new if plan else await current.unless_overtaken(shaping.shaped(context, change, before, new))
-    if shaped is not new:
-        return await _shaped(context, change, start, shaped, new)
-    return (await _drafted(context, change, start, new, plan))[0]
-
-
-@dataclass(frozen=True)
-class Start:
-    """What a change starts from, as in `Prepared`."""
-
-    before: Document
-    base: int
-    publications: int
-
-
-async def _shaped(context: CommitContext, change: Change, start: Start, shaped: Document, new: Document) -> Prepared:
-    """As `_drafted` for the document with shapes, or without them where HAProxy takes it so only."""
-    try:
-        prepared, said = await _drafted(context, replace(change, kept=False), start, shaped)
-    except Refused as error:
-        prepared, _ = await _drafted(context, change, start, new)
-        shaping.refuse(context, shaped, new, error.alerts, is_refused=True)
-        return prepared
-    if not shaping.refuse(context, shaped, new, said):
-        return prepared
-    prepared.draft.discard()
-    return (await _drafted(context, change, start, new))[0]
-
-
-async def _drafted(
-    context: CommitContext, change: Change, start: Start, new: Document, plan: Plan | None = None
-) -> tuple[Prepared, list[Message]]:
-    """Writes a draft and checks it, unless there is a plan by which HAProxy judges; with what HAProxy warns of."""
-    current = context.current
-    version = header.version_of(new) if change.keeps_version else start.base + 1
-    banner = current.banner if change.banner is None else change.banner
-    name = change.transaction_id or str(uuid.uuid4())
-    stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
-    prepared = Prepared(start.before, new, start.base, stamped, banner, draft, name, start.publications, plan)
-    said: list[Message] = []
-    try:
-        if change.checked and plan is None:
-            said = await current.unless_overtaken(_check(context, change, prepared))
-    except BaseException:
-        draft.discard()
-        raise
-    return prepared, said
-
-
 async def publish(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
     """Replaces the file and applies the change to the process without reloading; `reasons` say whether a reload is needed.
 
     The caller holds the lock. Raises Conflict, Overtaken and WriteFailed, with nothing changed.
     """
     stamped, before, new = prepared.stamped, prepared.before, prepared.new
+    if change.files:
+        return await _publish_with_files(context, change, prepared)
     if change.gated:
         await process.refuse_reload(context, stamped.document)
     if prepared.plan:
@@ -329,6 +251,38 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
         # The caller discards the draft.
         await asyncio.gather(syncing, return_exceptions=True)
     return Outcome(prepared.stamped.version, live=True)
+
+
+async def _publish_with_files(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
+    """As `publish`, for a change of which stored files are a part; without `has_text` the text stays."""
+    files, stamped, before = prepared.files, prepared.stamped, prepared.before
+    await notice(context)
+    await _compare(context, change, prepared)
+    await files.compare()
+    plans = await files.planned()
+    reasons = [reason for plan in plans.values() if not plan.steps for reason in plan.reasons]
+    if prepared.has_text:
+        reasons = [*await process.why_not_live(context, change, stamped, before), *reasons]
+    if reasons and not prepared.may_reload:
+        raise Forbidden(f"this needs a reload, for which a rule with reload: any is needed: {reasons[0]}")
+    contents = await context.foreseen(await asyncio.to_thread(files.contents)) if files else ()
+    publication = Publication(files, plans, reasons, skip=change.skip_reload)
+    if files:
+        await publication.begin(context.current.fingerprint if prepared.has_text else "")
+    if prepared.has_text:
+        try:
+            await _replace_file(context, change, prepared)
+        except Exception:
+            await publication.undo()
+            raise
+        if not publication.reasons:
+            publication.reasons += await process.apply(context, change, stamped, before, prepared.new)
+    if files:
+        await publication.end()
+    if not (reasons := publication.reasons) and context.pending and any(plan.awaited for plan in plans.values()):
+        reasons = [PENDING]
+    shown = () if change.skip_reload else tuple(reasons)
+    return Outcome(stamped.version if prepared.has_text else prepared.base, reasons=shown, live=not reasons, contents=contents)
 
 
 async def _file_locked(context: CommitContext, change: FileChange) -> Outcome:
@@ -376,17 +330,6 @@ def _is_outdated(context: CommitContext, change: Change, prepared: Prepared) -> 
     directory = str(context.current.path.parent)
     changed = [path for path, number in context.published.items() if number > prepared.publications]
     return change.checked and any(references(prepared.new, str(path), directory) for path in changed)
-
-
-async def _check(context: CommitContext, change: Change, prepared: Prepared) -> list[Message]:
-    """What HAProxy warns of. Raises Refused after the text was kept as a failed transaction."""
-    try:
-        return await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
-    except Refused:
-        if change.kept:
-            failed = await beside(context.current.stamp, prepared.stamped.document, prepared.base, banner=prepared.banner)
-            context.transactions.fail(prepared.name, failed.data)
-        raise
 
 
 def _keep_backup(context: CommitContext) -> None:

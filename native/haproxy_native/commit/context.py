@@ -125,6 +125,18 @@ class CommitContext:
                 load = self.load
             await load.over.wait()
 
+    @asynccontextmanager
+    async def publishing_files(self) -> AsyncIterator[None]:
+        """Holds all locks, while no reload is at work."""
+        async with self.stored_lock, self.publishing_settled():
+            yield
+
+    @asynccontextmanager
+    async def publishing_settled(self) -> AsyncIterator[None]:
+        """The same for a caller that holds `stored_lock`."""
+        async with self.settled(), self.process_lock:
+            yield
+
     @property
     def loads(self) -> Loads:
         return self.running.loads

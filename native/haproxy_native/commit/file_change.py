@@ -141,14 +141,16 @@ def _refuse_reload(plan: FilePlan, *, may_reload: bool) -> None:
 def _contents(change: FileChange) -> list[Content]:
     """What the files hold, and what they will hold."""
     drafts = {**change.along, change.path: change.draft}
-    return [_content(spelled(change.store.kind, path.name), path, draft.path if draft else None) for path, draft in drafts.items()]
+    return [content(change.store.kind, path, draft) for path, draft in drafts.items()]
 
 
-def _content(object_: str, path: Path, draft: Path | None) -> Content:
-    there = [each for each in (path, draft) if each and each.exists()]
+def content(kind: str, path: Path, draft: Draft | None) -> Content:
+    """What a file holds, and what it will hold."""
+    object_, coming = spelled(kind, path.name), draft.path if draft else None
+    there = [each for each in (path, coming) if each and each.exists()]
     if any(each.stat().st_size > LARGEST for each in there):
         return Content(object_, str(path), None, None, is_kept=False)
-    before, after = (each.read_bytes() if each in there else None for each in (path, draft))
+    before, after = (each.read_bytes() if each in there else None for each in (path, coming))
     return Content(object_, str(path), before, after)
 
 
@@ -157,13 +159,13 @@ def _touches(change: FileChange) -> Sequence[Touch]:
     if change.touched:
         return change.touched
     drafts = {**change.along, change.path: change.draft}
-    return [Touch(spelled(change.store.kind, path.name), _verb(path, draft), frozenset((ANY,))) for path, draft in drafts.items()]
+    return [touch(change.store.kind, path, is_there=path.exists(), stays=draft is not None) for path, draft in drafts.items()]
 
 
-def _verb(path: Path, draft: Draft | None) -> str:
-    if draft is None:
-        return DELETE
-    return CHANGE if path.exists() else CREATE
+def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
+    """What a change does to a file as an object."""
+    verb = DELETE if not stays else CHANGE if is_there else CREATE
+    return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
 
 
 async def _apply(context: CommitContext, change: FileChange, *, may_reload: bool) -> FileOutcome:
@@ -227,56 +229,38 @@ async def _apply_live(context: CommitContext, change: FileChange, plan: FilePlan
 
 
 def _settle(context: CommitContext, change: FileChange, state: str) -> None:
-    for path in change.paths:
-        if state:
-            context.ledger.owe(path, state)
-        else:
-            context.ledger.in_step(path)
+    if state:
+        context.ledger.owe(change.paths, state)
+    else:
+        context.ledger.in_step(*change.paths)
 
 
 def _begin(context: CommitContext, change: FileChange) -> None:
-    for path in change.paths:
-        context.ledger.begin(path, change.store.name, "" if path == change.path else str(change.path))
+    context.ledger.begin(dict.fromkeys(change.paths, change.store.name))
 
 
 def _undo(context: CommitContext, change: FileChange) -> None:
-    for path in reversed(change.paths):
-        if str(path) in context.ledger.interrupted:
-            context.ledger.undo(path)
+    entries = context.ledger.entries
+    context.ledger.undo(*(path for path in change.paths if (owed := entries.get(str(path))) and owed.before is not None))
 
 
 def _install(change: FileChange) -> None:
     for draft in change.drafts:
         draft.install()
-    if change.draft:
-        return
+    if not change.draft:
+        delete(change.path)
+
+
+def delete(path: Path) -> None:
+    """Raises WriteFailed."""
     try:
-        change.path.unlink()
+        path.unlink()
     except OSError as error:
-        raise WriteFailed(ownership.failed(f"cannot delete {change.path}", error, change.path.parent)) from error
-    sync_directory(os, change.path.parent)
+        raise WriteFailed(ownership.failed(f"cannot delete {path}", error, path.parent)) from error
+    sync_directory(os, path.parent)
 
 
-async def _finish(context: CommitContext, store: StoredFiles, path: Path) -> None:
+async def finish(context: CommitContext, store: StoredFiles, path: Path) -> None:
+    """Applies what an interrupted change has left of a file to the worker, or leaves it to a reload. Raises NotTaken with it undone."""
     there = await asyncio.to_thread(path.exists)
     await _apply_live(context, FileChange(store, path), await store.plan(context, path, path if there else None))
-
-
-async def resume(context: CommitContext, stores: Mapping[str, StoredFiles]) -> None:
-    """At start: finishes the changes that a crash interrupted, or undoes those that HAProxy refuses."""
-    known, interrupted = context.state_file.value, context.ledger.interrupted
-    untouched = {name for name in interrupted if context.ledger.is_untouched(Path(name))}
-    for name in interrupted:
-        path, owed = Path(name), context.ledger.entries[name]
-        store = stores.get(owed.store)
-        try:
-            if store is None or {name, owed.along} & untouched:
-                context.ledger.undo(path)
-            elif context.ledger.was_read(path, Worker(known.pid, known.started)):
-                context.ledger.in_step(path)
-            else:
-                await _finish(context, store, path)
-                log.warning("the change of %s that was cut off has been finished", path)
-        except NativeError as error:
-            log.warning("the change of %s that was cut off: %s", path, error)
-    context.ledger.loaded_by(Worker(known.pid, known.started))

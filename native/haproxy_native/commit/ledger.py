@@ -10,10 +10,11 @@ import os
 import stat
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 from haproxy_native.commit.running import started_after
 from haproxy_native.disk import ownership
@@ -32,8 +33,9 @@ _PIECE = 1 << 20
 @dataclass(frozen=True)
 class PendingFile:
     """`former` names the copy of what the worker has. `state`: WAITING where a reload is scheduled for the file, SKIPPED where the next
-    reload reads it. During a change `before` names the copy of what the file held when it began, and `along` the file that is changed
-    next, where both are one change. `since`: nanoseconds.
+    reload reads it. During a change `before` names the copy of what the file held when it began. Files that are one change have the same
+    `set`, and `text` is the fingerprint of the configuration that is replaced with them, empty where it stays; one that `goes` is deleted
+    when all else is done. `since`: nanoseconds.
     """
 
     store: str
@@ -41,7 +43,9 @@ class PendingFile:
     state: str = ""
     before: str | None = None
     since: int = 0
-    along: str = ""
+    set: str = ""
+    text: str = ""
+    goes: bool = False
 
 
 class Ledger:
@@ -57,50 +61,70 @@ class Ledger:
         remove_drafts(self.path.parent, self.path.name)
         with suppress(OSError, ValueError, TypeError):
             kept = json.loads(self.path.read_bytes())
-            self.entries, self._applied = {path: PendingFile(**owed) for path, owed in kept["owed"].items()}, kept["told"]
+            self.entries, self._applied = {path: _pending(owed) for path, owed in kept["owed"].items()}, kept["told"]
         with suppress(OSError):
             for copy in self._former.iterdir():
                 self._drop(copy.name)
 
     @property
-    def interrupted(self) -> list[str]:
-        """Paths of the changes that were under way when the process ended."""
-        return [path for path, owed in self.entries.items() if owed.before is not None]
+    def interrupted(self) -> list[list[str]]:
+        """The changes that were under way when the process ended, each as the paths of its files."""
+        changes: dict[str, list[str]] = {}
+        for path, owed in self.entries.items():
+            if owed.before is not None:
+                changes.setdefault(owed.set or path, []).append(path)
+        return list(changes.values())
 
     @property
     def waits(self) -> bool:
         """True if a reload is scheduled for some file."""
         return any(owed.state == WAITING for owed in self.entries.values())
 
-    def begin(self, path: Path, store: str, along: str = "") -> None:
-        """Enters a change that is about to begin; `along` is the file with which this one is read, if any."""
-        before = self._copy(path)
-        owed = self.entries.get(str(path)) or PendingFile(store, before)
-        self._enter(path, replace(owed, before=before, along=along))
+    def begin(self, stores: Mapping[Path, str], text: str = "", going: Collection[Path] = ()) -> None:
+        """Enters a change of files that is about to begin; `text` and `going` as in PendingFile."""
+        set_, entered = str(uuid.uuid4()), dict[str, PendingFile]()
+        try:
+            for path, store in stores.items():
+                before = self._copy(path)
+                former = self.entries.get(str(path)) or PendingFile(store, before)
+                entered[str(path)] = replace(former, before=before, set=set_, text=text, goes=path in going)
+        except WriteFailed:
+            self._drop(*(each.before or ABSENT for each in entered.values()))
+            raise
+        self._enter(entered)
 
-    def in_step(self, path: Path) -> None:
-        """Removes the entry: the worker has the file as it is."""
-        if owed := self.entries.pop(str(path), None):
-            self._applied[str(path)] = _written(path)
+    def in_step(self, *paths: Path) -> None:
+        """Removes the entries: the worker has the files as they are."""
+        removed = [owed for path in paths if (owed := self.entries.pop(str(path), None))]
+        if removed:
+            self._applied |= {str(path): _written(path) for path in paths}
             self._settle()
-            self._drop(owed.former, owed.before or ABSENT)
+            self._drop(*(name for owed in removed for name in (owed.former, owed.before or ABSENT)))
 
-    def owe(self, path: Path, state: str) -> None:
-        """Records that the file is changed and the worker needs a reload for it."""
-        owed = self.entries[str(path)]
-        self._enter(path, replace(owed, state=state, before=None, since=_written(path)))
-        self._drop(owed.before or ABSENT)
+    def owe(self, paths: Iterable[Path], state: str) -> None:
+        """Records that files are changed and the worker needs a reload for them."""
+        self._end({path: replace(self.entries[str(path)], state=state, since=_written(path)) for path in paths})
 
-    def undo(self, path: Path) -> None:
-        """Puts the file back to what it held when the change began."""
-        owed = self.entries[str(path)]
-        if not self.is_untouched(path):
-            self._put(path, owed.before or ABSENT)
-        if owed.state:
-            self._enter(path, replace(owed, before=None))
-            self._drop(owed.before or ABSENT)
-        else:
-            self.in_step(path)
+    def restore(self, *paths: Path) -> None:
+        """Puts files back to what they held when their change began, which stays entered."""
+        for path in reversed(paths):
+            if not self.is_untouched(path):
+                self._put(path, self.entries[str(path)].before or ABSENT)
+
+    def undo(self, *paths: Path) -> None:
+        """Puts files back to what they held when their change began, and ends it."""
+        self.restore(*paths)
+        waiting = {path: owed for path in paths if (owed := self.entries[str(path)]).state}
+        self.in_step(*(path for path in paths if path not in waiting))
+        self._end(waiting)
+
+    def _end(self, entries: Mapping[Path, PendingFile]) -> None:
+        """Of changes whose files wait for a reload."""
+        if not entries:
+            return
+        copies = [owed.before or ABSENT for owed in entries.values()]
+        self._enter({str(path): replace(owed, before=None, set="", text="", goes=False) for path, owed in entries.items()})
+        self._drop(*copies)
 
     def put_back(self) -> list[str]:
         """Puts every file back to what the worker has; returns their paths. One that cannot be written stays in the ledger."""
@@ -144,15 +168,15 @@ class Ledger:
             return copy is None and not path.exists()
         return _same(path, copy)
 
-    def _enter(self, path: Path, owed: PendingFile) -> None:
-        """Writes an entry to disk and memory, or to neither. Raises WriteFailed."""
+    def _enter(self, entered: Mapping[str, PendingFile]) -> None:
+        """Writes entries to disk and memory, or to neither. Raises WriteFailed."""
         entries = self.entries
-        self.entries = {**entries, str(path): owed}
+        self.entries = {**entries, **entered}
         try:
             self._write()
         except WriteFailed:
             self.entries = entries
-            self._drop(owed.before or ABSENT)
+            self._drop(*(owed.before or ABSENT for owed in entered.values()))
             raise
 
     def _settle(self) -> None:
@@ -212,6 +236,10 @@ class Ledger:
             if name and name not in named:
                 with suppress(OSError):
                     (self._former / name).unlink()
+
+
+def _pending(kept: Mapping[str, Any]) -> PendingFile:
+    return PendingFile(**{each.name: kept[each.name] for each in fields(PendingFile) if each.name in kept})
 
 
 def _give(file: int | Path, like: os.stat_result) -> None:

@@ -1,5 +1,7 @@
 """Whether the author of a change has the right to what it does."""
 
+from collections.abc import Sequence
+
 from haproxy_native.commit import process
 from haproxy_native.commit.change import Change, Edit
 from haproxy_native.commit.context import CommitContext
@@ -7,16 +9,16 @@ from haproxy_native.commit.file_change import ASKED
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Forbidden
-from haproxy_native.planning.touches import all_touches
+from haproxy_native.planning.touches import Touch, all_touches
 from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 
-def permit(by: Author, before: Document, new: Document) -> bool:
-    """Whether the author may reload HAProxy for a change of the configuration. Raises Forbidden."""
+def permit(by: Author, before: Document, new: Document, touched: Sequence[Touch] = ()) -> bool:
+    """Whether the author may reload HAProxy for a change of the configuration, and for what else is `touched`. Raises Forbidden."""
     if by.rights is None or by.rights.are_all:
         return True
-    return by.rights.permit(all_touches(Editor(), before, new))
+    return by.rights.permit([*all_touches(Editor(), before, new), *touched])
 
 
 def permitted(edit: Edit) -> Edit:

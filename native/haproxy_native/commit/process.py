@@ -46,7 +46,7 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
     if change.skip_reload:
         await _skip(context, change, stamped, new)
         return []
-    if unchanged and change.transaction_id:
+    if unchanged and change.transaction_id and not change.files:
         return [Reason("", 0, "", "a transaction without changes was committed")]
     if unchanged and change.force_reload and context.pending:
         return [Reason("", 0, "", "what was committed earlier waits for a reload")]
@@ -56,6 +56,18 @@ async def apply(context: CommitContext, change: Change, stamped: Stamped, before
     if change.whole and (drift := context.running.drift()):
         return drift
     return await _apply_live(context, stamped, before, may_wait=not change.force_reload, gated=change.gated)
+
+
+async def why_not_live(context: CommitContext, change: Change, stamped: Stamped, before: Document) -> Sequence[Reason]:
+    """What `apply` would return, without applying anything."""
+    if await beside(header.same_text, before, stamped.document):
+        return []
+    reasons = (change.whole and context.running.drift()) or ([STOPPED] if context.reloads.awaiting else context.running.reasons())
+    if reasons or context.running.document is None:
+        return reasons
+    plan = await beside(_planned, context, context.running.document, stamped.document)
+    is_ahead = plan.reasons and context.has_unloaded and not change.force_reload and await _ahead(context, stamped, before)
+    return [] if is_ahead else plan.reasons
 
 
 def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -> None:
@@ -196,17 +208,25 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
 async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> list[Reason]:
     """Applies this change alone, while earlier ones wait for their reload; returns `reasons` where that cannot be done."""
     running = context.running
-    assert running.document is not None
-    wanted = await beside(ahead, running.document, before, stamped.document)
-    plan = await beside(_planned, context, running.document, wanted) if wanted else None
-    if wanted is None or plan is None or plan.reasons:
+    if (found := await _ahead(context, stamped, before)) is None:
         return list(reasons)
+    wanted, plan = found
     if refused := await _send(context, plan, stamped.document):
         return refused
     running.is_ahead(wanted)
     if context.load:
         await _want(context, context.load, before, stamped.document)
     return []
+
+
+async def _ahead(context: CommitContext, stamped: Stamped, before: Document) -> tuple[Document, Plan] | None:
+    """What the worker would do with this change alone, and the commands for it; None where they are not enough."""
+    running = context.running.document
+    wanted = await beside(ahead, running, before, stamped.document) if running else None
+    if running is None or wanted is None:
+        return None
+    plan = await beside(_planned, context, running, wanted)
+    return None if plan.reasons else (wanted, plan)
 
 
 async def _send(context: CommitContext, plan: Plan, document: Document) -> list[Reason]:

@@ -1,11 +1,15 @@
 """What a commit would be refused for, and whether it would reload HAProxy, without making it and without asking HAProxy about a text."""
 
+from collections.abc import Sequence
+
 from haproxy_native.beside import beside
-from haproxy_native.commit import file_change, permission, process
+from haproxy_native.commit import file_change, file_set, permission, process
 from haproxy_native.commit.change import Change, Edit, ObjectChange, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange
+from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.references import refuse_rebound
+from haproxy_native.planning.touches import Touch
 from haproxy_native.rehearsal import would_change
 from haproxy_native.text.document import Document
 
@@ -17,7 +21,7 @@ async def rehearse(context: CommitContext, change: Change | FileChange | ObjectC
         case Change():
             reloads = await _of_configuration(context, change)
         case FileChange():
-            async with context.stored_lock, context.settled(), context.process_lock:
+            async with context.publishing_files():
                 reloads = await file_change.rehearse_locked(context, change)
         case ObjectChange():
             if change.author.rights:
@@ -30,20 +34,31 @@ async def _of_configuration(context: CommitContext, change: Change) -> bool:
     await context.current.notice_aside()
     change.compare(context.current.version)
     before = context.current.document
-    new, may_reload = await beside(edited, change, before)
+    async with drafts_aside(), file_set.edited(context, change) as files:
+        new, may_reload = await beside(edited, change, before, files.touches)
+        files.refuse_named(new)
+        if files:
+            async with context.publishing_files():
+                plans = await files.planned()
+            return any(plan.reasons and not plan.steps for plan in plans.values()) or await _needs_reload(context, change, before, new)
     is_live = await process.plan_without_check(context, change, before, new) is not None
     if not may_reload and not is_live:
         await permission.refuse_reload(context, change, before, new)
-    if change.skip_reload or is_live:
-        return False
+    return not (change.skip_reload or is_live) and await _needs_reload(context, change, before, new)
+
+
+async def _needs_reload(context: CommitContext, change: Change, before: Document, new: Document) -> bool:
     return change.force_reload or bool(await process.reasons_to_reload(context, before, new))
 
 
-def edited(change: Change, before: Document) -> tuple[Document, bool]:
-    """The document, and whether its author may reload HAProxy for it. Raises Forbidden and what the edit raises."""
+def edited(change: Change, before: Document, touched: Sequence[Touch] = ()) -> tuple[Document, bool]:
+    """The document, and whether its author may reload HAProxy for it. `touched`: files that change with it.
+
+    Raises Forbidden and what the edit raises.
+    """
     edit: Edit = change.edit
     new = edit(before)
-    may_reload = permission.permit(change.author, before, new)
+    may_reload = permission.permit(change.author, before, new, touched)
     if change.checked:
         refuse_rebound(before, new)
     return new, may_reload

@@ -76,8 +76,8 @@ def record(editor: Editor, change: AnyChange, outcome: Outcome, path: str, versi
     objects = [each.object for each in contents] + [each.object for each in outcome.members]
     if outcome.texts:
         before, after = outcome.texts
-        kind, version, contents = CONFIGURATION, outcome.version, [Content("", path, before.data, after.data)]
-        objects = sections(editor, before, after)
+        kind, version, contents = CONFIGURATION, outcome.version, [Content("", path, before.data, after.data), *contents]
+        objects += sections(editor, before, after)
     if isinstance(change, ObjectChange):
         objects.append(change.object)
     entry = Entry(time, version, kind, outcome.kind, change.author, reload_id=outcome.reload_id)

@@ -266,26 +266,28 @@ class History:
         known = {each.version for each in context.unloaded}
         known = known.union(*(record.taken_back for record in context.reloads.records.all()))
         for entry in await self._asked(_since, header.version_of(good)):
-            texts, is_live = await self._documents(entry.id), entry.outcome == "live"
+            (texts, with_files), is_live = await self._kept(entry.id), entry.outcome == "live"
             if header.same_text(texts[1], good):
                 return
             if entry.version not in known and not entry.author.cause.startswith(f"{RELOAD}/"):
-                context.unloaded.appendleft(Published(entry.version, entry.author, *texts, is_live, entry.id))
+                context.unloaded.appendleft(Published(entry.version, entry.author, *texts, is_live, with_files and not is_live, entry.id))
 
     async def _compare(self, id_: int, of: Outcome | Edited | None = None) -> None:
         try:
             if of:
                 touched = await beside(lambda: of.effects)
             else:
-                touched = await beside(effects, self._editor, *await self._documents(id_))
+                touched = await beside(effects, self._editor, *(await self._kept(id_))[0])
             await self._asked(Journal.add_effects, id_, [each.as_dict() for each in touched], [each.object for each in touched])
         except UNREADABLE as error:
             log.warning("the effects of entry %d are not known: %s", id_, error)
 
-    async def _documents(self, id_: int) -> tuple[Document, Document]:
-        (content,) = await self._asked(Journal.contents, id_)
+    async def _kept(self, id_: int) -> tuple[tuple[Document, Document], bool]:
+        """The configuration before and after an entry, and whether stored files were changed with it."""
+        contents = await self._asked(Journal.contents, id_)
+        content = next(each for each in contents if not each.object)
         before = await beside(Document.parse, content.before or b"")
-        return before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))
+        return (before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))), len(contents) > 1
 
     async def _try(self, work: Callable[..., None], *given: Any) -> None:
         try:

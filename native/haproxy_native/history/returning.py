@@ -1,7 +1,7 @@
 """Takes changes back: one of them among later ones, or all since a moment. Each is a commit like any other, with its reasons to reload."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Content, Edit, Member, Outcome
+from haproxy_native.commit.change import Change, Content, Contents, Edit, FileEdits, Member, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.file_change import FileChange
 from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, NotFound, Unusable
-from haproxy_native.history.entries import CONFIGURATION, RUNTIME, Entry
+from haproxy_native.history.entries import RUNTIME, Entry
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.planning.merging import content_without, without
@@ -67,15 +66,17 @@ class Returning:
             if entry.kind == RUNTIME:
                 return await self._revert_process(entry)
             contents = [_plain(each) for each in await self.history.ask(Journal.contents, id_)]
-            if entry.kind == CONFIGURATION:
-                before, after = await asyncio.to_thread(lambda: [_document(each) for each in (contents[0].before, contents[0].after)])
-                edit = partial(without, self.editor, before=before, after=after, mask=mask)
-                if header.same_text(await beside(edit, self.engine.document), self.engine.document):
-                    return Returned([])
-                return Returned([await self._commit(edit)])
-            differing = [each for each in contents if _content_without(each, mask, now := await _current(each)) != now]
+            main = next((each for each in contents if not each.object), None)
+            files = [each for each in contents if each.object and _content_without(each, mask, now := await _current(each)) != now]
+            edit = await self._without(main, mask) if main else None
             with several():
-                return Returned([await self._return_file(each, partial(_content_without, each, mask)) for each in differing])
+                return Returned(await self._return(edit, {each: partial(_content_without, each, mask) for each in files}))
+
+    async def _without(self, main: Content, mask: Mask) -> Edit | None:
+        """None where the configuration is without the change already."""
+        before, after = await asyncio.to_thread(lambda: [_document(each) for each in (main.before, main.after)])
+        edit = partial(without, self.editor, before=before, after=after, mask=mask)
+        return None if header.same_text(await beside(edit, self.engine.document), self.engine.document) else edit
 
     async def _mask(self) -> Mask:
         """A disk that keeps no key of fingerprints keeps nothing from going back."""
@@ -93,7 +94,7 @@ class Returning:
     async def restore(self, id_: int) -> Returned:
         """Brings configuration and stored files back to the moment after an entry. Raises NotFound, and what a commit raises.
 
-        Files come before the configuration that refers to them, and go after it. Where the configuration is refused they are put back.
+        SPOE files come before the configuration that refers to them, and go after it. Where that is refused they are put back.
         """
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
@@ -103,37 +104,39 @@ class Returning:
         differing = [each for each in files if await _current(each) != each.after]
         if lost := next((each for each in differing if not each.is_kept), None):
             raise Conflict(f"{lost.path} was too large to be kept, so that entry {id_} cannot be restored")
-        come, go = [each for each in differing if each.after is not None], [each for each in differing if each.after is None]
+        edit = await self._as_it_was(main.after) if main is not None and main.after is not None else None
         with _as(cause=f"{RESTORE}/{id_}"), several():
-            former = {each.path: await _current(each) for each in come}
-            outcomes = [await self._return_file(each, partial(_as_it_was, each)) for each in come]
-            try:
-                if main is not None and main.after is not None:
-                    document = await asyncio.to_thread(_document, main.after)
-                    if not header.same_text(_under_head(document, self.engine.document), self.engine.document):
-                        outcomes.append(await self._commit(partial(_under_head, document)))
-            except Exception:
-                with _as(rights=None):
-                    for each in come:
-                        await self._return_file(each, partial(_as_it_was, replace(each, after=former[each.path])))
-                raise
-            return Returned([*outcomes, *[await self._return_file(each, partial(_as_it_was, each)) for each in go]])
+            return Returned(await self._return(edit, {each: partial(_as_it_was, each) for each in differing}))
 
-    async def _commit(self, edit: Edit) -> Outcome:
-        return await commit(self.engine.context, Change(edit, whole=True, kept=False))
+    async def _as_it_was(self, data: bytes) -> Edit | None:
+        """None where the configuration is so already."""
+        edit = partial(_under_head, await asyncio.to_thread(_document, data))
+        return None if header.same_text(edit(self.engine.document), self.engine.document) else edit
 
-    async def _return_file(self, content: Content, wanted: Wanted) -> Outcome:
-        path = Path(content.path)
-        if _is_spoe(content):
-            return await self.spoe.change(path.name, wanted)
-        store = self._store(content)
+    async def _return(self, edit: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
+        """Configuration and stored files in one commit, SPOE files before and after it."""
+        spoe = [each for each in wanted if _is_spoe(each)]
+        come, go = [each for each in spoe if each.after is not None], [each for each in spoe if each.after is None]
+        former = {each: await _current(each) for each in come}
+        outcomes = [await self.spoe.change(Path(each.path).name, wanted[each]) for each in come]
+        try:
+            stored = {each: change for each, change in wanted.items() if each not in spoe}
+            if edit or stored:
+                files = self._edits(stored) if stored else None
+                outcomes.append(await commit(self.engine.context, Change(edit or _same, whole=True, kept=False, files=files)))
+        except Exception:
+            with _as(rights=None):
+                for each in come:
+                    await self.spoe.change(Path(each.path).name, partial(_as_it_was, replace(each, after=former[each])))
+            raise
+        return [*outcomes, *[await self.spoe.change(Path(each.path).name, wanted[each]) for each in go]]
 
-        async def compose() -> FileChange:
-            data = wanted(await asyncio.to_thread(_read, path))
-            draft = None if data is None else await asyncio.to_thread(store.draft, path, data)
-            return FileChange(store, path, draft)
+    def _edits(self, wanted: Mapping[Content, Wanted]) -> FileEdits:
+        def edit(now: Contents) -> Contents:
+            return {Path(each.path): change(now[Path(each.path)]) for each, change in wanted.items()}
 
-        return await commit(self.engine.context, FileChange(store, path, compose=compose))
+        # A key that stands in a file of its own is no certificate that its store would take.
+        return FileEdits({Path(each.path): self._store(each) for each in wanted}, edit, is_checked=False)
 
     def _store(self, content: Content) -> Store:
         kind = content.object.partition("/")[0]
@@ -141,6 +144,10 @@ class Returning:
             if store.kind == kind:
                 return store
         raise NotFound(f"{content.path} is in none of the directories for stored files")
+
+
+def _same(document: Document) -> Document:
+    return document
 
 
 def _under_head(document: Document, now: Document) -> Document:

@@ -60,7 +60,7 @@ class Surroundings:
         if not self.references.to(self.running, file):
             await install()
             return
-        await to_thread(stored.begin, file, STORE)
+        await to_thread(stored.begin, {file: STORE})
         try:
             await install()
         except NativeError:
@@ -68,7 +68,7 @@ class Surroundings:
                 await to_thread(stored.undo, file)
             raise
         if reasons:
-            await to_thread(stored.owe, file, WAITING)
+            await to_thread(stored.owe, [file], WAITING)
         else:
             await to_thread(stored.in_step, file)
 

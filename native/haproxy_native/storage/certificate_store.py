@@ -20,6 +20,7 @@ from haproxy_native.storage.certificate_step import CertificateStep, key_beside
 from haproxy_native.storage.list_references import listed
 from haproxy_native.storage.plans import InProcess, by_reload, certificate_plan
 from haproxy_native.storage.store import Store
+from haproxy_native.text.document import Document
 
 # In bytes; a chain is read as a whole.
 LARGEST = 1 << 20
@@ -61,15 +62,13 @@ class CertificateStore(Store):
         with suppress(NativeError):
             await CertificateStep(path, loaded.names).carry_out(context.runtime)
 
-    def named(self, context: CommitContext, path: Path) -> list[Reference]:
-        """The lines that name a file itself, not only the directory that it stands in."""
-        return [reference for reference in self.references(context, path) if path.name in reference.text]
+    def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
+        """Those that name the file itself: a directory that is served loses a certificate live."""
+        return [reference for reference in super().naming_lines(path, document, directory) if path.name in reference.text]
 
     def _check_unused(self, context: CommitContext, path: Path) -> None:
-        """A directory that is served loses a certificate live; a line or a list that names it would fail at the next reload."""
-        for reference in self.named(context, path)[:1]:
-            where = f"at line {reference.line}: {reference.text}"
-            raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+        """Nor does a list that names it load without it."""
+        super()._check_unused(context, path)
         for reference in self._listed(context, path)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in {reference.section} {where}")

@@ -93,4 +93,4 @@ def _set(context: CommitContext, files: Sequence[Coming], document: Document) ->
     texts = {name or str(context.current.path): each.data for name, each in parts.parts(document).items()}
     contents: dict[str, bytes | Path] = {os.path.abspath(file.path): file.content for file in files}
     lists = [os.path.abspath(each.path) for each in files if isinstance(each.store, CrtListStore)]
-    return WholeSet(texts, contents, lists, Path.cwd())
+    return WholeSet(texts, contents, lists, home=Path.cwd())

@@ -29,6 +29,7 @@ from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.upload import Upload
+from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 LONGEST_NAME = 255 - len(".") - len(".") - 36
@@ -205,9 +206,17 @@ class Store:
             raise self.not_there(path)
 
     def _check_unused(self, context: CommitContext, path: Path) -> None:
-        for reference in self.references(context, path)[:1]:
+        self.refuse_named(path, context.current.document, str(context.current.path.parent))
+
+    def refuse_named(self, path: Path, document: Document, directory: str) -> None:
+        """Raises InUse for a file that the configuration in `directory` names."""
+        for reference in self.naming_lines(path, document, directory)[:1]:
             where = f"at line {reference.line}: {reference.text}"
             raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+
+    def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
+        """The lines with which HAProxy would not start without the file."""
+        return references(document, str(path), directory)
 
     def _is_ours(self, name: str) -> bool:
         """A regular file in the directory; a link that leads out of it is not."""

@@ -11,7 +11,8 @@ import pytest
 from haproxy_native.commit import file_change
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.file_change import FileChange, resume
+from haproxy_native.commit.file_change import FileChange
+from haproxy_native.commit.file_set import resume
 from haproxy_native.disk.file import ConfigFile
 from haproxy_native.engine import Engine
 from haproxy_native.errors import NotTaken, RuntimeAbsent, RuntimeRefused, WriteFailed
@@ -147,7 +148,7 @@ def test_a_file_may_be_changed_without_the_worker(tmp_path: Path) -> None:
 def test_what_a_crash_cut_off(tmp_path: Path, reached: bool, refuses: bytes, left: bytes) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.refuses = refuses
-        engine.context.ledger.begin(path, "one")
+        engine.context.ledger.begin({path: "one"})
         if reached:
             write(path, b"new")
         engine.context.ledger.open()
@@ -197,7 +198,7 @@ def test_none_of_them_is_changed_where_one_cannot_be(tmp_path: Path) -> None:
 def test_after_a_crash_without_a_worker_a_reload_is_owed(tmp_path: Path) -> None:
     async def work(engine: Engine, path: Path, process: Process) -> None:
         process.gone = True
-        engine.context.ledger.begin(path, "one")
+        engine.context.ledger.begin({path: "one"})
         write(path, b"new")
         await resume(engine.context, {"one": OneFile(process)})
         assert engine.context.ledger.waits

@@ -38,15 +38,15 @@ def copies(ledger: Ledger) -> int:
 
 
 def test_a_change_that_is_live_leaves_nothing(ledger: Ledger, file: Path) -> None:
-    ledger.begin(file, "maps")
+    ledger.begin({file: "maps"})
     file.write_text("new")
-    assert again(ledger).interrupted == [str(file)]
+    assert again(ledger).interrupted == [[str(file)]]
     ledger.in_step(file)
     assert (again(ledger).entries, copies(ledger), file.read_text()) == ({}, 0, "new")
 
 
 def test_a_refused_change_is_undone(ledger: Ledger, file: Path) -> None:
-    ledger.begin(file, "maps")
+    ledger.begin({file: "maps"})
     file.write_text("new")
     again(ledger).undo(file)
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("old", 0o640)
@@ -55,11 +55,11 @@ def test_a_refused_change_is_undone(ledger: Ledger, file: Path) -> None:
 
 def test_what_waits_goes_back_to_what_the_worker_has(ledger: Ledger, file: Path) -> None:
     for content in ("new", "newer"):
-        ledger.begin(file, "maps")
+        ledger.begin({file: "maps"})
         file.write_text(content)
-        ledger.owe(file, WAITING)
+        ledger.owe([file], WAITING)
     assert (again(ledger).waits, copies(ledger)) == (True, 1)
-    ledger.begin(file, "maps")
+    ledger.begin({file: "maps"})
     file.write_text("refused")
     ledger.undo(file)
     assert (file.read_text(), again(ledger).waits) == ("newer", True)
@@ -68,9 +68,9 @@ def test_what_waits_goes_back_to_what_the_worker_has(ledger: Ledger, file: Path)
 
 
 def test_a_deleted_file_comes_back_with_its_mode(ledger: Ledger, file: Path) -> None:
-    ledger.begin(file, "maps")
+    ledger.begin({file: "maps"})
     file.unlink()
-    ledger.owe(file, SKIPPED)
+    ledger.owe([file], SKIPPED)
     assert not again(ledger).waits
     ledger.put_back()
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("old", 0o640)
@@ -78,7 +78,7 @@ def test_a_deleted_file_comes_back_with_its_mode(ledger: Ledger, file: Path) -> 
 
 def test_a_new_file_goes_again(ledger: Ledger, file: Path) -> None:
     new = file.with_name("new.map")
-    ledger.begin(new, "maps")
+    ledger.begin({new: "maps"})
     assert ledger.is_untouched(new)
     new.touch()
     assert not ledger.is_untouched(new)
@@ -87,7 +87,7 @@ def test_a_new_file_goes_again(ledger: Ledger, file: Path) -> None:
 
 
 def test_whether_a_change_has_reached_its_file(ledger: Ledger, file: Path) -> None:
-    ledger.begin(file, "maps")
+    ledger.begin({file: "maps"})
     assert ledger.is_untouched(file)
     file.write_text("new")
     assert not ledger.is_untouched(file)
@@ -96,9 +96,9 @@ def test_whether_a_change_has_reached_its_file(ledger: Ledger, file: Path) -> No
 
 
 def test_a_worker_has_read_what_is_older_than_it(ledger: Ledger, file: Path) -> None:
-    ledger.begin(file, "maps")
+    ledger.begin({file: "maps"})
     file.write_text("new")
-    ledger.owe(file, WAITING)
+    ledger.owe([file], WAITING)
     ledger.loaded_by(Worker(1, time.time() - 60))
     assert ledger.entries
     ledger.loaded_by(Worker(1, time.time() + 60))
@@ -106,8 +106,8 @@ def test_a_worker_has_read_what_is_older_than_it(ledger: Ledger, file: Path) -> 
 
 
 def test_a_reload_settles_everything(ledger: Ledger, file: Path) -> None:
-    ledger.begin(file, "maps")
-    ledger.owe(file, WAITING)
+    ledger.begin({file: "maps"})
+    ledger.owe([file], WAITING)
     ledger.loaded()
     assert (again(ledger).entries, copies(ledger)) == ({}, 0)
 
@@ -115,10 +115,10 @@ def test_a_reload_settles_everything(ledger: Ledger, file: Path) -> None:
 def test_without_a_copy_there_is_no_change(ledger: Ledger, tmp_path: Path) -> None:
     (tmp_path / "state").touch()
     with pytest.raises(WriteFailed, match="cannot"):
-        ledger.begin(tmp_path / "state", "maps")
+        ledger.begin({tmp_path / "state": "maps"})
 
 
 def test_what_no_entry_names_is_removed(ledger: Ledger, file: Path) -> None:
-    ledger.begin(file, "maps")
+    ledger.begin({file: "maps"})
     (ledger.path.parent / "former" / "left").touch()
     assert copies(again(ledger)) == 1

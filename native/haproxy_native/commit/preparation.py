@@ -1,0 +1,145 @@
+"""What a commit does without the lock: it edits the configuration and the files that change with it, writes drafts, and has HAProxy check
+them."""
+
+import asyncio
+import uuid
+from dataclasses import dataclass, replace
+
+from haproxy_native.beside import beside
+from haproxy_native.check.messages import Message
+from haproxy_native.commit import file_set, process, shaping
+from haproxy_native.commit.change import Change, Same
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.file_set import FileSet
+from haproxy_native.commit.permission import refuse_reload
+from haproxy_native.commit.rehearse import edited
+from haproxy_native.disk.files import Drafts
+from haproxy_native.editing import header
+from haproxy_native.editing.header import Stamped
+from haproxy_native.errors import BadRequest, Refused
+from haproxy_native.planning.outcome import Plan
+from haproxy_native.text.document import Document
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A change that HAProxy accepts, as a draft beside the file. `base` is the version that it starts from, `publications` the number of
+    changes of stored files before its check. `files` change with it; without `has_text` they alone. `plan`: the commands by which HAProxy
+    has yet to accept it, without a check."""
+
+    before: Document
+    new: Document
+    base: int
+    stamped: Stamped
+    banner: bool
+    draft: Drafts
+    name: str
+    publications: int
+    files: FileSet
+    has_text: bool = True
+    may_reload: bool = True
+    plan: Plan | None = None
+
+    def discard(self) -> None:
+        self.draft.discard()
+        self.files.discard()
+
+
+async def prepare(context: CommitContext, change: Change) -> Prepared:
+    """Compares versions, edits, writes a draft and checks it, without the lock. Leaves no draft when it raises what `attempt` raises."""
+    current = context.current
+    await current.notice_aside()
+    change.compare(current.version)
+    before, base, publications = current.document, current.version, context.publications
+    async with file_set.edited(context, change) as files:
+        new, may_reload = await current.unless_overtaken(beside(edited, change, before, files.touches))
+        if change.files:
+            return await _with_files(context, change, Start(before, base, publications, files, may_reload=may_reload), new)
+        if change.skips_same and await beside(header.same_text, before, new):
+            raise Same
+        plan = await current.unless_overtaken(process.plan_without_check(context, change, before, new))
+        if not may_reload and plan is None:
+            await current.unless_overtaken(refuse_reload(context, change, before, new))
+        start = Start(before, base, publications, files)
+        if plan:
+            return (await _drafted(context, change, start, new, plan))[0]
+        return await _checked(context, change, start, new)
+
+
+async def _with_files(context: CommitContext, change: Change, start: "Start", new: Document) -> "Prepared":
+    """Whether it needs a reload is known when it is published."""
+    if change.gated:
+        raise BadRequest("healthy_within is for changes of the configuration alone, and stored files change with this one")
+    start.files.refuse_named(new)
+    has_text = bool(change.transaction_id) or not await beside(header.same_text, start.before, new)
+    if not has_text and not start.files:
+        raise Same
+    start = replace(start, has_text=has_text)
+    return await _checked(context, change, start, new) if has_text else (await _drafted(context, change, start, start.before))[0]
+
+
+async def _checked(context: CommitContext, change: Change, start: "Start", new: Document) -> "Prepared":
+    shaped = await context.current.unless_overtaken(shaping.shaped(context, change, start.before, new))
+    return await _shaped(context, change, start, shaped, new) if shaped is not new else (await _drafted(context, change, start, new))[0]
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a change starts from, as in `Prepared`."""
+
+    before: Document
+    base: int
+    publications: int
+    files: FileSet
+    has_text: bool = True
+    may_reload: bool = True
+
+
+async def _shaped(context: CommitContext, change: Change, start: Start, shaped: Document, new: Document) -> Prepared:
+    """As `_drafted` for the document with shapes, or without them where HAProxy takes it so only."""
+    try:
+        prepared, said = await _drafted(context, replace(change, kept=False), start, shaped)
+    except Refused as error:
+        prepared, _ = await _drafted(context, change, start, new)
+        shaping.refuse(context, shaped, new, error.alerts, is_refused=True)
+        return prepared
+    if not shaping.refuse(context, shaped, new, said):
+        return prepared
+    prepared.draft.discard()
+    return (await _drafted(context, change, start, new))[0]
+
+
+async def _drafted(
+    context: CommitContext, change: Change, start: Start, new: Document, plan: Plan | None = None
+) -> tuple[Prepared, list[Message]]:
+    """Writes a draft and checks it, unless there is a plan by which HAProxy judges; with what HAProxy warns of."""
+    current = context.current
+    version = header.version_of(new) if change.keeps_version else start.base + 1
+    banner = current.banner if change.banner is None else change.banner
+    name = change.transaction_id or str(uuid.uuid4())
+    stamped, draft = await asyncio.to_thread(current.prepare, new, version, banner, name)
+    files = start.files
+    prepared = Prepared(
+        start.before, new, start.base, stamped, banner, draft, name, start.publications, files, start.has_text, start.may_reload, plan
+    )
+    said: list[Message] = []
+    try:
+        if change.checked and plan is None:
+            said = await current.unless_overtaken(_check(context, change, prepared))
+    except BaseException:
+        draft.discard()
+        raise
+    return prepared, said
+
+
+async def _check(context: CommitContext, change: Change, prepared: Prepared) -> list[Message]:
+    """What HAProxy warns of. Raises Refused after the text was kept as a failed transaction."""
+    try:
+        if prepared.files:
+            return await prepared.files.checked(prepared.stamped.document, prepared.name)
+        return await context.ask_haproxy(prepared.draft.checked(prepared.stamped.document, change.sent), prepared.name)
+    except Refused:
+        if change.kept:
+            failed = await beside(context.current.stamp, prepared.stamped.document, prepared.base, banner=prepared.banner)
+            context.transactions.fail(prepared.name, failed.data)
+        raise

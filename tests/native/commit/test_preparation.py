@@ -1,0 +1,52 @@
+"""What a commit prepares without the lock."""
+
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Change, FileEdits
+from haproxy_native.commit.preparation import prepare
+from haproxy_native.disk.directories import Directory
+from haproxy_native.engine import Engine
+from haproxy_native.errors import BadRequest
+from tests.native.engines import adding, run, running_engine
+
+
+def drafts(directory: Path) -> list[str]:
+    return [path.name for path in directory.rglob(".*.*")]
+
+
+@pytest.mark.parametrize(("adds", "has_text"), [(True, True), (False, False)])
+def test_text_and_files_as_drafts(tmp_path: Path, adds: bool, has_text: bool) -> None:
+    async def work(engine: Engine) -> None:
+        path = tmp_path / "maps" / "new.map"
+        edit = adding("b") if adds else lambda document: document
+        prepared = await prepare(engine.context, Change(edit, files=FileEdits({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"})))
+        assert prepared.has_text is has_text and list(prepared.files.drafts) == [path] and not path.exists()
+        assert len(drafts(tmp_path)) == 2
+        prepared.discard()
+        assert drafts(tmp_path) == []
+
+    within(tmp_path, work)
+
+
+def test_none_is_left_after_a_refusal(tmp_path: Path) -> None:
+    async def work(engine: Engine) -> None:
+        path = tmp_path / "maps" / "new.map"
+        files = FileEdits({path: engine.stores["maps"]}, lambda _: {path: b"a 1\n"})
+        with pytest.raises(BadRequest, match="healthy_within"):
+            await prepare(engine.context, Change(adding("b"), gated=True, files=files))
+        assert drafts(tmp_path) == []
+
+    within(tmp_path, work)
+
+
+def within(directory: Path, work) -> None:
+    (directory / "haproxy.cfg").write_text("global\n")
+    (directory / "maps").mkdir()
+
+    async def test() -> None:
+        async with running_engine(directory, directories={"maps": Directory(directory / "maps", "maps_dir")}) as engine:
+            await work(engine)
+
+    run(test())
