@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.check.check import CheckSettings
 from haproxy_native.commit.change import Content, Member, ObjectChange, Outcome
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
@@ -144,18 +145,14 @@ def test_everything_as_it_was(tmp_path: Path) -> None:
     run(work())
 
 
-def test_a_refused_configuration_leaves_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_configuration_leaves_the_files(tmp_path: Path) -> None:
     async def work() -> None:
         async with returning(tmp_path) as (engine, _, back, _):
             await put(engine, "a.http", b"one\n")
             await engine.write(adding("b"), version=1)
             await put(engine, "a.http", b"two\n")
             await engine.write(adding("c"), version=2)
-
-            async def refuse(*_: object) -> None:
-                raise Refused("no")
-
-            monkeypatch.setattr(type(engine.context), "ask_haproxy", refuse)
+            engine.context.check = CheckSettings("false")
             with pytest.raises(Refused):
                 await back.restore(2)
             assert (tmp_path / "general" / "a.http").read_bytes() == b"two\n" and engine.version() == 3
