@@ -90,8 +90,7 @@ def _finished(item: dict[str, Any], table: operations.Table) -> dict[str, Any]:
     for method in METHODS:
         if method in item:
             operation = dict(item[method])
-            comparable = ("if_match",) if _is_comparable(operation, table) else ()
-            common = [{"$ref": f"#/components/parameters/{name}"} for name in (*COMMON_TO_WRITES, *comparable)]
+            common = [{"$ref": f"#/components/parameters/{name}"} for name in (*COMMON_TO_WRITES, *_of_configuration(operation, table))]
             body = operation.get("requestBody", {"required": True})
             if method != "get" and body.get("required"):
                 operation["parameters"] = operation.get("parameters", []) + common
@@ -107,10 +106,14 @@ def _finished(item: dict[str, Any], table: operations.Table) -> dict[str, Any]:
     return finished
 
 
-def _is_comparable(operation: dict[str, Any], table: operations.Table) -> bool:
-    """Whether a write takes `If-Match`: those of the configuration do, which are edits of one document."""
+def _of_configuration(operation: dict[str, Any], table: operations.Table) -> Iterator[str]:
+    """What writes of the configuration take, which are edits of one document; a commit is merged, and compared with nothing."""
     about = operation["x-operation"]
-    return about.get("comparable", False) or "file" not in table.get(about.get("resource", ""), {"file": ""})
+    is_edit = about.get("comparable", False) or "file" not in table.get(about.get("resource", ""), {"file": ""})
+    if is_edit:
+        yield "if_match"
+    if is_edit or about.get("merged", False):
+        yield "on_conflict"
 
 
 def _tagged(response: dict[str, Any]) -> dict[str, Any]:

@@ -40,7 +40,17 @@ logger = logging.getLogger(__name__)
 Reread = Callable[[], Settings]
 # What SIGHUP changes in a running application beside its listeners; all else takes another application and its engine.
 TAKEN_OVER = frozenset(
-    ("userlist", "userlist_file", "show_system_info", "max_body_size", "status_cmd", "pid_file", "cors_origins", "trusted_proxies")
+    (
+        "userlist",
+        "userlist_file",
+        "show_system_info",
+        "max_body_size",
+        "status_cmd",
+        "pid_file",
+        "cors_origins",
+        "trusted_proxies",
+        "on_conflict",
+    )
 )
 # What only a new process can be.
 IDENTITY = frozenset(name for name, source, _ in table() if source.yaml in ("dataplaneapi.uid", "dataplaneapi.gid"))

@@ -50,6 +50,7 @@ _shtab_dataplaneapi_options=(
   {-i,--show-system-info}"[show facts about the machine on \/info]"
   "--api-version[version that \/info announces\; clients choose by it what they send (default v3.4.0)]:TEXT:"
   "--strict[refuse unknown members and query parameters, instead of naming them in headers]"
+  "--on-conflict[what becomes of writes on an old version\: refuse or merge (default refuse)]:TEXT:"
   "--read-only[change nothing\: whatever would is answered 403]"
   "--disable-inotify[do not watch the HAProxy configuration file]"
   "--pid-file[file to write the process id to]:TEXT:_files"

@@ -6,12 +6,11 @@ Reads are synchronous and never wait. Every change goes through one commit (nati
 import asyncio
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from haproxy_native import rehearsal
 from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
@@ -23,6 +22,8 @@ from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.loads import LoadedText, Loads
+from haproxy_native.commit.merging import merging
+from haproxy_native.commit.of_transaction import committed, preview_of_outdated
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.publication import commit_when_healthy
@@ -36,7 +37,11 @@ from haproxy_native.disk.backups import Backups
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.editing import header, patches
 from haproxy_native.engine_settings import EngineSettings
-from haproxy_native.errors import BadRequest, Conflict, NotCommittable, NoTransaction, Unreadable
+from haproxy_native.errors import (
+    BadRequest,
+    NoTransaction,
+    Unreadable,
+)
 from haproxy_native.planning import plan as planning
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
@@ -48,7 +53,7 @@ from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import MARK, Document
-from haproxy_native.transactions.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction, Transactions
+from haproxy_native.transactions.transactions import OUTDATED, Transaction, Transactions
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -174,10 +179,12 @@ class Engine:
         force_reload: bool = False,
         healthy_within: float | None = None,
         skips_same: bool = False,
+        merges: bool = False,
     ) -> Outcome:
         """A change of its own, or one inside a transaction, which commits nothing. `healthy_within`: see `commit_when_healthy`.
         `skips_same`: where the edit changes nothing, and no reload is forced, nothing is written.
 
+        `merges`: on an old version it is merged into what came between, see native/haproxy_native/commit/merging.py.
         `any_version`: without a version, for an edit that looks itself at what it is made on, and raises where that will not do.
         """
         if transaction_id:
@@ -188,8 +195,8 @@ class Engine:
             await self.context.transactions.change(transaction_id, permission.permitted(edit))
             return Outcome(self.version(transaction_id))
         stated = version if any_version else self._stated(version)
-        change = await self._early(Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload))
-        return await commit_when_healthy(self.context, change, healthy_within)
+        change = Change(edit, stated, force_reload=force_reload, skips_same=skips_same and not force_reload)
+        return await commit_when_healthy(self.context, await self._early(change, merges=merges), healthy_within)
 
     async def amend(self, edit: Edit) -> Outcome:
         """A change by no client: of whatever version is current when its turn comes, and of which nothing is kept when it is refused."""
@@ -207,6 +214,7 @@ class Engine:
         file: str = "",
         healthy_within: float | None = None,
         instead_of: Callable[[Document], None] | None = None,
+        merges: bool = False,
     ) -> Outcome:
         """The whole text of a file anew. With `skip_version` no version is compared, and the main text's own is the next one.
 
@@ -234,7 +242,7 @@ class Engine:
             whole=True,
             sent={name: body.count(b"\n")},
         )
-        return await commit_when_healthy(self.context, await self._early(change), healthy_within)
+        return await commit_when_healthy(self.context, await self._early(change, merges=merges), healthy_within)
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
@@ -246,6 +254,8 @@ class Engine:
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
+        if body is None and transaction_id and self.transaction(transaction_id).status == OUTDATED:
+            return await preview_of_outdated(self.context, transaction_id, self._check)
         document = await beside(self._with, {self.named(file): body}) if body is not None else self.read(transaction_id)
         return await self.plan_document(document, sent=body is not None)
 
@@ -282,41 +292,10 @@ class Engine:
         self.context.transactions.delete(id_)
 
     async def commit_transaction(
-        self, id_: str, *, force_reload: bool = False, healthy_within: float | None = None
+        self, id_: str, *, force_reload: bool = False, healthy_within: float | None = None, merges: bool = False
     ) -> tuple[Transaction, Outcome]:
-        """The transaction, with the version it started from, and what its commit did. An empty one reloads."""
-        transaction = self.context.transactions.to_commit(id_)
-        if transaction.status in (FAILED, OUTDATED):
-            raise NotCommittable(f"transaction {id_} is {transaction.status} and cannot be committed")
-        with self._closed(transaction):
-            change = Change(
-                lambda before: self._changed_by(id_, before), transaction.version, transaction_id=id_, force_reload=force_reload
-            )
-            return transaction, await commit_when_healthy(self.context, change, healthy_within)
-
-    def _changed_by(self, id_: str, before: Document) -> Document:
-        if not self.context.transactions.started_from(id_, before):
-            version = self.context.current.version
-            raise Conflict(f"the configuration of version {version} is not the one that the transaction started from; start it anew")
-        document = self.context.transactions.read(id_)
-        return document if parts.is_joined(document) else parts.with_parts(before, parts.parts(document))
-
-    @contextmanager
-    def _closed(self, transaction: Transaction) -> Iterator[None]:
-        if transaction.closed:
-            raise NoTransaction(f"transaction {transaction.id} does not exist")
-        if rehearsal.wanted.get():
-            yield
-            return
-        transaction.closed = True
-        try:
-            yield
-        except Conflict:
-            if transaction.status == IN_PROGRESS:
-                self.context.transactions.outdate(transaction.id)
-            raise
-        finally:
-            transaction.closed = False
+        """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
+        return await committed(self.context, id_, force_reload=force_reload, healthy_within=healthy_within, merges=merges)
 
     # -- the host of the reload agent
 
@@ -376,8 +355,10 @@ class Engine:
             raise BadRequest(_NEITHER)
         return version
 
-    async def _early(self, change: Change) -> Change:
-        """A stale version is refused without waiting for other commits."""
+    async def _early(self, change: Change, *, merges: bool = False) -> Change:
+        """A stale version is refused without waiting for other commits, or merged."""
+        if merges and change.version is not None:
+            return await merging(self.context, change)
         with suppress(Unreadable):
             await self.notice()
         change.compare(self.version())

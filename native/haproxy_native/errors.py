@@ -18,7 +18,12 @@ NativeError
 │   └── OtherName        a body with another name than the object that it replaces
 ├── UnknownWords         an edit of a line that holds words the grammar does not know
 ├── Conflict             another writer was first
-│   ├── NotCommittable   a failed or outdated transaction
+│   ├── Stale            a write on an old version
+│   │   └── StaleTransaction  a commit of a transaction that started from one
+│   ├── Collided         both have changed the same
+│   ├── TextGone         a version whose text is not kept any more
+│   ├── NotCommittable   a failed transaction
+│   │   └── Outdated         one that another writer overtook
 │   ├── NotCancellable   an operation that has begun what cannot be taken back
 │   ├── NotPending       a confirmation that is over
 │   └── Unconfirmed      a change while that of another waits for its confirmation
@@ -48,6 +53,7 @@ Each carries `detail`, the protocol text of its class (`label`), and a place whe
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -149,8 +155,56 @@ class Conflict(NativeError):
     label = "version mismatch"
 
 
+@dataclass(frozen=True)
+class Clash:
+    """One member that two changes have set to different values, None for what is not there; without a `member` the object itself."""
+
+    object: str
+    member: str
+    theirs: Any
+    mine: Any
+
+
+class Collided(Conflict):
+    """`clashes`: all that both have changed. `version`: the one that this change was made on, 0 while that is not known."""
+
+    def __init__(self, detail: str = "", *, clashes: Sequence[Clash] = (), version: int = 0) -> None:
+        super().__init__(detail)
+        self.clashes, self.version = tuple(clashes), version
+
+
+class Stale(Conflict):
+    """`current` is the version that there is."""
+
+    def __init__(self, detail: str = "", *, current: int = 0) -> None:
+        super().__init__(detail)
+        self.current = current
+
+
+class StaleTransaction(Stale):
+    """`transaction` is its id."""
+
+    def __init__(self, detail: str = "", *, current: int = 0, transaction: str = "") -> None:
+        super().__init__(detail, current=current)
+        self.transaction = transaction
+
+
+class TextGone(Conflict):
+    pass
+
+
 class NotCommittable(Conflict):
+    """Its detail is the whole text."""
+
     label = ""
+
+
+class Outdated(NotCommittable):
+    """`transaction` is its id."""
+
+    def __init__(self, detail: str = "", *, transaction: str = "") -> None:
+        super().__init__(detail)
+        self.transaction = transaction
 
 
 class Unhealthy(NativeError):

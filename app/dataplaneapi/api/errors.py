@@ -32,7 +32,12 @@ STATUS: dict[type[native.NativeError], int] = {
     native.OtherName: 400,
     native.UnknownWords: 400,
     native.Conflict: 409,
+    native.Stale: 409,
+    native.StaleTransaction: 409,
+    native.Collided: 409,
+    native.TextGone: 409,
     native.NotCommittable: 406,
+    native.Outdated: 406,
     native.Unhealthy: 409,
     native.NotCancellable: 409,
     native.NotPending: 409,
@@ -59,7 +64,19 @@ STATUS: dict[type[native.NativeError], int] = {
 
 
 # What to call then, behind the text of the error; the attributes of the error fill it.
+_MERGE = (
+    "PUT /v3/services/haproxy/transactions/{transaction}?on_conflict=merge merges it into what came between, where that has changed "
+    "other members"
+)
 CALLS: dict[type[native.NativeError], str] = {
+    native.Stale: (
+        "nothing was changed. Read again what is to be changed and send ?version={current}, or ?on_conflict=merge beside the old version, "
+        "which merges what touches other members"
+    ),
+    native.StaleTransaction: (
+        f"nothing was changed. {_MERGE}; else start another one with POST /v3/services/haproxy/transactions?version={{current}}"
+    ),
+    native.Outdated: f"{_MERGE}; POST /v3/sidecar/plan?transaction_id={{transaction}} shows what it holds",
     native.NoEntry: "GET /v3/sidecar/history lists those it has",
     native.NoConfirmation: "GET /v3/sidecar/confirmations lists those there are",
     native.Unconfirmed: (

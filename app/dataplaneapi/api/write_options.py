@@ -11,6 +11,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.guards import guard_of
+from dataplaneapi.api.on_conflict import explained
 from dataplaneapi.api.operations import Handler, Operation
 from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response, empty
 from haproxy_native import rehearsal
@@ -30,9 +31,9 @@ OPTIONS = ("confirm", "join", "wait", "guard", "auto_confirm")
 
 def with_options(operation: Operation) -> Handler:
     """The handler of an operation, with these options where it is a write."""
-    handler = operation.handler
     if operation.method == "GET":
-        return handler
+        return operation.handler
+    handler = explained(operation.handler)
 
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:

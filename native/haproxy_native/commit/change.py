@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from haproxy_native.disk.file import Draft
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import Conflict
+from haproxy_native.errors import Stale, StaleTransaction
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import ANY, CHANGE, Touch
@@ -98,8 +98,9 @@ class Change:
         if self.version is None or self.version == configured:
             return
         if self.transaction_id:
-            raise Conflict(f"version mismatch, transaction version: {self.version}, configured version: {configured}")
-        raise Conflict(f"version in configuration file is {configured}, given version is {self.version}")
+            text = f"version mismatch, transaction version: {self.version}, configured version: {configured}"
+            raise StaleTransaction(text, current=configured, transaction=self.transaction_id)
+        raise Stale(f"version in configuration file is {configured}, given version is {self.version}", current=configured)
 
 
 class Same(Exception):

@@ -46,6 +46,7 @@ class CommitContext:
 
     `admit` is called before each change, and again under its locks; it raises for one that may not be made now.
     `entry_of` returns the id of the history's entry for a version of the configuration, None where there is none; it raises nothing.
+    `text_of` returns the text of a former version in the same way.
 
     `on_load` is awaited before each reload, with the text that HAProxy is about to load; `on_worker` after it, as soon as the new worker
     answers, with both locks held.
@@ -73,6 +74,7 @@ class CommitContext:
     journal: Callable[[AnyChange, Outcome], Awaitable[int | None]] | None = None
     admit: Callable[[AnyChange], None] | None = None
     entry_of: Callable[[int], Awaitable[int | None]] | None = None
+    text_of: Callable[[int], Awaitable[bytes | None]] | None = None
     on_load: Callable[[Document], Awaitable[None]] | None = None
     on_worker: Callable[[], Awaitable[None]] | None = None
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)

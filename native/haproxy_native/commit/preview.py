@@ -10,19 +10,23 @@ from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_header_of
-from haproxy_native.errors import Refused
+from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.plan import Reason
 from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import split_lines
 
+Check = Callable[[Document], Awaitable[Sequence[Message]]]
 FUTURE, PAST = ("now", "then"), ("before", "after")
 
 
 @dataclass(frozen=True)
 class Preview:
-    """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do. `effects` are on the current configuration."""
+    """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do. `effects` are on the current configuration.
+
+    `conflict`: why it cannot be made on the current configuration; the rest is then of the one that it started from.
+    """
 
     diff: str
     effects: Sequence[Effect]
@@ -30,19 +34,14 @@ class Preview:
     reasons: Sequence[Reason]
     valid: bool
     messages: Sequence[Message]
+    conflict: Conflict | None = None
 
 
-async def preview(
-    context: CommitContext, document: Document, check: Callable[[Document], Awaitable[Sequence[Message]]], *, sent: bool
-) -> Preview:
+async def preview(context: CommitContext, document: Document, check: Check, *, sent: bool) -> Preview:
     """Of a document; `sent`: by a client, who may be unaware of what is not yet live. Raises what `check` does, but Refused."""
     current, running = context.current.document, context.running
     new = await beside(patches.sharing, document, current)
-    valid, messages = True, []
-    try:
-        messages = list(await check(new))
-    except Refused as error:
-        valid, messages = False, [alert for alert in error.alerts if isinstance(alert, Message)]
+    valid, messages = await _judged(new, check)
     # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
     async with context.publishing():
         await context.observe()
@@ -53,6 +52,20 @@ async def preview(
     diff = await asyncio.to_thread(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, Editor(), current, new)
     return Preview(diff, touched, commands, reasons, valid, messages)
+
+
+async def preview_of_former(context: CommitContext, before: Document, document: Document, check: Check, conflict: Conflict) -> Preview:
+    """What differs between a former configuration and a document that cannot be made on the current one. Raises as `preview` does."""
+    valid, messages = await _judged(document, check)
+    diff = await asyncio.to_thread(difference, before, document, context.current.path.name, PAST)
+    return Preview(diff, await beside(effects, Editor(), before, document), (), (), valid, messages, conflict)
+
+
+async def _judged(document: Document, check: Check) -> tuple[bool, Sequence[Message]]:
+    try:
+        return True, list(await check(document))
+    except Refused as error:
+        return False, [alert for alert in error.alerts if isinstance(alert, Message)]
 
 
 def difference(old: Document, new: Document, name: str, moments: tuple[str, str] = FUTURE) -> str:

@@ -16,6 +16,8 @@ MARK = b"<masked"
 MEMBERS = frozenset(("password", "passwd", "cluster_secret"))
 _HEADERS, _VALUES = ("authorization", "proxy-authorization"), ("hdr_format", "hdr_match", "fmt")
 _DIGITS = 12
+# Members that hold a value of the member which their object names.
+_SIDES = ("old", "new", "theirs", "mine")
 # HAProxy Configuration Manual, sections 3.1 (cluster-secret), 12.2 (user) and 4.2 (stats auth, http-request set-header, http-check send).
 _WORD = r"(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\\\"'])+"
 # At the start of a line, of a configuration or a difference, or where an error quotes one.
@@ -47,11 +49,11 @@ class Mask:
         if member in MEMBERS and isinstance(value, str):
             return self.fingerprint(value)
         if isinstance(value, Mapping):
-            # An effect names the member whose values it holds, and a rule the header.
+            # An effect or a conflict names the member whose values it holds, and a rule the header.
             of = str(value.get("member", ""))
             hidden = _VALUES if any(str(value.get(name, "")).lower() in _HEADERS for name in ("hdr_name", "name")) else ()
             return {
-                name: self.fingerprint(str(each)) if name in hidden else self.value(each, of if name in ("old", "new") and of else name)
+                name: self.fingerprint(str(each)) if name in hidden else self.value(each, of if name in _SIDES and of else name)
                 for name, each in value.items()
             }
         if isinstance(value, str):

@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice, takewhile
 from pathlib import Path
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
@@ -24,7 +23,7 @@ from haproxy_native.background import Background
 from haproxy_native.beside import beside
 from haproxy_native.commit.aftermath import RELOAD
 from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
-from haproxy_native.commit.context import MOST_UNLOADED, CommitContext
+from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Reloaded
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.ownership import REMEDIES, owner_of
@@ -32,7 +31,7 @@ from haproxy_native.editing import header, patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.secrets import Mask
 from haproxy_native.errors import Missing, Unusable
-from haproxy_native.history import entries
+from haproxy_native.history import entries, versions
 from haproxy_native.history.entries import CONFIGURATION, FILE, Entry, Record, Refusal, ReloadOutcome
 from haproxy_native.history.journal import FIRST, Journal, Limits
 from haproxy_native.planning.effects import effects
@@ -84,13 +83,14 @@ class History:
 
     async def __aenter__(self) -> Self:
         self.context.foresee, self.context.journal, self.context.entry_of = self._foresee, self._enter, self._entry_of
+        self.context.text_of = self._text_of
         self.context.events.listen(self._heard)
         self._first = self.context.current.document.data
         self._works.begin(self._begin())
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.context.foresee = self.context.journal = self.context.entry_of = None
+        self.context.foresee = self.context.journal = self.context.entry_of = self.context.text_of = None
         await self._works.stop()
         with suppress(*UNREADABLE):
             await self._asked(Journal.close)
@@ -254,7 +254,14 @@ class History:
         """The id of the newest entry of a version of the configuration."""
         async with self._adding:
             with suppress(*UNREADABLE):
-                return await self._asked(_newest, version)
+                return await self._asked(versions.newest, version)
+        return None
+
+    async def _text_of(self, version: int) -> bytes | None:
+        """The configuration of a former version."""
+        async with self._adding:
+            with suppress(*UNREADABLE):
+                return await self._asked(versions.text, version)
         return None
 
     async def _recall_unloaded(self) -> None:
@@ -265,7 +272,7 @@ class History:
             return
         known = {each.version for each in context.unloaded}
         known = known.union(*(record.taken_back for record in context.reloads.records.all()))
-        for entry in await self._asked(_since, header.version_of(good)):
+        for entry in await self._asked(versions.since, header.version_of(good)):
             (texts, with_files), is_live = await self._kept(entry.id), entry.outcome == "live"
             if header.same_text(texts[1], good):
                 return
@@ -370,16 +377,6 @@ def _outcome(record: ReloadRecord) -> ReloadOutcome | None:
         return None
     changes = {int(change["entry"]): change["outcome"] for change in record.changes if change.get("entry")}
     return ReloadOutcome(record.id, record.ended, record.status, changes, record.rest_reload_id)
-
-
-def _newest(journal: Journal, version: int) -> int | None:
-    return next((entry.id for entry in journal.find() if entry.kind == CONFIGURATION and entry.version == version), None)
-
-
-def _since(journal: Journal, version: int) -> list[Entry]:
-    """The newest entries of the configuration after a version, the newest first."""
-    found = (entry for entry in journal.find() if entry.kind == CONFIGURATION)
-    return list(islice(takewhile(lambda entry: entry.version > version, found), MOST_UNLOADED))
 
 
 def _read(path: Path) -> bytes | None:

@@ -3,7 +3,7 @@
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictStr
 
-from . import effect, haproxy_message, reload_reason, sent_file_plan
+from . import effect, haproxy_message, reload_reason, sent_file_plan, write_conflict
 
 
 class Plan(Model):
@@ -25,3 +25,7 @@ class Plan(Model):
     """Whether a reload is needed, also for one of the files."""
     valid: StrictBool
     """Whether HAProxy accepts the configuration."""
+    conflict: StrictStr | None = None
+    """Of an outdated transaction why it cannot be merged; the rest is then of what it started from."""
+    conflicts: list[write_conflict.WriteConflict] | None = None
+    """What it has changed and others as well."""

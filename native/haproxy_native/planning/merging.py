@@ -20,14 +20,20 @@ def without(editor: Editor, now: Document, before: Document, after: Document, ma
     """
     before, after = (joined(parted(each)[0], parted(now)[1]) for each in (before, after))
     try:
-        _compare_new_sections(now, before, after)
-        lines = merged(*(split_lines(under_head_of(each, now).text) for each in (after, now, before)))
+        return by_lines(now, before, after)
     except Collision as collision:
         undone = [each for each in inverse(effects(editor, before, after)) if not is_there(editor, now, each)]
         try:
             return with_effects(editor, now, undone, mask) if undone else now
         except Conflict as error:
             raise Conflict(f"{error.detail}; {_shown(collision, mask)}") from None
+
+
+def by_lines(now: Document, before: Document, after: Document) -> Document:
+    """The same by lines alone. Raises Collision."""
+    before, after = (joined(parted(each)[0], parted(now)[1]) for each in (before, after))
+    _compare_new_sections(now, before, after)
+    lines = merged(*(split_lines(under_head_of(each, now).text) for each in (after, now, before)))
     return patches.sharing(Document.parse("".join(lines)), now)
 
 

@@ -62,6 +62,12 @@ def all_touches(editor: Editor, before: Document, new: Document) -> list[Touch]:
     return _merged([*(touch for effect in _paired(found) for touch in _of(editor, effect)), *_unshown(editor, before, new, found)])
 
 
+def is_shown(editor: Editor, before: Document, new: Document, found: Sequence[Effect]) -> bool:
+    """Whether its effects are all that a change does."""
+    before = parted(before)[0]
+    return not any(_unshown(editor, before, under_head_of(parted(new)[0], before), found))
+
+
 def _paired(found: Iterable[Effect]) -> Iterator[Effect]:
     """With the members that differ in the place of a rule that goes and one that comes at the same position: it is changed."""
     effects_ = list(found)

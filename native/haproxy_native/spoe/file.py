@@ -20,7 +20,7 @@ from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk.files import ConfigFiles, Drafts
 from haproxy_native.editing import header
 from haproxy_native.editing.header import Stamped
-from haproxy_native.errors import Conflict, NoTransaction
+from haproxy_native.errors import Conflict, NoTransaction, Stale
 from haproxy_native.planning.outcome import Reason
 from haproxy_native.spoe.surroundings import Surroundings
 from haproxy_native.text.document import Document
@@ -80,7 +80,7 @@ class SpoeFile:
             await self._transactions.change(transaction_id, edit)
             return Outcome(self.version(transaction_id))
         change = Change(edit, version)
-        change.compare(self._current.version)
+        self._compare(change)
         return await self._commit(partial(self._attempt, change))
 
     async def remove(self) -> None:
@@ -96,7 +96,7 @@ class SpoeFile:
         return self._transactions.to_read(id_)
 
     def start_transaction(self, version: int) -> Transaction:
-        Change(lambda document: document, version).compare(self._current.version)
+        self._compare(Change(lambda document: document, version))
         return self._transactions.start(self._current.document, self._current.version)
 
     def delete_transaction(self, id_: str) -> None:
@@ -129,6 +129,13 @@ class SpoeFile:
             )
         return self._transactions.read(id_)
 
+    def _compare(self, change: Change) -> None:
+        """Raises Conflict; unlike the configuration such files are not merged."""
+        try:
+            change.compare(self._current.version)
+        except Stale as error:
+            raise Conflict(error.detail) from None
+
     # -- the commit
 
     async def _commit(self, attempt: Callable[[], Awaitable[Outcome]]) -> Outcome:
@@ -138,7 +145,7 @@ class SpoeFile:
         """Checks without the lock and publishes under it. Raises Overtaken."""
         context = self._around.context
         self.notice()
-        change.compare(self._current.version)
+        self._compare(change)
         before = self._current.document
         new = await beside(change.edit, before)
         name = change.transaction_id or str(uuid.uuid4())
@@ -148,7 +155,7 @@ class SpoeFile:
             asked = await self._around.refuse_wrong(self.path, draft.path)
             async with context.stored_lock, context.settled():
                 if self._current.notice() or self._current.document is not before:
-                    change.compare(self._current.version)
+                    self._compare(change)
                     raise Overtaken
                 if context.current.document is not asked:
                     raise Overtaken

@@ -175,6 +175,14 @@ class Transactions:
         base = self.in_progress(id_).base
         return base is None or same_text(self._bases.load(base), document)
 
+    def sides(self, id_: str) -> tuple[Document | None, Document]:
+        """What one of any status started from, None where that is not known, and what it has become. Raises NoTransaction."""
+        transaction = self.get(id_)
+        try:
+            return self._bases.load(transaction.base) if transaction.base else None, self._document(transaction)
+        except FileNotFoundError:
+            raise NoTransaction(f"transaction file {id_} does not exist") from None
+
     async def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
         """The new state. Changes of one transaction wait for each other, so none is lost. Raises NoTransaction, Forbidden and Unusable."""
         permit(CHANGE, id_, self.in_progress(id_).author)

@@ -9,6 +9,7 @@ from typing import Any
 from dataplaneapi.api import merge_patch, preconditions
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.operations import IF_MATCH, PATCH
 from dataplaneapi.api.place import place_of
 from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Response, empty, json_response, to_json
@@ -209,6 +210,7 @@ async def change(
         force_reload=bool(call.get("force_reload", False)),
         healthy_within=call.get("healthy_within"),
         skips_same=call.operation.action == PATCH,
+        merges=merges(call),
     )
     scheduled = "" if outcome.live else outcome.reload_id
     headers: list[Header] = [(RELOAD_ID, scheduled.encode())] if scheduled else []

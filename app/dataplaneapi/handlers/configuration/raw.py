@@ -7,6 +7,7 @@ from dataplaneapi.api import preconditions
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
@@ -45,6 +46,7 @@ async def replace(call: JsonCall) -> Response:
         actions=call.get("X-Runtime-Actions", ""),
         file=file,
         healthy_within=call.get("healthy_within"),
+        merges=merges(call),
     )
     if outcome.live or call.get("skip_reload"):
         return _text(201, await beside(engine.raw, file=file))

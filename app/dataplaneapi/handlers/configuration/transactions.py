@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.on_conflict import merges
 from dataplaneapi.api.responses import RELOAD_ID, Header, Response, empty, json_response
 from haproxy_native.errors import NoTransaction, Unreadable
 
@@ -38,7 +39,10 @@ async def commit(call: JsonCall) -> Response:
     """The answer shows the version the transaction started from, as the reference does; the header shows the new one."""
     with missing_is_404():
         transaction, outcome = await call.services.engine.commit_transaction(
-            call.get("id"), force_reload=bool(call.get("force_reload")), healthy_within=call.get("healthy_within")
+            call.get("id"),
+            force_reload=bool(call.get("force_reload")),
+            healthy_within=call.get("healthy_within"),
+            merges=merges(call),
         )
     if outcome.live or outcome.reload_id is None:
         return json_response(200, transaction.as_dict())

@@ -6,13 +6,14 @@ from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.on_conflict import conflicts_of
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
-from haproxy_native.errors import Missing
+from haproxy_native.errors import Collided, Missing
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
 from haproxy_native.storage.coming import FilePreview
@@ -27,8 +28,13 @@ async def plan(call: TextOrFormCall) -> Response:
         raise ApiError(400, "send a configuration as text/plain, or name a transaction with ?transaction_id=, one of the two")
     work = call.services.engine.plan(call.body, transaction_id=transaction_id, file=call.get("file", ""))
     preview = await while_there(call.receive, work)
+    shown = await beside(as_dict, preview)
+    if preview.conflict:
+        shown["conflict"] = str(preview.conflict)
+    if isinstance(preview.conflict, Collided):
+        shown["conflicts"] = await conflicts_of(call, preview.conflict)
     # One of all servers has a megabyte for 10,000 of them.
-    return await beside(lambda: json_response(200, as_dict(preview)))
+    return await beside(json_response, 200, shown)
 
 
 async def _of_parts(call: Call) -> dict[str, Any]:

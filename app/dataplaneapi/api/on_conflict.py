@@ -1,0 +1,82 @@
+"""What becomes of a write on an old version: it is refused, or merged into what came between (`on_conflict`)."""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+from dataplaneapi.api.access import reader
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.operations import IF_MATCH, Handler
+from dataplaneapi.api.responses import Response
+from haproxy_native.errors import Clash, Collided, Unusable
+from haproxy_native.history.entries import CONFIGURATION, Entry
+from haproxy_native.history.journal import Journal
+
+PARAMETER, MERGE = "on_conflict", "merge"
+
+
+def merges(call: Call) -> bool:
+    """Whether this write is to be merged. Raises ApiError where it has no choice."""
+    asked = call.get(PARAMETER)
+    if asked and call.get("transaction_id"):
+        raise ApiError(400, f"{PARAMETER} belongs to the commit of a transaction: send it with the PUT that commits it")
+    if asked == MERGE and IF_MATCH in call.values:
+        raise ApiError(400, f"{IF_MATCH} asks for a refusal where {PARAMETER}=merge asks for none: send one of the two")
+    return (asked or call.services.settings.on_conflict) == MERGE and IF_MATCH not in call.values
+
+
+def explained(handler: Handler) -> Handler:
+    """The handler, with a refusal that shows what collides, and with whom."""
+
+    @functools.wraps(handler)
+    async def serve(call: Call) -> Response:
+        try:
+            return await handler(call)
+        except Collided as error:
+            raise await _shown(call, error) from None
+
+    return serve
+
+
+async def _shown(call: Call, error: Collided) -> ApiError:
+    conflicts = await conflicts_of(call, error)
+    by = f", by {conflicts[0]['author']}" if "author" in conflicts[0] else ""
+    current = call.services.engine.version()
+    return ApiError(
+        409,
+        f"{error}{by}; nothing was changed. Read again what collides, and send it with ?version={current}",
+        conflicts=conflicts,
+    )
+
+
+async def conflicts_of(call: Call, error: Collided) -> list[dict[str, Any]]:
+    """Both sides of each, and who has changed it last; without the value of what the caller may not read."""
+    may_read = reader()
+    try:
+        await call.services.history.settled()
+        found = await call.services.history.ask(_authors, error)
+    except Unusable:
+        found = {}
+    return [_as_dict(each, found.get(each.object), may_read is None or may_read(each.object)) for each in error.clashes]
+
+
+def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
+    """The newest entry for each object since the version that the change was made on."""
+    found = {}
+    for object_ in dict.fromkeys(clash.object for clash in error.clashes):
+        if entry := next(_since(journal, object_, error.version), None):
+            found[object_] = entry
+    return found
+
+
+def _since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
+    return (entry for entry in journal.find(object_) if entry.kind == CONFIGURATION and entry.version > version)
+
+
+def _as_dict(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
+    by = {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)} if entry else {}
+    theirs = clash.theirs if is_readable else None
+    # A mask goes by the member that such a pair has.
+    return present({"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine, **by})

@@ -1,0 +1,66 @@
+"""A change of an old version as one of whatever is current: what came between stays, and what collides with it is a conflict."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Change
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.header import same_text
+from haproxy_native.errors import Collided, Missing, TextGone, Unreadable
+from haproxy_native.planning.three_way import merged_onto
+from haproxy_native.text import parts
+from haproxy_native.text.document import Document
+
+
+async def merging(context: CommitContext, change: Change, base: Document | None = None) -> Change:
+    """The change, made on the text of its version and merged into the current one; it is committed on any version.
+
+    `base`: that text, where it is known. Raises Conflict for a version that has not been, and TextGone for one of which no text is kept.
+    """
+    current = context.current
+    with suppress(Unreadable):
+        await current.notice_aside()
+    version = change.version or 0
+    if version == current.version:
+        base = base or current.document
+    elif base is None:
+        if version > current.version:
+            change.compare(current.version)
+        base = await _text_of(context, version)
+    made: list[Document] = []
+    start = base
+
+    def edit(now: Document) -> Document:
+        if same_text(now, start):
+            return change.edit(now)
+        made[:] = made or [change.edit(start)]
+        try:
+            return merged_onto(Editor(), start, now, made[0])
+        except Collided as error:
+            error.version = version
+            raise
+
+    return replace(change, edit=edit, version=None, sent=change.sent if base is current.document else {})
+
+
+async def _text_of(context: CommitContext, version: int) -> Document:
+    """That of a former version, from the history or a backup. Raises TextGone."""
+    for published in reversed(context.unloaded):
+        if published.version == version:
+            return published.after
+    if context.text_of and (data := await context.text_of(version)) is not None:
+        return await beside(Document.parse, data)
+    try:
+        return await beside(_backup, context, version)
+    except (Missing, Unreadable):
+        raise TextGone(
+            f"version in configuration file is {context.current.version}, given version is {version}, of which neither the history "
+            "nor a backup has the text any more, so that nothing can be merged"
+        ) from None
+
+
+def _backup(context: CommitContext, version: int) -> Document:
+    texts = {name: context.backups.of(name).read(version) for name in parts.parts(context.current.document)}
+    return parts.with_parts(context.current.document, {name: Document.parse(data) for name, data in texts.items()})

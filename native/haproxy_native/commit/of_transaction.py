@@ -1,0 +1,93 @@
+"""The commit of a transaction, and what one holds that another writer overtook."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from haproxy_native import rehearsal
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.merging import merging
+from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
+from haproxy_native.commit.publication import commit_when_healthy
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import Collided, Conflict, NotCommittable, NoTransaction, Outdated, StaleTransaction, TextGone
+from haproxy_native.planning.three_way import merged_onto
+from haproxy_native.text import parts
+from haproxy_native.text.document import Document
+from haproxy_native.transactions.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction
+
+
+async def committed(
+    context: CommitContext, id_: str, *, force_reload: bool, healthy_within: float | None, merges: bool
+) -> tuple[Transaction, Outcome]:
+    """The transaction, with the version it started from, and what its commit did. An empty one reloads.
+
+    `merges`: what came between stays, see native/haproxy_native/commit/merging.py; without it an outdated one is refused.
+    """
+    transaction = context.transactions.to_commit(id_)
+    refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
+    if transaction.status == FAILED:
+        raise NotCommittable(refusal)
+    if transaction.status == OUTDATED and not merges:
+        raise Outdated(refusal, transaction=id_)
+    with _closed(context, transaction):
+        change = Change(
+            lambda before: _changed_by(context, id_, before), transaction.version, transaction_id=id_, force_reload=force_reload
+        )
+        if merges:
+            base, document = await _sides(context, id_)
+            change = await merging(context, replace(change, edit=lambda before: _joined(document, before)), base)
+        return transaction, await commit_when_healthy(context, change, healthy_within)
+
+
+async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:
+    """What it would do now, merged; of one that collides what it was to do, with what it collides with."""
+    base, document = await _sides(context, id_)
+    try:
+        merged = await beside(merged_onto, Editor(), base, context.current.document, _joined(document, base))
+    except Conflict as error:
+        if isinstance(error, Collided):
+            error.version = context.transactions.get(id_).version
+        return await preview_of_former(context, base, document, check, error)
+    return await preview(context, merged, check, sent=False)
+
+
+async def _sides(context: CommitContext, id_: str) -> tuple[Document, Document]:
+    """What a transaction started from, and what it has become. Raises TextGone."""
+    base, document = await beside(context.transactions.sides, id_)
+    if base is None:
+        raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
+    return base, document
+
+
+def _changed_by(context: CommitContext, id_: str, before: Document) -> Document:
+    if not context.transactions.started_from(id_, before):
+        version = context.current.version
+        text = f"the configuration of version {version} is not the one that the transaction started from"
+        raise StaleTransaction(text, current=version, transaction=id_)
+    return _joined(context.transactions.read(id_), before)
+
+
+def _joined(document: Document, before: Document) -> Document:
+    """With the other files of the configuration as they were before."""
+    return document if parts.is_joined(document) else parts.with_parts(before, parts.parts(document))
+
+
+@contextmanager
+def _closed(context: CommitContext, transaction: Transaction) -> Iterator[None]:
+    if transaction.closed:
+        raise NoTransaction(f"transaction {transaction.id} does not exist")
+    if rehearsal.wanted.get():
+        yield
+        return
+    transaction.closed = True
+    try:
+        yield
+    except Conflict:
+        if transaction.status == IN_PROGRESS:
+            context.transactions.outdate(transaction.id)
+        raise
+    finally:
+        transaction.closed = False

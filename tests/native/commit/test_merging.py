@@ -1,0 +1,59 @@
+"""Writes on an old version beside others that are being made."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.commit import commit
+from haproxy_native.commit.merging import merging
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Stale, TextGone
+from tests.native.engines import adding, run, running_engine
+
+
+def backends(engine: Engine) -> list[str]:
+    return sorted(each.name for each in engine.document.sections if each.kind == "backend")
+
+
+def test_of_many_writers_on_one_version_all_are_merged(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        async with running_engine(tmp_path) as engine:
+            await engine.write(adding("first"), version=1)
+            tries = [engine.write(adding(f"b{number}"), version=2, merges=True) for number in range(6)]
+            results = await asyncio.gather(*tries, return_exceptions=True)
+            assert [type(each) for each in results] == [Outcome] * 6
+            assert engine.version() == 8
+            assert backends(engine) == ["b0", "b1", "b2", "b3", "b4", "b5", "first"]
+
+    run(work())
+
+
+@pytest.mark.parametrize("number", [0, 5])
+def test_the_text_of_an_old_version_is_that_of_its_backup(tmp_path: Path, number: int) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        async with running_engine(tmp_path, backups_number=number) as engine:
+            await engine.write(adding("first"), version=1)
+            engine.context.unloaded.clear()
+            change = Change(adding("second"), version=1)
+            if not number:
+                with pytest.raises(TextGone, match="given version is 1, of which neither the history nor a backup has the text"):
+                    await merging(engine.context, change)
+                return
+            await commit(engine.context, await merging(engine.context, change))
+            assert backends(engine) == ["first", "second"]
+
+    run(work())
+
+
+def test_a_version_that_has_not_been(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        async with running_engine(tmp_path) as engine:
+            with pytest.raises(Stale, match="is 1, given version is 7"):
+                await engine.write(adding("b"), version=7, merges=True)
+
+    run(work())

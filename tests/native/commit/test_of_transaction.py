@@ -1,0 +1,68 @@
+"""Transactions that others overtook; the commit of one that nobody did is in tests/native/engine/test_transactions.py."""
+
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Edit
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Collided, Outdated, TextGone
+from haproxy_native.text.section import Section
+from tests.native.engines import UNKNOWN, adding, run, running_engine
+
+
+def backends(engine: Engine) -> list[str]:
+    return sorted(each.name for each in engine.document.sections if each.kind == "backend")
+
+
+def with_retries(number: int) -> Edit:
+    return lambda document: document.insert(Section("backend", "b", f"backend b\n  retries {number}\n"))
+
+
+def test_an_outdated_one_is_merged_after_a_restart(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        async with running_engine(tmp_path) as engine:
+            one, other = engine.start_transaction(1), engine.start_transaction(1)
+            for transaction, name in ((one, "b1"), (other, "b2")):
+                await engine.write(adding(name), transaction_id=transaction.id)
+            await engine.commit_transaction(one.id)
+        async with running_engine(tmp_path) as engine:
+            with pytest.raises(Outdated):
+                await engine.commit_transaction(other.id)
+            preview = await engine.plan(transaction_id=other.id)
+            assert [(each.object, each.old) for each in preview.effects] == [("backend/b2", None)]
+            transaction, outcome = await engine.commit_transaction(other.id, merges=True)
+            assert (transaction.status, outcome.version, engine.transactions()) == ("success", 3, [])
+            assert backends(engine) == ["b1", "b2"]
+
+    run(work())
+
+
+def test_one_that_collides_is_not_merged(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        async with running_engine(tmp_path) as engine:
+            transaction = engine.start_transaction(1)
+            await engine.write(with_retries(1), transaction_id=transaction.id)
+            await engine.write(with_retries(2), version=1)
+            with pytest.raises(Collided, match="backend/b was changed by what came between as well"):
+                await engine.commit_transaction(transaction.id, merges=True)
+            preview = await engine.plan(transaction_id=transaction.id)
+            assert isinstance(preview.conflict, Collided)
+            assert (preview.conflict.version, "+  retries 1" in preview.diff, preview.commands) == (1, True, ())
+
+    run(work())
+
+
+def test_a_text_without_its_start(tmp_path: Path) -> None:
+    async def work() -> None:
+        (tmp_path / "haproxy.cfg").write_text("global\ndefaults base\n")
+        outdated = tmp_path / "transactions" / "outdated"
+        outdated.mkdir(parents=True)
+        (outdated / f"haproxy.cfg.{UNKNOWN}").write_text("global\n  maxconn 1\n")
+        async with running_engine(tmp_path) as engine:
+            with pytest.raises(TextGone, match="started from is not known any more"):
+                await engine.commit_transaction(UNKNOWN, merges=True)
+
+    run(work())
