@@ -90,7 +90,9 @@ def _finished(item: dict[str, Any], table: operations.Table) -> dict[str, Any]:
     for method in METHODS:
         if method in item:
             operation = dict(item[method])
-            common = [{"$ref": f"#/components/parameters/{name}"} for name in (*COMMON_TO_WRITES, *_of_configuration(operation, table))]
+            keyed = ("idempotency_key",) if method == "post" and operation["x-operation"].get("writes", True) else ()
+            names = (*COMMON_TO_WRITES, *_of_configuration(operation, table), *keyed)
+            common = [{"$ref": f"#/components/parameters/{name}"} for name in names]
             body = operation.get("requestBody", {"required": True})
             if method != "get" and body.get("required"):
                 operation["parameters"] = operation.get("parameters", []) + common

@@ -8,6 +8,8 @@ from typing import Any
 
 from dataplaneapi.acme_agent import acme
 from dataplaneapi.api.application import Application
+from dataplaneapi.api.call_store import CallStore
+from dataplaneapi.api.idempotency import Idempotency
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.operations import operations
 from dataplaneapi.api.router import RouteIndex
@@ -105,8 +107,7 @@ def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
 
 def create_app(settings: Settings, engine: Engine) -> Application:
     """The whole application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
-    document = bundle()
-    declared = tuple(operations(document))
+    declared = tuple(operations(document := bundle()))
     users = Users(settings, lambda: engine.read(None))
     bearers = Bearers(users, Tokens(own_directory(settings) / "tokens.json"), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
@@ -150,6 +151,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         ending=ending,
         drains=drains,
         overrides=overrides,
+        idempotency=Idempotency(CallStore(own_directory(settings) / "calls")),
         drift=Drift(engine, editor, overrides),
         splits=Splits(engine, editor, workers),
         plans=Plans(own_directory(settings) / "plans"),

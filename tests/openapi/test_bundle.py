@@ -17,7 +17,20 @@ ACTIONS = set(operations.METHODS)
 
 
 def test_every_operation_says_who_answers_it():
-    of_handler = {"handler", "store", "source", "unwritable", "access", "rows", "writes", "rehearsed", "asks", "comparable", "merged"}
+    of_handler = {
+        "handler",
+        "store",
+        "source",
+        "unwritable",
+        "access",
+        "rows",
+        "writes",
+        "rehearsed",
+        "asks",
+        "comparable",
+        "merged",
+        "secret",
+    }
     for method, path, operation in OPERATIONS:
         who = operation["x-operation"]
         assert set(who) <= {"resource", "parent", "action"} or set(who) <= of_handler, (method, path)

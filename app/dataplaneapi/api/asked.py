@@ -81,6 +81,7 @@ def event(scope: Scope, headers: Mapping[bytes, bytes], status: int, *, reads: b
     if operation is None or by.request.is_recorded:
         return None
     is_read = operation.method in _READS or operation.access == READING or operation.asks or is_dry(operation, scope["query_string"])
+    is_read = is_read or scope.get("replayed", False)
     if is_read and not reads:
         return None
     return Asked(by, outcome_of(status), reason_of(scope, status), READ if is_read else CHANGE)

@@ -29,7 +29,7 @@ class Dispatch:
             handler = asked.naming(operation, limited(operation, with_options(operation)))
             route = self._routes[operation] = APIRoute(operation.path, handler, methods=[operation.method], response_model=None)
         if not self._services.settings.read_only:
-            await route.app(scope, receive, send)
+            await self._services.idempotency.serve(operation, scope, receive, send, route.app)
             return
         async with admitted(operation, scope["query_string"]):
-            await route.app(scope, receive, send)
+            await self._services.idempotency.serve(operation, scope, receive, send, route.app)

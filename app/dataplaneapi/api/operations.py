@@ -63,7 +63,8 @@ class Operation:
     is checked by its commit, READING for what a GET needs, ANY for nothing beside a role, ANYONE for not even that, or the name of an
     object; empty where it needs the right to everything. `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py.
     `writes`: whether a server that is read-only refuses it. `rehearsed`: whether its handler comes to `would_change`
-    (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made.
+    (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made. `secret`:
+    whether its answer has a secret that is kept nowhere.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -81,6 +82,7 @@ class Operation:
         self.rows: str = about.get("rows", "")
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
         self.asks: bool = about.get("asks", False)
+        self.secret: bool = about.get("secret", False)
         self.rehearsed: bool = about.get("rehearsed", self.access == EFFECTS and (self.writes or bool(self.resource)))
 
     @cached_property

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dataplaneapi.api.idempotency import Idempotency
 from dataplaneapi.api.normalize import Schemas
 from dataplaneapi.api.router import RouteIndex
 from dataplaneapi.auth.bearers import Bearers
@@ -75,6 +76,7 @@ class Services:
     fanout: Fanout
     webhooks: Webhooks
     drift: Drift
+    idempotency: Idempotency
     audit: Audit = field(default_factory=lambda: Audit(None))
     proxies: Proxies = field(default_factory=Proxies)
     roles: Roles | None = None

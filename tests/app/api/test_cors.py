@@ -59,7 +59,7 @@ def test_other_answers() -> None:
     assert {bytes(name): value for name, value in cors.headers(get, ORIGIN, ALLOWED)} == {
         b"Vary": b"Origin",
         b"Access-Control-Allow-Origin": PANEL.encode(),
-        b"Access-Control-Expose-Headers": b"Reload-Id, Configuration-Version, ETag",
+        b"Access-Control-Expose-Headers": b"Reload-Id, Configuration-Version, ETag, Idempotent-Replayed",
         b"Access-Control-Allow-Credentials": b"true",
     }
 

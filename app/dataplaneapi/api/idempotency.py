@@ -1,0 +1,195 @@
+"""`Idempotency-Key` on POST: the same call of the same caller with the same key is made once, and answered again as it was.
+
+What a call has done and what was answered is kept (call_store.py). A refusal has done nothing, so that its key can be used again.
+"""
+
+import asyncio
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from python_multipart.multipart import parse_options_header
+from starlette.types import Message, Receive, Scope, Send
+
+from dataplaneapi.api.call_store import CallStore, KeptCall
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.operations import Operation
+from dataplaneapi.api.read_only import is_dry
+from dataplaneapi.api.responses import CONTENT_TYPE, JSON, RETRY_AFTER, TEXT, HeaderName, Response
+from dataplaneapi.auth.caller import Caller
+from dataplaneapi.server import connection
+from haproxy_native.beside import LARGE, beside_if
+from haproxy_native.editing.secrets import BLANK
+
+HEADER = b"idempotency-key"
+REPLAYED = HeaderName(b"Idempotent-Replayed")
+LONGEST = 255
+_KEY = re.compile(rb"[\x20-\x7e]{1,%d}" % LONGEST)
+_SAID = "Idempotency-Key in header"
+_UNAVAILABLE = 503
+Serve = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Idempotency:
+    """Makes calls with a key once. `running` are those that this process is making."""
+
+    def __init__(self, store: CallStore) -> None:
+        self._store = store
+        self._running: set[str] = set()
+
+    async def serve(self, operation: Operation, scope: Scope, receive: Receive, send: Send, serve: Serve) -> None:
+        """Serves a request, or answers what was answered. Raises ApiError with 400, 409 and 422, and Unusable, with nothing done."""
+        key = key_of(operation, scope)
+        if key is None:
+            await serve(scope, receive, send)
+            return
+        name = _name(scope, key)
+        if name in self._running:
+            raise ApiError(409, f"{_SAID} is of a call that is still running; ask again", headers=[(RETRY_AFTER, b"1")])
+        self._running.add(name)
+        try:
+            body = HashedBody(receive, scope, key, is_read=operation.body is not None)
+            if kept := await asyncio.to_thread(self._store.find, name):
+                await _replay(kept, body, scope, receive, send)
+            else:
+                await self._first(name, operation, scope, body, send, serve)
+        finally:
+            self._running.discard(name)
+
+    async def _first(self, name: str, operation: Operation, scope: Scope, body: "HashedBody", send: Send, serve: Serve) -> None:
+        """What it raises, beside refusals, leaves open whether anything was done."""
+        call = await asyncio.to_thread(self._store.begin, name)
+        answer = HeldAnswer()
+        await serve(scope, body, answer.take)
+        if 400 <= answer.status < 500 or answer.status == _UNAVAILABLE:
+            await asyncio.to_thread(self._store.forget, name)
+        else:
+            made = KeptCall(call.began, await body.digest(), answer.status, answer.headers, _plain(scope.get("ignored", ())), answer.body)
+            is_secret = operation.secret or await beside_if(len(answer.body) > LARGE, holds_secret, answer)
+            await asyncio.to_thread(self._store.end, name, made, is_secret=is_secret)
+        for message in answer.messages:
+            await send(message)
+
+
+def key_of(operation: Operation, scope: Scope) -> bytes | None:
+    """None where none is sent, or nothing is to be done that could be done twice. Raises 400."""
+    sent = next((value.strip() for name, value in scope["headers"] if name == HEADER), None)
+    if sent is None or operation.method != "POST" or not operation.writes or is_dry(operation, scope["query_string"]):
+        return None
+    if not _KEY.fullmatch(sent):
+        raise ApiError(400, f"{_SAID} has 1 to {LONGEST} printable characters of ASCII; a UUID is a good one")
+    return bytes(sent)
+
+
+def _name(scope: Scope, key: bytes) -> str:
+    """By the caller, the method and the path with its query."""
+    caller: Caller = scope["caller"]
+    by = hashlib.sha256(json.dumps([caller.group, caller.name]).encode()).hexdigest()[:16]
+    call = [by, scope["method"], scope["raw_path"].decode("latin-1"), scope["query_string"].decode("latin-1"), key.decode("latin-1")]
+    return f"{by}-{hashlib.sha256(json.dumps(call).encode()).hexdigest()}"
+
+
+class HashedBody:
+    """A body that is hashed while it is received, by the key, so that a likely body cannot be tried; of a form without its boundary, which
+    is another one in each request.
+
+    After its end it waits: a call with a key is made to its end, whether its client is still there or not.
+    """
+
+    def __init__(self, receive: Receive, scope: Scope, key: bytes, *, is_read: bool) -> None:
+        self._receive, self._is_read, self._is_complete, self._rest = receive, is_read, False, b""
+        self._seconds = connection.of(scope).endpoint.read_timeout
+        kind, options = parse_options_header(next((value for name, value in scope["headers"] if name == b"content-type"), b""))
+        self._boundary = options.get(b"boundary", b"")
+        self._hash = hashlib.blake2b(kind + b"\0", digest_size=16, key=hashlib.sha256(key).digest())
+
+    async def __call__(self) -> Message:
+        if self._is_complete:
+            await asyncio.Event().wait()
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._add(message.get("body", b""))
+            self._is_complete = not message.get("more_body")
+        return message
+
+    def _add(self, data: bytes) -> None:
+        if not self._boundary:
+            self._hash.update(data)
+            return
+        *pieces, last = (self._rest + data).split(self._boundary)
+        for piece in pieces:
+            self._hash.update(piece + b"\0")
+        # What may be the beginning of a boundary.
+        hashed = max(0, len(last) - len(self._boundary) + 1)
+        self._hash.update(last[:hashed])
+        self._rest = last[hashed:]
+
+    async def digest(self) -> str:
+        """Of the whole body; empty where the operation takes none. Raises ApiError."""
+        if not self._is_read:
+            return ""
+        try:
+            async with asyncio.timeout(self._seconds or None):
+                while not self._is_complete:
+                    if (await self())["type"] == "http.disconnect":
+                        raise ApiError(400, "the client went away before its request was complete")
+        except TimeoutError:
+            raise ApiError(408, f"request body did not arrive within {self._seconds:g} seconds") from None
+        whole = self._hash.copy()
+        whole.update(self._rest)
+        return whole.hexdigest()
+
+
+class HeldAnswer:
+    """An answer that is not sent yet."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+
+    async def take(self, message: Message) -> None:
+        self.messages.append(message)
+
+    @property
+    def status(self) -> int:
+        return int(self.messages[0]["status"])
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        return _plain(self.messages[0]["headers"])
+
+    @property
+    def body(self) -> bytes:
+        return b"".join(message.get("body", b"") for message in self.messages[1:])
+
+
+def holds_secret(answer: HeldAnswer) -> bool:
+    """Whether some of it would be shown as a fingerprint to who may not see secrets."""
+    kind = next((value.partition(b";")[0] for name, value in answer.messages[0]["headers"] if name == CONTENT_TYPE), b"")
+    if kind == JSON:
+        return bool(BLANK.value(value := json.loads(answer.body)) != value)
+    return kind == TEXT and BLANK.text(text := answer.body.decode("utf-8", "surrogateescape")) != text
+
+
+async def _replay(kept: KeptCall, body: HashedBody, scope: Scope, receive: Receive, send: Send) -> None:
+    if not kept.status:
+        text = "is of a call that was cut off, and may have been carried out or not; look what stands there, then send another key"
+        raise ApiError(409, f"{_SAID} {text}")
+    if await body.digest() != kept.request:
+        raise ApiError(422, f"{_SAID} was sent with another body already; nothing was done. Send another key")
+    if kept.body is None:
+        text = f"is of a call that was carried out, and answered with {kept.status}; the answer itself was secret or too large to keep"
+        raise ApiError(409, f"{_SAID} {text}")
+    scope["ignored"], scope["replayed"] = _encoded(kept.ignored), True
+    response = Response(kept.status)
+    response.body, response.raw_headers = kept.body, [*_encoded(kept.headers), (REPLAYED, b"true")]
+    await response(scope, receive, send)
+
+
+def _plain(headers: Any) -> tuple[tuple[str, str], ...]:
+    return tuple((bytes(name).decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+
+
+def _encoded(headers: tuple[tuple[str, str], ...]) -> list[tuple[bytes, bytes]]:
+    return [(HeaderName(name.encode("latin-1")), value.encode("latin-1")) for name, value in headers]
