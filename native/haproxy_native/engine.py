@@ -7,7 +7,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.ledger import Ledger
 from haproxy_native.commit.loads import LoadedText, Loads
 from haproxy_native.commit.merging import merging
-from haproxy_native.commit.of_transaction import committed, preview_of_outdated
+from haproxy_native.commit.of_transaction import committed, committed_private, preview_of_outdated, private
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.publication import commit_when_healthy
@@ -53,7 +53,8 @@ from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import MARK, Document
-from haproxy_native.transactions.transactions import OUTDATED, Transaction, Transactions
+from haproxy_native.transactions.transaction import OUTDATED, Transaction
+from haproxy_native.transactions.transactions import Transactions
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -296,6 +297,14 @@ class Engine:
     ) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
         return await committed(self.context, id_, force_reload=force_reload, healthy_within=healthy_within, merges=merges)
+
+    def private_transaction(self, version: int | None, *, merges: bool = False) -> AbstractAsyncContextManager[Transaction]:
+        """One for several edits as one change, which nobody else sees, on the current version if none is stated. `merges` as in `write`."""
+        return private(self.context, version, merges=merges)
+
+    async def commit_private(self, transaction: Transaction, *, force_reload: bool = False, merges: bool = False) -> Outcome:
+        """Raises Stale where another commit came first."""
+        return await committed_private(self.context, transaction, force_reload=force_reload, merges=merges)
 
     # -- the host of the reload agent
 

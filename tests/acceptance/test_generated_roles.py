@@ -102,6 +102,33 @@ def test_nothing_out_of_bounds_changes(client: Client, seed: int) -> None:
     assert refused > 100, "most is denied"
 
 
+@pytest.mark.parametrize("seed", range(ROLES))
+def test_nothing_out_of_bounds_changes_in_a_batch(client: Client, seed: int) -> None:
+    random = Random(seed)
+    rules = generated(random)
+    given = [{"objects": rule.objects, "may": sorted(rule.may), "reload": "any"} for rule in rules]
+    client.app.services.roles = read_roles({"some": given}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])
+    bodies = Bodies(client.app.services.bundle["components"]["schemas"], random)
+    batched = [each for each in writes(client) if each.is_batched]
+    outcomes = set()
+    for _ in range(40):
+        chosen = [random.choice(batched) for _ in range(random.randint(1, 3))]
+        calls = [
+            {"method": each.method, "path": target(each, random, sane=True), "body": body_of(bodies, each)}
+            | ({"content_type": "application/merge-patch+json"} if each.method == "PATCH" else {})
+            for each in chosen
+        ]
+        before = client.file.read_bytes(), files(client)
+        answer = client.post("/v3/sidecar/batch", calls)
+        outcomes.add(answer.status)
+        assert answer.status < 500, (calls, answer.body)
+        found = changed_objects(before, client)
+        assert not found or answer.status in (200, 202), (calls, answer.body)
+        for object_, verb in found:
+            assert any(verb in rule.may and covers(rule.objects, object_) for rule in rules), (given, calls, object_, verb)
+    assert 403 in outcomes
+
+
 def test_what_declares_nothing_is_for_those_who_may_do_everything(client: Client) -> None:
     every = [{"objects": pattern, "may": ["read", *VERBS]} for pattern in ("*", "*/**", "**/*")]
     client.app.services.roles = read_roles({"some": every}, {"certificates": {"root": "admin"}}, [{"name": "admin", "role": "some"}])

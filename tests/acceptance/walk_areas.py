@@ -65,6 +65,12 @@ def apply(walk: Walk) -> None:
     walk.step("applyDeclaration", body={}, owner="walk")
 
 
+def batch(walk: Walk) -> None:
+    backends = "/v3/services/haproxy/configuration/backends"
+    come = {"method": "POST", "path": backends, "body": {"name": "batched"}}
+    walk.step("createBatch", body=[come, {"method": "DELETE", "path": f"{backends}/batched"}, come])
+
+
 def history(walk: Walk) -> None:
     walk.step("createBackend", body={"name": "passing"}, version=walk.sidecar.version())
     name = {"id": walk.step("getHistory", object="backend/passing").json()[0]["id"]}
@@ -273,6 +279,7 @@ AREAS: list[Callable[[Walk], None]] = [
     questions,
     tokens,
     apply,
+    batch,
     history,
     confirmations,
     acl_files,

@@ -30,6 +30,7 @@ def test_every_operation_says_who_answers_it():
         "comparable",
         "merged",
         "secret",
+        "calls",
     }
     for method, path, operation in OPERATIONS:
         who = operation["x-operation"]

@@ -39,7 +39,7 @@ def limited(operation: Operation, handler: Handler) -> Handler:
             would_change()
         if not isinstance(rights, Rights):
             return await handler(call)
-        if not operation.asks:
+        if not operation.asks and not operation.calls:
             await _restore(call)
         if IF_MATCH in call.values:
             call.view = await _view(call, rights)

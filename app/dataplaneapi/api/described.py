@@ -1,7 +1,8 @@
-"""A call that is described instead of made: the road of a real one, up to its first change (native/haproxy_native/rehearsal.py)."""
+"""A call that is described in the body of another: made (`served`), or tried up to its first change (`verdict`)."""
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
@@ -11,7 +12,7 @@ from starlette.types import Message, Scope
 
 from dataplaneapi.api.call import JSON, Call
 from dataplaneapi.api.errors import ApiError, response_to
-from dataplaneapi.api.responses import to_json
+from dataplaneapi.api.responses import Header, to_json
 from dataplaneapi.auth.caller import Caller
 from haproxy_native import rehearsal
 from haproxy_native.disk.aside import drafts_aside
@@ -73,6 +74,23 @@ async def verdict(call: Call, described: Described, by: Author, caller: Caller) 
 async def _verdict(call: Call, described: Described, by: Author, caller: Caller) -> Verdict:
     author.set(by)
     rehearsal.wanted.set(wanted := Rehearsal())
+    try:
+        async with drafts_aside():
+            answer = await served(call, described, caller)
+    except Rehearsed:
+        return Verdict(200, reloads=wanted.reloads)
+    return Verdict(answer.status, _message(answer.body)) if answer.status >= 400 else Verdict(answer.status, reloads=False)
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Sequence[Header]
+    body: bytes
+
+
+async def served(call: Call, described: Described, caller: Caller) -> Answer:
+    """The answer to it by the application of the call that describes it."""
     sent: list[Message] = []
     left = [described.data]
 
@@ -86,16 +104,13 @@ async def _verdict(call: Call, described: Described, by: Author, caller: Caller)
 
     scope = described.scope(call.scope, caller)
     try:
-        async with drafts_aside():
-            await AsyncExitStackMiddleware(call.scope["app"].dispatch.serve)(scope, receive, send)
-    except Rehearsed:
-        return Verdict(200, reloads=wanted.reloads)
+        await AsyncExitStackMiddleware(call.scope["app"].dispatch.serve)(scope, receive, send)
     except (ApiError, NativeError) as error:
         response = response_to(error)
-        return Verdict(response.status_code, _message(bytes(response.body)))
-    status = next(message["status"] for message in sent if message["type"] == "http.response.start")
+        return Answer(response.status_code, response.raw_headers, bytes(response.body))
+    start = next(message for message in sent if message["type"] == "http.response.start")
     body = b"".join(message.get("body", b"") for message in sent if message["type"] == "http.response.body")
-    return Verdict(status, _message(body) if status >= 400 else "", False if status < 400 else None)
+    return Answer(start["status"], [*start["headers"], *scope.get("ignored", ())], body)
 
 
 def _message(body: bytes) -> str:

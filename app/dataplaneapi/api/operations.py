@@ -63,8 +63,8 @@ class Operation:
     is checked by its commit, READING for what a GET needs, ANY for nothing beside a role, ANYONE for not even that, or the name of an
     object; empty where it needs the right to everything. `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py.
     `writes`: whether a server that is read-only refuses it. `rehearsed`: whether its handler comes to `would_change`
-    (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made. `secret`:
-    whether its answer has a secret that is kept nowhere.
+    (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made; `calls`:
+    whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -83,6 +83,7 @@ class Operation:
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
         self.asks: bool = about.get("asks", False)
         self.secret: bool = about.get("secret", False)
+        self.calls: bool = about.get("calls", False)
         self.rehearsed: bool = about.get("rehearsed", self.access == EFFECTS and (self.writes or bool(self.resource)))
 
     @cached_property
@@ -119,6 +120,12 @@ class Operation:
         keys are what a map holds."""
         pairs = [pair for pair in pairwise(self.path.split("/")) if pair[1].startswith("{") and pair[0] != "entries"]
         return tuple((_CALLED.get(kind, kind.removesuffix("s")), name[1:-1]) for kind, name in pairs if not kind.startswith("{"))
+
+    @property
+    def is_batched(self) -> bool:
+        """Whether it is an edit of the configuration's objects, which can be one of several in one commit."""
+        about = self.bundle.get("x-resources", {}).get(self.resource or "", {"file": ""})
+        return self.writes and "file" not in about
 
     @property
     def is_of_one(self) -> bool:

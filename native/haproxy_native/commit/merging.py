@@ -19,18 +19,8 @@ async def merging(context: CommitContext, change: Change, base: Document | None 
 
     `base`: that text, where it is known. Raises Conflict for a version that has not been, and TextGone for one of which no text is kept.
     """
-    current = context.current
-    with suppress(Unreadable):
-        await current.notice_aside()
-    version = change.version or 0
-    if version == current.version:
-        base = base or current.document
-    elif base is None:
-        if version > current.version:
-            change.compare(current.version)
-        base = await _text_of(context, version)
+    start, version = base or await text_of(context, change), change.version or 0
     made: list[Document] = []
-    start = base
 
     def edit(now: Document) -> Document:
         if same_text(now, start):
@@ -42,11 +32,18 @@ async def merging(context: CommitContext, change: Change, base: Document | None 
             error.version = version
             raise
 
-    return replace(change, edit=edit, version=None, sent=change.sent if base is current.document else {})
+    return replace(change, edit=edit, version=None, sent=change.sent if start is context.current.document else {})
 
 
-async def _text_of(context: CommitContext, version: int) -> Document:
-    """That of a former version, from the history or a backup. Raises TextGone."""
+async def text_of(context: CommitContext, change: Change) -> Document:
+    """The text of the version of a change: the current one, or a former one from the history or a backup. Raises Stale and TextGone."""
+    current, version = context.current, change.version or 0
+    with suppress(Unreadable):
+        await current.notice_aside()
+    if version == current.version:
+        return current.document
+    if version > current.version:
+        change.compare(current.version)
     for published in reversed(context.unloaded):
         if published.version == version:
             return published.after
@@ -56,7 +53,7 @@ async def _text_of(context: CommitContext, version: int) -> Document:
         return await beside(_backup, context, version)
     except (Missing, Unreadable):
         raise TextGone(
-            f"version in configuration file is {context.current.version}, given version is {version}, of which neither the history "
+            f"version in configuration file is {current.version}, given version is {version}, of which neither the history "
             "nor a backup has the text any more, so that nothing can be merged"
         ) from None
 

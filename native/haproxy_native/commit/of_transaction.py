@@ -1,22 +1,24 @@
 """The commit of a transaction, and what one holds that another writer overtook."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 
 from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.merging import merging
+from haproxy_native.commit.merging import merging, text_of
 from haproxy_native.commit.preview import Check, Preview, preview, preview_of_former
 from haproxy_native.commit.publication import commit_when_healthy
+from haproxy_native.editing import header
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import Collided, Conflict, NotCommittable, NoTransaction, Outdated, StaleTransaction, TextGone
+from haproxy_native.errors import Collided, Conflict, NotCommittable, NoTransaction, Outdated, Stale, StaleTransaction, TextGone, Unreadable
 from haproxy_native.planning.three_way import merged_onto
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
-from haproxy_native.transactions.transactions import FAILED, IN_PROGRESS, OUTDATED, Transaction
+from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, Transaction
 
 
 async def committed(
@@ -40,6 +42,37 @@ async def committed(
             base, document = await _sides(context, id_)
             change = await merging(context, replace(change, edit=lambda before: _joined(document, before)), base)
         return transaction, await commit_when_healthy(context, change, healthy_within)
+
+
+@asynccontextmanager
+async def private(context: CommitContext, version: int | None, *, merges: bool) -> AsyncIterator[Transaction]:
+    """A private transaction on the current text, or with `merges` on that of an old version; it is gone at the end. Raises Conflict."""
+    change = Change(lambda before: before, version)
+    if version and merges:
+        document = await text_of(context, change)
+    else:
+        with suppress(Unreadable):
+            await context.current.notice_aside()
+        change.compare(context.current.version)
+        document = context.current.document
+    transaction = context.transactions.start_private(document, version or context.current.version)
+    try:
+        yield transaction
+    finally:
+        context.transactions.drop(transaction)
+
+
+async def committed_private(context: CommitContext, transaction: Transaction, *, force_reload: bool, merges: bool) -> Outcome:
+    """What the commit of a private transaction did; without a difference it does nothing. Raises Stale where it was overtaken."""
+    start, document = await _sides(context, transaction.id)
+
+    def edit(before: Document) -> Document:
+        if not header.same_text(before, start):
+            raise Stale("the configuration was changed meanwhile", current=context.current.version)
+        return _joined(document, before)
+
+    change = Change(edit, transaction.version, force_reload=force_reload, skips_same=not force_reload)
+    return await commit(context, await merging(context, change, start) if merges else change)
 
 
 async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:

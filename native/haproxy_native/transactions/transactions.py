@@ -4,23 +4,19 @@ On disk an open one is its base and a file of changes, one line of JSON each; wh
 none is cleaned up but on request.
 """
 
-import asyncio
 import errno
-import json
 import os
 import re
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from haproxy_native.beside import beside
 from haproxy_native.disk.atomic import move, write_atomically
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
-from haproxy_native.editing.header import Stamp, same_text, version_of, with_header
+from haproxy_native.editing.header import Stamp, same_text, with_header
 from haproxy_native.errors import Forbidden, NoTransaction, TooManyTransactions, Unusable
 from haproxy_native.planning.touches import CHANGE, DELETE
 from haproxy_native.rehearsal import would_change
@@ -29,36 +25,12 @@ from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 from haproxy_native.transactions.bases import Bases
 from haproxy_native.transactions.permission import READ, permit
+from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, found, line, patches_of
 
-IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
 # In the order in which the API lists them.
 _DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AWAKE = 8
-_MARK = b'{"base": '
-
-
-@dataclass
-class Transaction:
-    """`version` is the version it started from; `banner` whether its text is to have the banner lines. `author` is the identity of who
-    started it, empty where that is not known.
-
-    While it is being committed it is `closed`: a change would come too late and be lost.
-    """
-
-    id: str
-    status: str
-    version: int = 0
-    base: str | None = None
-    banner: bool = True
-    author: str = ""
-    document: Document | None = field(default=None, repr=False)
-    closed: bool = False
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
-        return {**version, "id": self.id, "status": self.status}
 
 
 class Transactions:
@@ -100,7 +72,7 @@ class Transactions:
                 for path in (self.directory / name).iterdir():
                     base, _, id_ = path.name.rpartition(".")
                     if base == self._file.name and _UUID.fullmatch(id_) and path.is_file():
-                        self._all[id_] = _found(id_, status, path)
+                        self._all[id_] = found(id_, status, path)
         self._forget_bases()
 
     def _look(self) -> None:
@@ -126,8 +98,19 @@ class Transactions:
         self._all[transaction.id] = transaction
         return transaction
 
+    def start_private(self, document: Document, version: int) -> Transaction:
+        """One that is in memory alone, and that neither lists nor limits know; `drop` ends it."""
+        transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, document=document, start=document)
+        self._all[transaction.id] = transaction
+        return transaction
+
+    def drop(self, transaction: Transaction) -> None:
+        """Ends a private one."""
+        self._all.pop(transaction.id, None)
+        self._awake.pop(transaction.id, None)
+
     def check_limit(self) -> None:
-        if 0 < self.limit <= sum(one.status == IN_PROGRESS for one in self._all.values()):
+        if 0 < self.limit <= sum(one.status == IN_PROGRESS and not one.is_private for one in self._all.values()):
             raise TooManyTransactions(
                 f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
             )
@@ -161,7 +144,7 @@ class Transactions:
         """Those that the present author may read."""
         self._look()
         order = list(_DIRECTORIES)
-        chosen = [one for one in self._all.values() if status in (None, one.status) and _is_readable(one)]
+        chosen = [one for one in self._all.values() if status in (None, one.status) and not one.is_private and _is_readable(one)]
         return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
 
     def read(self, id_: str) -> Document:
@@ -178,6 +161,8 @@ class Transactions:
     def sides(self, id_: str) -> tuple[Document | None, Document]:
         """What one of any status started from, None where that is not known, and what it has become. Raises NoTransaction."""
         transaction = self.get(id_)
+        if transaction.start is not None:
+            return transaction.start, self._document(transaction)
         try:
             return self._bases.load(transaction.base) if transaction.base else None, self._document(transaction)
         except FileNotFoundError:
@@ -185,8 +170,11 @@ class Transactions:
 
     async def change(self, id_: str, edit: Callable[[Document], Document]) -> Document:
         """The new state. Changes of one transaction wait for each other, so none is lost. Raises NoTransaction, Forbidden and Unusable."""
-        permit(CHANGE, id_, self.in_progress(id_).author)
-        async with self.in_progress(id_).lock:
+        transaction = self.in_progress(id_)
+        if transaction.is_private:
+            return await self._change_private(transaction, edit)
+        permit(CHANGE, id_, transaction.author)
+        async with transaction.lock:
             transaction = self._open(id_)
             after, patch = await beside(self._edited, transaction, edit)
             would_change(reloads=False)
@@ -195,6 +183,11 @@ class Transactions:
                 transaction.document = after
                 self._wake(id_, after)
             return transaction.document or after
+
+    async def _change_private(self, transaction: Transaction, edit: Callable[[Document], Document]) -> Document:
+        async with transaction.lock:
+            transaction.document = document = await beside(edit, self._document(transaction))
+            return document
 
     def _open(self, id_: str) -> Transaction:
         transaction = self.in_progress(id_)
@@ -242,7 +235,7 @@ class Transactions:
 
     def clear(self) -> None:
         """Deletes all that are not being committed, since their file is gone."""
-        for transaction in [one for one in self._all.values() if not one.closed]:
+        for transaction in [one for one in self._all.values() if not one.closed and not one.is_private]:
             del self._all[transaction.id]
             self._remove(transaction)
 
@@ -279,7 +272,7 @@ class Transactions:
     def outdate_older(self, version: int) -> None:
         """All that started from this version or an earlier one."""
         for transaction in list(self._all.values()):
-            if transaction.status == IN_PROGRESS and transaction.version <= version:
+            if transaction.status == IN_PROGRESS and not transaction.is_private and transaction.version <= version:
                 self.outdate(transaction.id)
 
     def _path(self, transaction: Transaction) -> Path:
@@ -292,7 +285,7 @@ class Transactions:
         if transaction.base is None:
             document = Document.parse(data, outline=self._outline)
         else:
-            document = patches.apply(self._bases.load(transaction.base), _patches(data, self._path(transaction)), self._outline)
+            document = patches.apply(self._bases.load(transaction.base), patches_of(data, self._path(transaction)), self._outline)
         if transaction.status == IN_PROGRESS:
             transaction.document = document
         return document
@@ -303,7 +296,7 @@ class Transactions:
         with self._place.used():
             base = self._bases.store(transaction.document)
             head = {"base": base, "version": transaction.version, "banner": transaction.banner, "author": transaction.author}
-            write_atomically(self._path(transaction), _line(head), like=self._file, durable=False)
+            write_atomically(self._path(transaction), line(head), like=self._file, durable=False)
         transaction.base = base
 
     def _append(self, transaction: Transaction, patch: patches.Patch) -> None:
@@ -314,9 +307,9 @@ class Transactions:
         except OSError as error:
             raise self._place.unusable(error) from error
         size = os.fstat(handle).st_size
-        line = _line(patch)
+        data = line(patch)
         try:
-            if os.write(handle, line) != len(line):
+            if os.write(handle, data) != len(data):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
             os.ftruncate(handle, size)
@@ -341,38 +334,3 @@ def _is_readable(transaction: Transaction) -> bool:
         permit(READ, transaction.id, transaction.author)
         return True
     return False
-
-
-def _line(value: object) -> bytes:
-    return json.dumps(value).encode() + b"\n"
-
-
-def _found(id_: str, status: str, path: Path) -> Transaction:
-    """What a file of an earlier process is about; one that is not ours is a complete text."""
-    with path.open("rb") as file:
-        first = file.readline()
-        if first.startswith(_MARK):
-            with suppress(ValueError, KeyError):
-                head = json.loads(first)
-                return Transaction(id_, status, int(head["version"]), str(head["base"]), bool(head["banner"]), str(head.get("author", "")))
-    if status != IN_PROGRESS:
-        return Transaction(id_, status)
-    return Transaction(id_, status, version_of(Document.parse(path.read_bytes())))
-
-
-def _patches(data: bytes, path: Path) -> list[patches.Patch]:
-    """The changes, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
-    changes: list[patches.Patch] = []
-    head, *lines, _ = data.split(b"\n")
-    size = len(head) + 1
-    for line in lines:
-        try:
-            start, gone, put = json.loads(line)
-        except (ValueError, TypeError):
-            break
-        size += len(line) + 1
-        changes.append((int(start), int(gone), str(put)))
-    if size < len(data):
-        with suppress(OSError):
-            os.truncate(path, size)
-    return changes

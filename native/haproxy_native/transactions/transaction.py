@@ -1,0 +1,80 @@
+"""One transaction, and how it stands in its file."""
+
+import asyncio
+import json
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.editing import patches
+from haproxy_native.editing.header import version_of
+from haproxy_native.text.document import Document
+
+IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
+_MARK = b'{"base": '
+
+
+@dataclass
+class Transaction:
+    """`version` is the version it started from; `banner` whether its text is to have the banner lines. `author` is the identity of who
+    started it, empty where that is not known.
+
+    While it is being committed it is `closed`: a change would come too late and be lost. One that is private is in memory alone, seen by
+    nobody but who has started it; `start` is the document that it started from.
+    """
+
+    id: str
+    status: str
+    version: int = 0
+    base: str | None = None
+    banner: bool = True
+    author: str = ""
+    document: Document | None = field(default=None, repr=False)
+    start: Document | None = field(default=None, repr=False)
+    closed: bool = False
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
+
+    @property
+    def is_private(self) -> bool:
+        return self.start is not None
+
+    def as_dict(self) -> dict[str, Any]:
+        version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
+        return {**version, "id": self.id, "status": self.status}
+
+
+def line(value: object) -> bytes:
+    return json.dumps(value).encode() + b"\n"
+
+
+def found(id_: str, status: str, path: Path) -> Transaction:
+    """What a file of an earlier process is about; one that is not ours is a complete text."""
+    with path.open("rb") as file:
+        first = file.readline()
+        if first.startswith(_MARK):
+            with suppress(ValueError, KeyError):
+                head = json.loads(first)
+                return Transaction(id_, status, int(head["version"]), str(head["base"]), bool(head["banner"]), str(head.get("author", "")))
+    if status != IN_PROGRESS:
+        return Transaction(id_, status)
+    return Transaction(id_, status, version_of(Document.parse(path.read_bytes())))
+
+
+def patches_of(data: bytes, path: Path) -> list[patches.Patch]:
+    """The changes, up to a line that a crash cut off; the file loses that piece, so that the next change can follow."""
+    changes: list[patches.Patch] = []
+    head, *lines, _ = data.split(b"\n")
+    size = len(head) + 1
+    for line in lines:
+        try:
+            start, gone, put = json.loads(line)
+        except (ValueError, TypeError):
+            break
+        size += len(line) + 1
+        changes.append((int(start), int(gone), str(put)))
+    if size < len(data):
+        with suppress(OSError):
+            os.truncate(path, size)
+    return changes
