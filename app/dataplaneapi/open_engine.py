@@ -45,6 +45,7 @@ def engine_settings(settings: Settings) -> EngineSettings:
         storage=own_directory(settings),
         transactions=Path(settings.transaction_dir),
         max_open_transactions=settings.max_open_transactions,
+        transaction_ttl=settings.transaction_ttl,
         backups=Path(settings.backups_dir) if settings.backups_dir else None,
         backups_number=settings.backups_number,
         short_header=settings.short_header,

@@ -63,6 +63,7 @@ _shtab_dataplaneapi_options=(
   {-n,--backups-number}"[old configurations to keep]:NUMBER:"
   "--backups-dir[directory for them\; default\: beside the configuration]:TEXT:_files -/"
   "--max-open-transactions[transactions at a time\; 0 for no limit (default 20)]:NUMBER:"
+  "--transaction-ttl[time after which a transaction that nobody uses is ended\; 0 for never]:DURATION:"
   {-p,--maps-dir}"[directory of the map files (default \/etc\/haproxy\/maps)]:TEXT:_files -/"
   "--ssl-certs-dir[directory of certificates and crt-lists (default \/etc\/haproxy\/ssl)]:TEXT:_files -/"
   "--acl-dir[directory of files of ACL patterns, managed as maps are\; default\: none]:TEXT:_files -/"

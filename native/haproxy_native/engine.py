@@ -79,7 +79,12 @@ class Engine:
             current=current,
             running=Running(current, runtime, state_file, settings.copy, loads, keeps_copy=not settings.read_only),
             transactions=Transactions(
-                settings.transactions, settings.file, settings.max_open_transactions, stamp=stamp, make=not settings.read_only
+                settings.transactions,
+                settings.file,
+                settings.max_open_transactions,
+                stamp=stamp,
+                make=not settings.read_only,
+                ttl=0.0 if settings.read_only else settings.transaction_ttl,
             ),
             backups=Backups(settings.file, settings.backups_number, settings.backups),
             check=settings.check,
@@ -113,6 +118,8 @@ class Engine:
             await file_set.resume(self.context, self.stores)
             await resume(self.context, edited=not known)
         self._watching.begin(ProcessWatch(self.context).run())
+        if self.context.transactions.ttl:
+            self._watching.begin(self.context.transactions.keep_ending())
         if self.settings.watch:
             self._watching.begin(self._watch())
         if self.settings.map_sync and writes and isinstance(maps := self.stores.get("maps"), MapStore):

@@ -15,6 +15,7 @@ class EngineSettings:
     `before` and `after` are further files, or directories of them, that HAProxy loads around `file`; their sections can be edited, too.
     `map_sync`: seconds after which map files follow the maps in memory, again and again; 0 is never. At most `shapes` are kept.
     With `read_only` nothing is changed, neither files nor the process; the engine's own directory is written where it finds news there.
+    Transactions that nobody has used for `transaction_ttl` seconds are ended; 0 is never.
     `directories` are those of stored files, by the names of their stores (native/haproxy_native/storage/stores.py).
     """
 
@@ -24,6 +25,7 @@ class EngineSettings:
     after: Sequence[str] = ()
     transactions: Path = Path("/tmp/haproxy")
     max_open_transactions: int = 0
+    transaction_ttl: float = 0.0
     backups: Path | None = None
     backups_number: int = 0
     short_header: bool = False

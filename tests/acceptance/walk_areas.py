@@ -27,6 +27,7 @@ def traces(walk: Walk) -> None:
 def transactions(walk: Walk) -> None:
     dropped, committed = (_id(walk, "startTransaction", version=walk.sidecar.version()) for _ in range(2))
     walk.step("getTransactions")
+    walk.step("getSidecarTransactions")
     walk.step("getTransaction", dropped)
     walk.step("deleteTransaction", dropped)
     reload = walk.step("commitTransaction", committed).headers["Reload-Id"]

@@ -120,6 +120,9 @@ class Settings:
     backups_number: int = _from("-n --backups-number", TRANSACTION, "number", 0, "old configurations to keep")
     backups_dir: str = _from("--backups-dir", TRANSACTION, "text", "", "directory for them; default: beside the configuration")
     max_open_transactions: int = _from("--max-open-transactions", TRANSACTION, "number", 20, "transactions at a time; 0 for no limit")
+    transaction_ttl: float = _from(
+        "--transaction-ttl", TRANSACTION, "duration", 0.0, "time after which a transaction that nobody uses is ended; 0 for never"
+    )
     maps_dir: str = _from("-p --maps-dir", RESOURCES, "text", "/etc/haproxy/maps", "directory of the map files")
     ssl_certs_dir: str = _from("--ssl-certs-dir", RESOURCES, "text", "/etc/haproxy/ssl", "directory of certificates and crt-lists")
     acl_dir: str = _from("--acl-dir", RESOURCES, "text", "", "directory of files of ACL patterns, managed as maps are; default: none")

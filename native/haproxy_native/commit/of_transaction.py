@@ -15,6 +15,7 @@ from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Collided, Conflict, NotCommittable, NoTransaction, Outdated, Stale, StaleTransaction, TextGone, Unreadable
+from haproxy_native.planning.effects import effects
 from haproxy_native.planning.three_way import merged_onto
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
@@ -85,6 +86,12 @@ async def preview_of_outdated(context: CommitContext, id_: str, check: Check) ->
             error.version = context.transactions.get(id_).version
         return await preview_of_former(context, base, document, check, error)
     return await preview(context, merged, check, sent=False)
+
+
+async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
+    """The names of those that it changes; None where it is not known what it started from. Raises NoTransaction."""
+    base, document = await beside(context.transactions.sides, id_)
+    return None if base is None else list(dict.fromkeys(each.object for each in await beside(effects, Editor(), base, document)))
 
 
 async def _sides(context: CommitContext, id_: str) -> tuple[Document, Document]:

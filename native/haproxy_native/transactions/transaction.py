@@ -21,6 +21,7 @@ class Transaction:
     """`version` is the version it started from; `banner` whether its text is to have the banner lines. `author` is the identity of who
     started it, empty where that is not known.
 
+    `started` and `used`, the last edit or read, are Unix times; 0 where they are not known. Reads of a former process do not count.
     While it is being committed it is `closed`: a change would come too late and be lost. One that is private is in memory alone, seen by
     nobody but who has started it; `start` is the document that it started from.
     """
@@ -32,6 +33,8 @@ class Transaction:
     banner: bool = True
     author: str = ""
     document: Document | None = field(default=None, repr=False)
+    started: float = 0.0
+    used: float = 0.0
     start: Document | None = field(default=None, repr=False)
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
@@ -39,6 +42,11 @@ class Transaction:
     @property
     def is_private(self) -> bool:
         return self.start is not None
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it is in progress, and neither edited nor committed at this moment."""
+        return self.status == IN_PROGRESS and not (self.is_private or self.closed or self.lock.locked())
 
     def as_dict(self) -> dict[str, Any]:
         version = {"_version": self.version} if self.version and self.status in (IN_PROGRESS, SUCCESS) else {}
@@ -56,10 +64,11 @@ def found(id_: str, status: str, path: Path) -> Transaction:
         if first.startswith(_MARK):
             with suppress(ValueError, KeyError):
                 head = json.loads(first)
-                return Transaction(id_, status, int(head["version"]), str(head["base"]), bool(head["banner"]), str(head.get("author", "")))
+                about = int(head["version"]), str(head["base"]), bool(head["banner"]), str(head.get("author", ""))
+                return Transaction(id_, status, *about, started=float(head.get("started", 0)), used=path.stat().st_mtime)
     if status != IN_PROGRESS:
-        return Transaction(id_, status)
-    return Transaction(id_, status, version_of(Document.parse(path.read_bytes())))
+        return Transaction(id_, status, used=path.stat().st_mtime)
+    return Transaction(id_, status, version_of(Document.parse(path.read_bytes())), used=path.stat().st_mtime)
 
 
 def patches_of(data: bytes, path: Path) -> list[patches.Patch]:

@@ -1,12 +1,14 @@
 """Transactions: private states of the configuration; open ones are in memory as documents, all of them on disk.
 
 On disk an open one is its base and a file of changes, one line of JSON each; what failed is a complete text. All survive a restart, and
-none is cleaned up but on request.
+none is cleaned up but on request, or where the settings limit the time that one may be idle.
 """
 
+import asyncio
 import errno
 import os
 import re
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,6 +26,7 @@ from haproxy_native.request_context import author
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
 from haproxy_native.transactions.bases import Bases
+from haproxy_native.transactions.ended import Ended
 from haproxy_native.transactions.permission import READ, permit
 from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, found, line, patches_of
 
@@ -31,13 +34,14 @@ from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATE
 _DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AWAKE = 8
+_LOOK_SECONDS = 60.0
 
 
 class Transactions:
     """Those of one configuration file; `limit` holds for explicit ones, 0 is none.
 
     `setting` is the name of the directory's setting. While it cannot be used, all that needs it raises Unusable. Without `make` it is only
-    read.
+    read. Those in progress that nobody has used for `ttl` seconds are ended; 0 is never.
     """
 
     def __init__(
@@ -50,8 +54,10 @@ class Transactions:
         outline: Outline = CONFIGURATION,
         stamp: Stamp = with_header,
         make: bool = True,
+        ttl: float = 0.0,
     ) -> None:
         self.directory, self._file, self.limit, self._outline, self._stamp = directory, file, limit, outline, stamp
+        self.ttl, self._ended = ttl, Ended(directory / ".ended")
         self._place, self._loaded = Directory(directory, setting, 0o755, own=True, make=make), False
         self._all: dict[str, Transaction] = {}
         self._bases = Bases(directory / ".bases", file, outline)
@@ -94,6 +100,7 @@ class Transactions:
         self.check_limit()
         would_change(reloads=False)
         transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.get().identity, document=document)
+        transaction.started = transaction.used = time.time()
         self._store(transaction)
         self._all[transaction.id] = transaction
         return transaction
@@ -109,7 +116,24 @@ class Transactions:
         self._all.pop(transaction.id, None)
         self._awake.pop(transaction.id, None)
 
+    def end_idle(self) -> None:
+        """Deletes those in progress that nobody has used for too long."""
+        if not self.ttl:
+            return
+        now = time.time()
+        for transaction in [one for one in self._all.values() if one.is_idle and one.used < now - self.ttl]:
+            del self._all[transaction.id]
+            self._ended.add(transaction.id, now, self.ttl)
+            self._remove(transaction)
+
+    async def keep_ending(self) -> None:
+        """Looks for idle ones until it is cancelled; a use looks, too."""
+        while True:
+            self.end_idle()
+            await asyncio.sleep(min(self.ttl, _LOOK_SECONDS))
+
     def check_limit(self) -> None:
+        self.end_idle()
         if 0 < self.limit <= sum(one.status == IN_PROGRESS and not one.is_private for one in self._all.values()):
             raise TooManyTransactions(
                 f"cannot start a new transaction, reached the maximum amount of {self.limit} active transactions available"
@@ -117,9 +141,10 @@ class Transactions:
 
     def get(self, id_: str) -> Transaction:
         """One of any status."""
+        self.end_idle()
         if id_ not in self._all:
             self._look()
-            raise NoTransaction(f"transaction {id_} does not exist")
+            raise NoTransaction(self._ended.why(id_) or f"transaction {id_} does not exist")
         return self._all[id_]
 
     def to_read(self, id_: str) -> Transaction:
@@ -133,16 +158,19 @@ class Transactions:
         return self.get(id_)
 
     def in_progress(self, id_: str) -> Transaction:
-        """One that takes changes."""
+        """One that takes changes, and is used by that."""
+        self.end_idle()
         transaction = self._all.get(id_)
         if transaction is None or transaction.status != IN_PROGRESS:
             self._look()
-            raise NoTransaction(id_)
+            raise NoTransaction(self._ended.why(id_) or id_)
+        transaction.used = time.time()
         return transaction
 
     def list(self, status: str | None = None) -> list[Transaction]:
         """Those that the present author may read."""
         self._look()
+        self.end_idle()
         order = list(_DIRECTORIES)
         chosen = [one for one in self._all.values() if status in (None, one.status) and not one.is_private and _is_readable(one)]
         return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
@@ -296,6 +324,7 @@ class Transactions:
         with self._place.used():
             base = self._bases.store(transaction.document)
             head = {"base": base, "version": transaction.version, "banner": transaction.banner, "author": transaction.author}
+            head["started"] = transaction.started
             write_atomically(self._path(transaction), line(head), like=self._file, durable=False)
         transaction.base = base
 

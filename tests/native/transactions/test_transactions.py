@@ -287,3 +287,42 @@ def test_a_hundred_cost_little_more_than_one(directory: Path, restarted: bool) -
     finally:
         tracemalloc.stop()
     assert used / 99 < 0.1 * len(document.data)
+
+
+def idle(directory: Path, id_: str, seconds: float) -> None:
+    path = directory / f"haproxy.cfg.{id_}"
+    os.utime(path, (path.stat().st_atime, path.stat().st_mtime - seconds))
+
+
+def ending(directory: Path) -> Transactions:
+    transactions = Transactions(directory, directory.parent / "haproxy.cfg", 1, ttl=3600.0)
+    transactions.load()
+    return transactions
+
+
+def test_one_that_nobody_uses_is_ended_and_a_later_use_is_answered_why(directory: Path, document: Document) -> None:
+    id_ = ending(directory).start(document, 1).id
+    idle(directory, id_, 3000)
+    with pytest.raises(TooManyTransactions):
+        ending(directory).start(document, 1)
+    idle(directory, id_, 3000)
+    assert ending(directory).start(document, 1).id != id_
+    why = rf"{id_} was ended at .*Z, since it had not been used for 3600 s \(transaction_ttl\)"
+    for used in (ending(directory).get, ending(directory).in_progress):
+        with pytest.raises(NoTransaction, match=why):
+            used(id_)
+    assert not (directory / f"haproxy.cfg.{id_}").exists()
+
+
+def test_without_a_limit_none_is_ended(directory: Path, document: Document) -> None:
+    id_ = opened(directory).start(document, 1).id
+    idle(directory, id_, 1e9)
+    assert opened(directory).in_progress(id_).id == id_
+
+
+def test_one_that_is_being_committed_is_not_idle(directory: Path, document: Document) -> None:
+    transactions = ending(directory)
+    transaction = transactions.start(document, 1)
+    transaction.used, transaction.closed = 0.0, True
+    transactions.end_idle()
+    assert transactions.get(transaction.id) is transaction

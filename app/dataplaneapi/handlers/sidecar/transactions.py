@@ -1,0 +1,25 @@
+"""Who has which transactions, and what they change."""
+
+from contextlib import suppress
+from typing import Any
+
+from dataplaneapi.api.call import Call, ReadCall
+from dataplaneapi.api.conventions import present, timestamp
+from dataplaneapi.api.responses import Response, json_response
+from haproxy_native.commit.of_transaction import objects_of
+from haproxy_native.errors import NoTransaction
+
+
+async def read_list(call: ReadCall) -> Response:
+    """The last used first."""
+    found = sorted(call.services.engine.transactions(), key=lambda each: each.used, reverse=True)
+    return json_response(200, [await _as_dict(call, each) for each in found])
+
+
+async def _as_dict(call: Call, transaction: Any) -> dict[str, Any]:
+    objects = None
+    with suppress(NoTransaction):
+        objects = await objects_of(call.services.engine.context, transaction.id)
+    times = {name: timestamp(value) if (value := getattr(transaction, name)) else None for name in ("started", "used")}
+    about = {"id": transaction.id, "status": transaction.status, "version": transaction.version or None}
+    return present({**about, "author": transaction.author.partition("/")[2], **times, "objects": objects})
