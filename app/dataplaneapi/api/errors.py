@@ -69,13 +69,6 @@ _MERGE = (
     "other members"
 )
 CALLS: dict[type[native.NativeError], str] = {
-    native.Stale: (
-        "nothing was changed. Read again what is to be changed and send ?version={current}, or ?on_conflict=merge beside the old version, "
-        "which merges what touches other members"
-    ),
-    native.StaleTransaction: (
-        f"nothing was changed. {_MERGE}; else start another one with POST /v3/services/haproxy/transactions?version={{current}}"
-    ),
     native.Outdated: f"{_MERGE}; POST /v3/sidecar/plan?transaction_id={{transaction}} shows what it holds",
     native.NoEntry: "GET /v3/sidecar/history lists those it has",
     native.NoConfirmation: "GET /v3/sidecar/confirmations lists those there are",
@@ -83,6 +76,15 @@ CALLS: dict[type[native.NativeError], str] = {
         "this is no conflict of versions: try again then, confirm it (POST /v3/sidecar/confirmations/{confirmation}/confirm), "
         "or join it (?join={confirmation})"
     ),
+}
+
+# The same as a member of its own, where the text is that of the Data Plane API to the letter.
+REMEDIES: dict[type[native.NativeError], str] = {
+    native.Stale: (
+        "read again what is to be changed and send ?version={current}, or ?on_conflict=merge beside the old version, "
+        "which merges what touches other members"
+    ),
+    native.StaleTransaction: (f"{_MERGE}; else start another one with POST /v3/services/haproxy/transactions?version={{current}}"),
 }
 
 
@@ -123,6 +125,8 @@ def _headers(error: native.NativeError) -> list[Header]:
 def _places(error: native.NativeError) -> dict[str, Any]:
     """Where the trouble is, for programs: HAProxy's alerts, and the place where the library has one."""
     members: dict[str, Any] = {}
+    if remedy := REMEDIES.get(type(error)):
+        members["remedy"] = remedy.format_map(vars(error))
     if isinstance(error, native.Unconfirmed):
         members |= {"confirmation": error.confirmation, "author": error.author, "seconds_left": ceil(error.seconds_left)}
     if alerts := getattr(error, "alerts", None):

@@ -63,12 +63,15 @@ def test_a_refusal_names_the_calls_that_go_on(client: Client) -> None:
     id_ = started(client, 7)
     assert weigh(client, 9, "version=1").status == 202
     late = client.put(f"{TRANSACTIONS}/{id_}")
-    assert (late.status, f"PUT {TRANSACTIONS}/{id_}?on_conflict=merge" in late.message) == (409, True)
+    assert (late.status, f"PUT {TRANSACTIONS}/{id_}?on_conflict=merge" in late.json["remedy"]) == (409, True)
+    # To the letter what the Data Plane API says, which clients compare.
+    assert late.message == "version mismatch: version mismatch, transaction version: 1, configured version: 2"
     late = client.put(f"{TRANSACTIONS}/{id_}")
     assert (late.status, f"PUT {TRANSACTIONS}/{id_}?on_conflict=merge" in late.message) == (406, True)
     assert f"POST /v3/sidecar/plan?transaction_id={id_}" in late.message
     stale = weigh(client, 1, "version=1")
-    assert (stale.status, "?version=2" in stale.message, "on_conflict=merge" in stale.message) == (409, True, True)
+    assert stale.message == "version mismatch: version in configuration file is 2, given version is 1"
+    assert (stale.status, "?version=2" in stale.json["remedy"], "on_conflict=merge" in stale.json["remedy"]) == (409, True, True)
 
 
 def test_an_outdated_transaction_is_merged(client: Client) -> None:
