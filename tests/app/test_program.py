@@ -180,6 +180,22 @@ def test_hangup_takes_over_what_belongs_to_the_engine(tmp_path: Path) -> None:
         assert ask(port, "/v3/services/haproxy/reloads")[1][0]["status"] == "succeeded"
 
 
+def test_hangup_takes_over_what_becomes_of_old_versions_and_idle_transactions(tmp_path: Path) -> None:
+    with running(tmp_path) as server:
+        port, transactions = server.port, "/v3/services/haproxy/transactions"
+        status, opened = ask(port, f"{transactions}?version=1", method="POST")
+        assert status == 201
+        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be1"}')[0] == 202
+        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be2"}')[0] == 409
+        os.utime(tmp_path / "transactions" / f"haproxy.cfg.{opened['id']}", (0, 0))
+        server.write(on_conflict="merge", transaction={"transaction_dir": str(tmp_path / "transactions"), "transaction_ttl": "1h"})
+        server.process.send_signal(signal.SIGHUP)
+        server.until("Reread")
+        assert ask(port, f"{BACKENDS}?version=1", method="POST", body='{"name": "be2"}')[0] == 202
+        status, refused = ask(port, f"{transactions}/{opened['id']}", method="PUT")
+        assert (status, "(transaction_ttl)" in refused["message"]) == (404, True)
+
+
 def test_a_hangup_with_bad_settings_changes_nothing(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         port = server.port

@@ -6,6 +6,7 @@ from dataclasses import replace
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import same_text
 from haproxy_native.errors import Collided, Missing, TextGone, Unreadable
@@ -48,7 +49,7 @@ async def text_of(context: CommitContext, change: Change) -> Document:
         if published.version == version:
             return published.after
     if context.text_of and (data := await context.text_of(version)) is not None:
-        return await beside(Document.parse, data)
+        return await beside(lambda: patches.sharing(Document.parse(data), current.document, read=True))
     try:
         return await beside(_backup, context, version)
     except (Missing, Unreadable):

@@ -118,13 +118,16 @@ class Transactions:
 
     def end_idle(self) -> None:
         """Deletes those in progress that nobody has used for too long."""
-        if not self.ttl:
-            return
-        now = time.time()
-        for transaction in [one for one in self._all.values() if one.is_idle and one.used < now - self.ttl]:
-            del self._all[transaction.id]
-            self._ended.add(transaction.id, now, self.ttl)
-            self._remove(transaction)
+        for transaction in [one for one in self._all.values() if self._is_over(one)]:
+            self._end(transaction)
+
+    def _is_over(self, transaction: Transaction) -> bool:
+        return 0 < self.ttl < time.time() - transaction.used and transaction.is_idle
+
+    def _end(self, transaction: Transaction) -> None:
+        del self._all[transaction.id]
+        self._ended.add(transaction.id, time.time(), self.ttl)
+        self._remove(transaction)
 
     async def keep_ending(self) -> None:
         """Looks for idle ones until it is cancelled; a use looks, too."""
@@ -158,9 +161,10 @@ class Transactions:
         return self.get(id_)
 
     def in_progress(self, id_: str) -> Transaction:
-        """One that takes changes, and is used by that."""
-        self.end_idle()
-        transaction = self._all.get(id_)
+        """One that takes changes, and is used by that. Of others none is ended: this may be called in any thread."""
+        if (transaction := self._all.get(id_)) and self._is_over(transaction):
+            self._end(transaction)
+            transaction = None
         if transaction is None or transaction.status != IN_PROGRESS:
             self._look()
             raise NoTransaction(self._ended.why(id_) or id_)

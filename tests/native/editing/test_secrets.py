@@ -60,3 +60,8 @@ def test_members_of_objects() -> None:
 def test_values_of_headers_that_authenticate(rule: dict[str, str]) -> None:
     shown = MASK.value([{"old": None, "new": {**rule, "headers": [rule]}}])[0]["new"]
     assert [each for each in (shown | {"headers": ""}).values() if PRINT.search(str(each))] and "'x'" not in str(shown)
+
+
+def test_both_sides_of_a_conflict_are_masked() -> None:
+    shown = MASK.value({"object": "userlist/admins/user/ann", "member": "password", "theirs": "first", "mine": "second"})
+    assert {shown["theirs"], shown["mine"]} == {MASK.fingerprint("first"), MASK.fingerprint("second")}

@@ -326,3 +326,14 @@ def test_one_that_is_being_committed_is_not_idle(directory: Path, document: Docu
     transaction.used, transaction.closed = 0.0, True
     transactions.end_idle()
     assert transactions.get(transaction.id) is transaction
+
+
+def test_a_use_of_one_ends_no_other(directory: Path, document: Document) -> None:
+    """It may be made in a thread, while others are looked through."""
+    transactions = Transactions(directory, directory.parent / "haproxy.cfg", ttl=3600.0)
+    one, other = transactions.start(document, 1), transactions.start(document, 1)
+    other.used = 0.0
+    assert transactions.in_progress(one.id) is one
+    assert (directory / f"haproxy.cfg.{other.id}").exists()
+    with pytest.raises(NoTransaction):
+        transactions.in_progress(other.id)
