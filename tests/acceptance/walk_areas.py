@@ -69,7 +69,7 @@ def apply(walk: Walk) -> None:
 def batch(walk: Walk) -> None:
     backends = "/v3/services/haproxy/configuration/backends"
     come = {"method": "POST", "path": backends, "body": {"name": "batched"}}
-    walk.step("createBatch", body=[come, {"method": "DELETE", "path": f"{backends}/batched"}, come])
+    walk.step("createBatch", body=[come, {"method": "DELETE", "path": f"{backends}/batched"}])
 
 
 def history(walk: Walk) -> None:
