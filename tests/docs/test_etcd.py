@@ -1,8 +1,9 @@
-"""The consumer of docs/etcd.md beside a real etcd with client certificates, a real HAProxy and the server."""
+"""`ctl follow` of docs/etcd.md beside a real etcd with client certificates, a real HAProxy and the server."""
 
+import json
 import os
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,18 @@ from demo.children import start, stop
 from tests.app.authority import Authority
 from tests.haproxy.binaries import path_with_curl, program
 from tests.haproxy.process import SMALL, HAProxy, free_port
-from tests.haproxy.sidecar import USER, Sidecar
-from tests.rules.sources import CHECKOUT
+from tests.haproxy.sidecar import COMMAND, USER, Sidecar
 from tests.until import until
 
 KEY = "/haproxy/edge/haproxy.cfg"
-CONSUMER = CHECKOUT / "systemd/apply-from-etcd"
+MORE = "backend more\n  server b 127.0.0.1:2 weight {weight}\n"
 
 
 class Etcd:
     def __init__(self, directory: Path) -> None:
         authority = Authority(directory, "etcd-authority")
         self._server, self._client = authority.issue("etcd"), authority.issue("balancer")
+        self._client[1].chmod(0o600)
         self._directory, self._authority, self._port = directory, authority.file, free_port()
         self._peer = f"http://127.0.0.1:{free_port()}"
         self.environment = {
@@ -75,52 +76,92 @@ def sidecar(tmp_path: Path) -> Iterator[Sidecar]:
         yield made
 
 
+class Follower:
+    """`ctl follow` of the key, with its log."""
+
+    def __init__(self, etcd: Etcd, sidecar: Sidecar, log: Path, *options: str) -> None:
+        self._environment = etcd.environment | {
+            "DATAPLANECTL_URL": f"http://127.0.0.1:{sidecar.port}",
+            "DATAPLANECTL_USER": USER[0],
+            "DATAPLANECTL_PASSWORD": USER[1],
+        }
+        self._etcd, self._options, self.log = etcd, options, log
+
+    def start(self) -> None:
+        words = [str(COMMAND), "ctl", "follow", f"etcd:{KEY}", *self._options]
+        self._process = start(["env", *(f"{name}={value}" for name, value in self._environment.items()), *words], self.log)
+
+    def stop(self) -> None:
+        stop(self._process)
+
+    def outcome(self) -> dict[str, object]:
+        """What it has written beside the key."""
+        found = self._etcd.ctl("get", "--print-value-only", f"{KEY}.status").stdout
+        return dict(json.loads(found)) if found.strip() else {}
+
+
 @pytest.fixture
-def log(etcd: Etcd, sidecar: Sidecar, tmp_path: Path) -> Iterator[Path]:
-    """The log of a consumer that runs meanwhile."""
-    environment: Mapping[str, str] = etcd.environment | {
-        "API": f"http://127.0.0.1:{sidecar.port}",
-        "API_USER": ":".join(USER),
-        "STATE_DIRECTORY": str(tmp_path / "consumer"),
-        "RETRY": "0.2",
-    }
-    words = ["env", *(f"{name}={value}" for name, value in environment.items()), str(CONSUMER)]
-    process = start(words, tmp_path / "consumer.log")
-    yield tmp_path / "consumer.log"
-    stop(process)
+def owner(etcd: Etcd, sidecar: Sidecar, tmp_path: Path) -> Iterator[Follower]:
+    made = Follower(etcd, sidecar, tmp_path / "follow.log", "--owner", "edge")
+    made.start()
+    yield made
+    made.stop()
 
 
-def test_the_consumer_applies_every_put(etcd: Etcd, sidecar: Sidecar, log: Path) -> None:
-    text = sidecar.haproxy.file.read_text()
+def test_every_put_is_applied_and_its_outcome_stands_beside_it(etcd: Etcd, sidecar: Sidecar, owner: Follower) -> None:
+    etcd.put(MORE.format(weight=7))
+    until(lambda: "server b 127.0.0.1:2 weight 7" in sidecar.get("raw").text)
+    until(lambda: owner.outcome().get("outcome") == "applied")
     first = sidecar.haproxy.worker_pid()
-
-    etcd.put(text.replace("server a 127.0.0.1:1", "server a 127.0.0.1:1 weight 7"))
-    until(lambda: "weight 7" in sidecar.get("raw").text)
+    etcd.put(MORE.format(weight=8))
+    until(lambda: "weight 8" in sidecar.get("raw").text)
     assert sidecar.haproxy.worker_pid() == first, "a weight needs no reload"
 
-    etcd.put(text.replace("server a", "serwer a"))
-    until(lambda: "serwer" in log.read_text())
-    assert "weight 7" in sidecar.get("raw").text
+    etcd.put("backend more\n  serwer b 127.0.0.1:2\n")
+    until(lambda: owner.outcome().get("outcome") == "refused")
+    assert "serwer" in str(owner.outcome()["message"]) and owner.outcome()["tries"] == 1
+    assert "weight 8" in sidecar.get("raw").text
 
     etcd.stop()
     assert sidecar.get("version").status_code == 200
     etcd.start()
-    etcd.put(text + "backend more\n  server b 127.0.0.1:2\n")
-    until(lambda: "backend more" in sidecar.get("raw").text)
-    until(lambda: sidecar.haproxy.worker_pid() != first)
+    etcd.put(MORE.format(weight=9))
+    until(lambda: "weight 9" in sidecar.get("raw").text)
+    until(lambda: owner.outcome().get("outcome") == "applied")
 
 
-def test_a_put_made_while_the_api_is_away_is_applied_when_it_is_back(etcd: Etcd, sidecar: Sidecar, log: Path) -> None:
-    text = sidecar.haproxy.file.read_text()
-    etcd.put(text + "userlist staff\n  user one insecure-password secret-of-one\n")
-    until(lambda: "staff" in sidecar.haproxy.file.read_text())
-    until(lambda: "applied for the first time" in log.read_text())
-
+def test_a_put_made_while_the_api_is_away_is_applied_when_it_is_back(etcd: Etcd, sidecar: Sidecar, owner: Follower) -> None:
+    etcd.put(MORE.format(weight=7))
+    until(lambda: owner.outcome().get("outcome") == "applied")
     sidecar.kill()
-    etcd.put(sidecar.haproxy.file.read_text().replace("server a 127.0.0.1:1", "server a 127.0.0.1:1 weight 8"))
-    until(lambda: "not applied yet" in log.read_text())
+    etcd.put(MORE.format(weight=8))
+    until(lambda: owner.outcome().get("outcome") == "trying")
+    etcd.put(MORE.format(weight=9))
     sidecar.start()
-    until(lambda: "weight 8" in sidecar.haproxy.file.read_text())
-    until(lambda: "+  server a 127.0.0.1:1 weight 8" in log.read_text())
-    assert "secret-of-one" not in log.read_text()
-    assert ":".join(USER) not in log.read_text()
+    until(lambda: "weight 9" in sidecar.haproxy.file.read_text())
+    until(lambda: owner.outcome().get("outcome") == "applied")
+    assert USER[1] not in owner.log.read_text()
+
+
+def test_a_put_made_while_it_does_not_run_is_applied_at_its_start(etcd: Etcd, sidecar: Sidecar, owner: Follower) -> None:
+    owner.stop()
+    etcd.put(MORE.format(weight=5))
+    owner.start()
+    until(lambda: "weight 5" in sidecar.get("raw").text)
+
+
+def test_many_puts_end_with_the_last_one(etcd: Etcd, sidecar: Sidecar, owner: Follower) -> None:
+    for weight in range(1, 21):
+        etcd.put(MORE.format(weight=weight))
+    until(lambda: "weight 20" in sidecar.get("raw").text)
+    until(lambda: owner.outcome().get("outcome") == "applied")
+    assert "weight 20" in sidecar.get("raw").text
+
+
+def test_a_whole_configuration(etcd: Etcd, sidecar: Sidecar, tmp_path: Path) -> None:
+    etcd.put(sidecar.haproxy.file.read_text().replace("server a 127.0.0.1:1", "server a 127.0.0.1:1 weight 7"))
+    whole = Follower(etcd, sidecar, tmp_path / "whole.log", "--whole", "--once")
+    whole.start()
+    until(lambda: "weight 7" in sidecar.get("raw").text)
+    until(lambda: whole.outcome().get("outcome") == "applied")
+    whole.stop()

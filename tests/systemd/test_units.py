@@ -41,11 +41,11 @@ def test_nothing_is_wrong(unit: Path) -> None:
     assert analyze("verify", "--man=no", str(unit), *map(str, unit.parent.glob("*.socket")), root=unit.parent) == ""
 
 
-def test_nothing_is_wrong_with_the_consumer_of_etcd(tmp_path: Path) -> None:
-    text = (UNITS / "apply-from-etcd.service").read_text().replace("/usr/local/bin/apply-from-etcd", "/bin/true")
-    (tmp_path / "apply-from-etcd.service").write_text(text)
-    assert analyze("verify", "--man=no", "apply-from-etcd.service", root=tmp_path) == ""
-    assert exposure(tmp_path / "apply-from-etcd.service") <= 2
+def test_nothing_is_wrong_with_the_unit_that_follows_a_source(tmp_path: Path) -> None:
+    text = (UNITS / "dataplaneapi-follow@.service").read_text().replace("ExecStart=dataplaneapi", "ExecStart=/bin/true")
+    (tmp_path / "dataplaneapi-follow@edge.service").write_text(text)
+    assert analyze("verify", "--man=no", "dataplaneapi-follow@edge.service", root=tmp_path) == ""
+    assert exposure(tmp_path / "dataplaneapi-follow@edge.service") <= 2
 
 
 def test_little_is_exposed(unit: Path) -> None:

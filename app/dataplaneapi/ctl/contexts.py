@@ -150,5 +150,7 @@ def check_key(file: str) -> None:
 
 
 def _demand_private(file: str, mode: int) -> None:
-    if mode & 0o077:
+    # What systemd hands over is for this process alone, and its mode shows the mask of an ACL.
+    handed_over = os.environ.get("CREDENTIALS_DIRECTORY")
+    if mode & 0o077 and not (handed_over and os.path.dirname(file) == handed_over):
         raise Failure(f"{file} holds a secret, and others can read it (mode {mode & 0o777:04o}): chmod 600 {file}")

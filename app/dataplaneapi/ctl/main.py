@@ -18,6 +18,22 @@ COMMANDS = {
     "get": ("get", "show objects, their lists, and what the running process has of them"),
     "apply": ("apply", "make what is declared so"),
     "plan": ("apply", "show what apply would do, and how"),
+    "edit": ("edit", "change an object in an editor"),
+    "drain": ("operate", "take servers out of service"),
+    "split": ("operate", "divide traffic between backends"),
+    "history": ("show", "show who has changed what"),
+    "revert": ("operate", "take back a change, or everything since"),
+    "confirm": ("operate", "confirm a change, or take it back"),
+    "events": ("watch", "show what happens, as it happens"),
+    "top": ("watch", "show sessions and rates"),
+    "workers": ("show", "show the processes of HAProxy"),
+    "overrides": ("show", "show what was changed in the process alone"),
+    "whoami": ("show", "show who calls, and what it may do"),
+    "export": ("show", "show what an owner has declared, to be applied again"),
+    "call": ("call", "call any operation of the API by its id"),
+    "context": ("context", "show or choose the server that is called"),
+    "completion": ("completion", "print the completion of a shell"),
+    "follow": ("follow", "apply each new state of a file, a directory or an etcd key"),
 }
 
 
@@ -68,7 +84,10 @@ def module(name: str) -> ModuleType:
 
 def run(argv: Sequence[str]) -> int:
     """The status of the command. Raises Failure."""
-    given, rest = common().parse_known_args(argv)
+    # What a shell completes may be half an option.
+    cut = argv.index("--words") if "--words" in argv else len(argv)
+    given, rest = common().parse_known_args(argv[:cut])
+    rest += argv[cut:]
     if not rest or rest[0] in ("-h", "--help"):
         parser().print_help()
         return 0 if rest else USAGE

@@ -37,3 +37,8 @@ class Progress:
         if self._is_shown:
             sys.stderr.write(CLEAR)
             sys.stderr.flush()
+
+
+def height(stream: TextIO) -> int:
+    """Lines of a terminal."""
+    return os.get_terminal_size(stream.fileno()).lines or 24

@@ -61,7 +61,7 @@ def operation_ended(session: Session, number: str, seconds: float) -> Any:
         while True:
             left = seconds - (time.monotonic() - began)
             # The first look, and every one in which something may be shown, is soon over.
-            found = session.client.get(f"{SIDECAR}/operations/{quoted(number)}", {"wait": f"{max(1, min(STEP, round(left)))}s"})
+            found = session.client.get(f"{SIDECAR}/operations/{quoted(number)}", {"wait": f"{min(STEP, max(1, left)):.0f}s"})
             if found["status"] != "running":
                 break
             progress.say(f"{found['kind']} {number}: {describe(found['progress'])}, {time.monotonic() - began:.0f} s")

@@ -1,0 +1,136 @@
+"""`ctl completion`: for bash, zsh and fish; names are asked of the server.
+
+What a shell completes it asks this command with `--words`, whose lines are what may stand at the last word.
+"""
+
+import argparse
+from collections.abc import Iterable
+
+from dataplaneapi.ctl import contexts, main, objects
+from dataplaneapi.ctl.client import Client
+from dataplaneapi.ctl.commands.get import name_of
+from dataplaneapi.ctl.failures import OK, Failure
+from dataplaneapi.ctl.kinds import AT_RUNTIME, COLLECTIONS, OTHERS
+from dataplaneapi.ctl.objects import Object, parsed
+from dataplaneapi.ctl.session import FORMATS, Session
+
+SECONDS = 2.0
+OF_OBJECTS = ("get", "edit")
+BASH = """\
+_dataplaneapi_ctl() {
+    if [ "${COMP_WORDS[1]}" != ctl ]; then
+        declare -F _shtab_dataplaneapi > /dev/null && _shtab_dataplaneapi "$@"
+        return
+    fi
+    local IFS=$'\\n'
+    COMPREPLY=($(dataplaneapi ctl completion --words "${COMP_WORDS[@]:2:COMP_CWORD-1}" 2> /dev/null))
+    case "${COMPREPLY[0]}" in */) compopt -o nospace ;; esac
+    [ ${#COMPREPLY[@]} -gt 0 ] || compopt -o default
+}
+complete -F _dataplaneapi_ctl dataplaneapi
+"""
+ZSH = """\
+#compdef dataplaneapi
+_dataplaneapi_ctl() {
+    if [[ ${words[2]} != ctl ]]; then
+        (( $+functions[_shtab_dataplaneapi] )) && _shtab_dataplaneapi
+        return
+    fi
+    local -a found
+    found=(${(f)"$(dataplaneapi ctl completion --words "${(@)words[3,CURRENT]}" 2> /dev/null)"})
+    (( $#found )) && compadd -S '' -- ${(M)found:#*/} ; compadd -- ${found:#*/} || _files
+}
+compdef _dataplaneapi_ctl dataplaneapi
+"""
+FISH = """\
+complete -c dataplaneapi -n 'test (commandline -opc)[2] = ctl 2> /dev/null' -f \\
+    -a '(dataplaneapi ctl completion --words (commandline -opc)[3..] (commandline -ct) 2> /dev/null)'
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", nargs="?", choices=("bash", "zsh", "fish"), help="as in: source <(dataplaneapi ctl completion bash)")
+    parser.add_argument("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+
+
+def run(session: Session) -> int:
+    given = session.given
+    if given.words is not None:
+        words = given.words or [""]
+        session.write("".join(f"{each}\n" for each in candidates(session, words[:-1], words[-1]) if each.startswith(words[-1])))
+    elif given.shell:
+        session.write({"bash": BASH, "zsh": ZSH, "fish": FISH}[given.shell])
+    else:
+        raise Failure("a shell is required: bash, zsh or fish")
+    return OK
+
+
+def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
+    """What may stand behind these words, where the beginning of the next is there already."""
+    last = before[-1] if before else ""
+    if last == "--context" or before[:2] == ["context", "use"]:
+        return contexts.read()[1]
+    if last in ("-o", "--output"):
+        return FORMATS
+    if not before:
+        return main.COMMANDS
+    if word.startswith("-"):
+        return sorted({flag for made in (main.command_parser(before[0]), main.common()) for flag in made._option_string_actions})
+    try:
+        return _named(session, before, word)
+    except Failure:
+        return ()
+
+
+def _named(session: Session, before: list[str], word: str) -> Iterable[str]:
+    client = Client(_quiet(session), timeout=SECONDS)
+    command, *more = [each for each in before if not each.startswith("-")]
+    if command in OF_OBJECTS:
+        return _objects(client, more, word, runtime="-r" in before or "--runtime" in before)
+    if command == "call":
+        from dataplaneapi.ctl.operations import operations
+
+        known = operations(client)
+        return [f"--{name}" for name in known[more[0]]["parameters"]] if more and more[0] in known else known
+    if command == "drain":
+        return [f"{backend}/{each}" for backend, each in _servers(client)]
+    if command == "split" and not more:
+        return _names(client, parsed(["split"]))
+    return ()
+
+
+def _quiet(session: Session) -> contexts.Context:
+    """A completion asks for no password."""
+    found = contexts.of(session.given)
+    if found.get("user") and not found.get("password") and not found.get("password_file"):
+        raise Failure("no password")
+    return found
+
+
+def _objects(client: Client, more: list[str], word: str, *, runtime: bool) -> Iterable[str]:
+    if more:
+        return _names(client, parsed(more, runtime=runtime))
+    parts = word.split("/")
+    known = list(AT_RUNTIME if runtime else {**COLLECTIONS, **OTHERS})
+    if len(parts) == 1:
+        return (
+            [f"{kind}/" for kind in objects.kinds(runtime=runtime)]
+            if word in objects.kinds(runtime=runtime)
+            else objects.kinds(runtime=runtime)
+        )
+    above = "/".join(parts[:-1])
+    if len(parts) == 3:
+        return [f"{above}/{kind.partition('/')[2]}" for kind in known if kind.startswith(f"{parts[0]}/")]
+    if len(parts) == 2 and parts[0] not in known:
+        return [f"{above}/{name}" for name in _names(client, parsed([parts[0]]))]
+    return [f"{above}/{name}" for name in _names(client, parsed([above], runtime=runtime))]
+
+
+def _names(client: Client, asked: Object) -> list[str]:
+    found = client.get(asked.path, asked.query) if not asked.is_one else []
+    return [name_of(asked, place, each) for place, each in enumerate(found)]
+
+
+def _servers(client: Client) -> Iterable[tuple[str, str]]:
+    for backend in client.get(parsed(["backend"]).path, {"full_section": "true"}):
+        yield from ((backend["name"], name) for name in backend.get("servers", {}))

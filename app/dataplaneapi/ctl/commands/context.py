@@ -1,0 +1,66 @@
+"""`ctl context`: the servers of the file of contexts."""
+
+import argparse
+import os
+from typing import Any
+
+from dataplaneapi.ctl import contexts, formats, tables
+from dataplaneapi.ctl.failures import OK, Failure
+from dataplaneapi.ctl.session import Session
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("list", "use", "show"), default="list", help="default list")
+    parser.add_argument("name", nargs="?", help="of a context")
+
+
+def run(session: Session) -> int:
+    given = session.given
+    if given.action == "use":
+        _use(given.name)
+    elif given.action == "show":
+        given.context = given.name or getattr(given, "context", None)
+        found = contexts.of(given)
+        session.show_one({"name": found.name or "-", "url": found.url, **_without_secrets(found.members)})
+    else:
+        current, known = contexts.read()
+        rows = [{"current": name == current, "name": name, **_without_secrets(each)} for name, each in known.items()]
+        session.show(rows, lambda found: _listed(found, colours=session.colours))
+    return OK
+
+
+def _listed(rows: list[dict[str, Any]], *, colours: bool) -> str:
+    cells = [
+        ["*" if row["current"] else "", row["name"], row.get("socket") or row.get("url") or contexts.DEFAULT_URL, row.get("user")]
+        for row in rows
+    ]
+    return tables.table(("current", "name", "server", "user"), cells, colours=colours) if cells else ""
+
+
+def _without_secrets(members: dict[str, str]) -> dict[str, str]:
+    return {name: "(set)" if name in contexts.SECRETS else value for name, value in members.items()}
+
+
+def _use(name: str | None) -> None:
+    _, known = contexts.read()
+    if name not in known:
+        raise Failure(f"context {name} is not in {contexts.path()}; there {'are ' + ', '.join(known) if known else 'is none'}")
+    path = contexts.path()
+    with open(path, encoding="utf-8") as file:
+        text, mode = file.read(), os.fstat(file.fileno()).st_mode & 0o777
+    draft = f"{path}.{os.getpid()}"
+    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
+        file.write(_with_current(text, name))
+    os.replace(draft, path)
+
+
+def _with_current(text: str, name: str) -> str:
+    """The line of `current` changed or added; all else stays."""
+    lines = text.splitlines(keepends=True)
+    wanted = formats.to_yaml({"current": name})
+    for place, line in enumerate(lines):
+        if line.startswith("current:"):
+            return "".join([*lines[:place], wanted, *lines[place + 1 :]])
+    if text.lstrip().startswith("{"):
+        raise Failure(f"{contexts.path()} is JSON: write current into it")
+    return wanted + text

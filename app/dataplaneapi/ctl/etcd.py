@@ -1,0 +1,119 @@
+"""etcd over its JSON gateway (etcd documentation, "Why gRPC gateway"); its settings are the variables of etcdctl."""
+
+import base64
+import http.client
+import json
+import os
+import ssl
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+from dataplaneapi.ctl.contexts import check_key
+from dataplaneapi.ctl.failures import UNREACHABLE, Failure
+
+DEFAULT = "http://127.0.0.1:2379"
+CALL_SECONDS = 10.0
+
+
+class Etcd:
+    """The first of the endpoints that answers, one connection a call."""
+
+    def __init__(self, endpoints: str = "") -> None:
+        given = endpoints or os.environ.get("ETCDCTL_ENDPOINTS") or DEFAULT
+        self.endpoints = [each if "://" in each else f"http://{each}" for each in given.split(",")]
+        self._token = ""
+
+    def get(self, key: str) -> tuple[bytes | None, int, int]:
+        """The value, the revision of its last change, and that of the whole store."""
+        found = self._call("/v3/kv/range", {"key": _coded(key)})
+        pairs = found.get("kvs", [])
+        revision = int(found["header"]["revision"])
+        return (base64.b64decode(pairs[0].get("value", "")), int(pairs[0]["mod_revision"]), revision) if pairs else (None, 0, revision)
+
+    def put(self, key: str, value: str) -> None:
+        self._call("/v3/kv/put", {"key": _coded(key), "value": _coded(value)})
+
+    def changes(self, key: str, revision: int, seconds: float) -> Iterator[None]:
+        """One for each change of a key from a revision on, until nothing has come for so long. A break of the watch is a change as well."""
+        connection, response = self._asked("/v3/watch", {"create_request": {"key": _coded(key), "start_revision": str(revision)}})
+        try:
+            connection.sock.settimeout(seconds)
+            while line := response.readline():
+                answer = json.loads(line)
+                result = answer.get("result", {})
+                if "events" in result or result.get("canceled") or "error" in answer:
+                    yield
+        except TimeoutError:
+            return
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise Failure(f"etcd: {error}", UNREACHABLE) from None
+        finally:
+            response.close()
+            connection.close()
+
+    def _call(self, path: str, body: dict[str, Any]) -> Any:
+        connection, response = self._asked(path, body)
+        try:
+            return json.loads(response.read())
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise Failure(f"etcd: {error}", UNREACHABLE) from None
+        finally:
+            connection.close()
+
+    def _asked(self, path: str, body: dict[str, Any]) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        failure = Failure("etcd: no endpoint", UNREACHABLE)
+        for endpoint in list(self.endpoints):
+            connection = _connection(endpoint)
+            try:
+                response = self._sent(connection, path, body)
+            except (OSError, http.client.HTTPException) as error:
+                connection.close()
+                failure = Failure(f"etcd {endpoint} does not answer: {error}", UNREACHABLE)
+                continue
+            if response.status == 200:
+                # It is asked first from now on.
+                self.endpoints.sort(key=lambda each: each != endpoint)
+                return connection, response
+            failure = Failure(f"etcd {endpoint}: {response.status} {_message(response.read())}", UNREACHABLE)
+            # A token may have run out.
+            self._token = ""
+            connection.close()
+        raise failure
+
+    def _sent(self, connection: http.client.HTTPConnection, path: str, body: dict[str, Any]) -> http.client.HTTPResponse:
+        if not self._token and (user := os.environ.get("ETCDCTL_USER")):
+            name, _, password = user.partition(":")
+            connection.request("POST", "/v3/auth/authenticate", json.dumps({"name": name, "password": password}))
+            response = connection.getresponse()
+            answer = response.read()
+            self._token = str(json.loads(answer).get("token", "")) if response.status == 200 else ""
+        headers = {"Authorization": self._token} if self._token else {}
+        connection.request("POST", path, json.dumps(body), headers)
+        return connection.getresponse()
+
+
+def _connection(endpoint: str) -> http.client.HTTPConnection:
+    url = urlsplit(endpoint)
+    if url.scheme != "https":
+        return http.client.HTTPConnection(url.hostname or "", url.port or 2379, timeout=CALL_SECONDS)
+    ca, certificate, key = (os.environ.get(f"ETCDCTL_{name}") for name in ("CACERT", "CERT", "KEY"))
+    try:
+        tls = ssl.create_default_context(cafile=ca)
+        if certificate:
+            check_key(key or certificate)
+            tls.load_cert_chain(certificate, key)
+    except OSError as error:
+        raise Failure(f"TLS of etcd with {ca}, {certificate}, {key}: {error}") from None
+    return http.client.HTTPSConnection(url.hostname or "", url.port or 2379, timeout=CALL_SECONDS, context=tls)
+
+
+def _coded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _message(data: bytes) -> str:
+    try:
+        return str(json.loads(data)["message"])
+    except (ValueError, KeyError, TypeError):
+        return data[:200].decode("utf-8", "replace")

@@ -1,0 +1,49 @@
+"""`ctl completion`: what may stand at the last word."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from tests.acceptance.quick import Quick
+from tests.app.ctl.calls import Ctl
+from tests.haproxy.sidecar import COMMAND
+
+
+@pytest.mark.parametrize(
+    ("words", "candidates"),
+    [
+        (["he"], []),
+        (["wh"], ["whoami"]),
+        (["get", "backend/"], ["backend/shop"]),
+        (["get", "backend/shop/server"], ["backend/shop/server", "backend/shop/server_switching_rule", "backend/shop/server_template"]),
+        (["get", "backend/shop/server/"], ["backend/shop/server/web1", "backend/shop/server/web2"]),
+        (["get", "backend", "s"], ["shop"]),
+        (["get", "-r", "backend/shop/server/web1"], ["backend/shop/server/web1"]),
+        (["apply", "--pl"], ["--plan"]),
+        (["get", "backend", "-o", "j"], ["json"]),
+        (["drain", "shop/"], ["shop/web1", "shop/web2"]),
+        (["call", "getWhoa"], ["getWhoami"]),
+        (["call", "getBackend", "--na"], []),
+        (["get", "backend/nope/server/"], []),
+    ],
+)
+def test_candidates(ctl: Ctl, words: list[str], candidates: list[str]) -> None:
+    assert sorted(ctl.output("completion", "--words", *words).split()) == candidates
+
+
+def test_a_server_that_is_away_is_no_error(ctl: Ctl) -> None:
+    assert ctl.output("completion", "--words", "get", "backend/", DATAPLANECTL_URL="http://127.0.0.1:9") == ""
+
+
+def test_bash_completes_names_of_the_server(ctl: Ctl, sidecar: Quick) -> None:
+    script = "source <(dataplaneapi ctl completion bash)\nCOMP_WORDS=(dataplaneapi ctl get backend/shop/server/) COMP_CWORD=3\n"
+    script += '_dataplaneapi_ctl dataplaneapi\necho "${COMPREPLY[@]}"\n'
+    environment = {**ctl.environment, "PATH": f"{COMMAND.parent}:{ctl.environment['PATH']}"}
+    done = subprocess.run([shutil.which("bash") or "bash", "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("backend/shop/server/web1 backend/shop/server/web2\n", "")
+
+
+def test_other_shells_have_a_script(ctl: Ctl) -> None:
+    assert "compdef" in ctl.output("completion", "zsh") and "complete -c dataplaneapi" in ctl.output("completion", "fish")
+    assert "a shell is required" in ctl.refusal(2, "completion")

@@ -1,0 +1,46 @@
+"""`ctl drain`, `split`, `revert` and `confirm`."""
+
+from tests.acceptance.quick import Quick
+from tests.app.ctl.calls import Ctl
+
+
+def test_a_drain_is_waited_for(ctl: Ctl, sidecar: Quick) -> None:
+    done = ctl("drain", "shop/web1", "--then", "maint", "--wait")
+    assert done.returncode == 0 and "succeeded" in done.stdout and done.stderr.endswith("succeeded\n")
+    state = sidecar.server("web1", "shop")
+    assert state is not None and state.admin_state == "maint"
+    begun = ctl.output("drain", "shop/web2", "--timeout", "10s")
+    assert begun.startswith("id ") and "running" in begun
+    assert "404" in ctl.refusal(1, "drain", "shop/nope")
+    assert "409" in ctl.refusal(3, "drain", "shop/*", "--keep-ready", "2")
+    for name in ("web1", "web2"):
+        sidecar.put(f"/v3/services/haproxy/runtime/backends/shop/servers/{name}", {"admin_state": "ready"})
+
+
+def test_a_split_is_made_changed_and_removed(ctl: Ctl, sidecar: Quick) -> None:
+    assert "409" in ctl.refusal(3, "split", "canary", "shop=1")
+    assert "shop=100" in ctl.output("split", "canary", "shop=1", "--frontend", "site", "--wait")
+    assert ctl.output("split").splitlines()[1].split()[:2] == ["canary", "random"]
+    assert "random" in ctl.output("split", "canary")
+    assert "no BACKEND=WEIGHT" in ctl.refusal(2, "split", "canary", "shop=x")
+    ctl.output("split", "canary", "--delete", "--wait")
+    assert ctl.output("split") == ""
+
+
+def test_a_change_is_reverted(ctl: Ctl, sidecar: Quick) -> None:
+    sidecar.put_server("web1", {"weight": 44}, "shop")
+    number = sidecar.get("/v3/sidecar/history", limit=1).json()[0]["id"]
+    assert "changes  1\n" in ctl.output("revert", number, "-m", "no")
+    assert "weight 10" in sidecar.line("server web1")
+    assert sidecar.get("/v3/sidecar/history", limit=1).json()[0]["message"] == "no"
+    sidecar.put_server("web1", {"weight": 45}, "shop")
+    ctl.output("revert", number, "--all-since", "--wait")
+    assert "weight 44" in sidecar.line("server web1")
+
+
+def test_the_change_that_waits_is_confirmed_extended_or_rejected(ctl: Ctl, sidecar: Quick) -> None:
+    assert "no change waits" in ctl.refusal(2, "confirm")
+    for words, status in (["--reject"], "returned"), ([], "confirmed"):
+        sidecar.put_server("web1", {"weight": 46}, "shop", version=sidecar.version(), confirm="5m")
+        assert "is pending" in ctl.output("confirm", "--extend", "10m")
+        assert ctl.output("confirm", *words).endswith(f" is {status}\n")

@@ -1,0 +1,60 @@
+"""`ctl events` and `ctl top`."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+
+from dataplaneapi.ctl.commands import watch
+from tests.acceptance.quick import Quick
+from tests.app.ctl.calls import Ctl
+from tests.haproxy.sidecar import COMMAND
+
+TOP = """\
+OBJECT                    STATE     SESSIONS  MAX  RATE  REQUESTS  IN  OUT  ERRORS  MS
+backend/shop              up        0         0    0     0         0   0    0       0
+backend/shop/server/web1  no check  0         0    0     0         0   0    0       0
+backend/shop/server/web2  no check  0         0    0     0         0   0    0       0
+frontend/site             open      0         0    0     0         0   0    0       0
+"""
+
+
+def test_events_come_one_a_line(ctl: Ctl, sidecar: Quick) -> None:
+    sidecar.put_server("web1", {"weight": 51}, "shop")
+    lines = ctl.output("events", "--types", "config", "--since", "1h", "--end-after", "1s", "--object", "backend/shop").splitlines()
+    assert lines and lines[-1].split()[1:3] == ["config", "backend/shop/server/web1"]
+    first = json.loads(ctl.output("events", "--snapshot", "--end-after", "1s", "-o", "json").splitlines()[0])
+    assert first["type"] == "snapshot"
+
+
+def test_ctrl_c_ends_a_stream_without_a_word(ctl: Ctl) -> None:
+    words = [str(COMMAND), "ctl", "events", "--snapshot"]
+    with subprocess.Popen(words, env=dict(ctl.environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and "snapshot" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "")
+
+
+def test_top_is_plain_in_a_file(ctl: Ctl) -> None:
+    assert ctl.output("top") == TOP
+    rows = json.loads(ctl.output("top", "-o", "json", "--object", "frontend/site", "--sort", "rate"))
+    assert [row["object"] for row in rows] == ["frontend/site"]
+
+
+def test_top_takes_a_screen_of_its_own_and_gives_it_back(ctl: Ctl) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**ctl.environment, "TERM": "xterm", "NO_COLOR": "1"}
+    with subprocess.Popen([str(COMMAND), "ctl", "top", "-n", "1"], env=environment, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        process.wait(60)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert shown.startswith(watch.ANOTHER_SCREEN) and shown.endswith(watch.SCREEN_BACK) and "backend/shop" in shown
+
+
+def test_numbers_are_sorted_from_the_greatest_on() -> None:
+    assert sorted([1, 10, 2], key=watch._order) == [10, 2, 1]
+    assert sorted(["b", "a"], key=watch._order) == ["a", "b"]
+    assert watch.row("frontend/x", {"req_tot": 3, "hrsp_5xx": 2, "status": "OPEN"})["errors"] == 2
