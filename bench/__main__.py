@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.arrivals import arrivals
+from bench.ctl import of_ctl
 from bench.farm import Farm, farm
 from bench.floors import floors
 from bench.history import of_history
@@ -38,7 +39,13 @@ def main() -> None:
         if OURS in (f"{name}={command}" for name, command in servers.items()):
             measured["sidecar"]["routing, slowest path"] = slowest_path()
             if size == options.sizes[0]:
-                measured["sidecar"] |= {**arrivals(work), **of_history(work), **of_rights(work), **subscribers(servers["sidecar"], work)}
+                measured["sidecar"] |= {
+                    **arrivals(work),
+                    **of_history(work),
+                    **of_rights(work),
+                    **subscribers(servers["sidecar"], work),
+                    **of_ctl(),
+                }
         print(tables(size, lowest, measured), flush=True)
         results[str(size)] = {"floors": lowest, **measured}
     if options.json:

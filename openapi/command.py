@@ -1,4 +1,4 @@
-"""The man page (section 8) and the completions of the command, from its own parser; both packages ship them."""
+"""The man pages (sections 8 and 1) and the completions of the command, from its own parser; both packages ship them."""
 
 import argparse
 
@@ -6,6 +6,7 @@ import shtab
 from argparse_manpage.manpage import Manpage
 
 from dataplaneapi import cli
+from dataplaneapi.ctl import main as ctl
 from dataplaneapi.version import VERSION
 
 SHELLS = ("bash", "zsh", "fish")
@@ -16,15 +17,29 @@ _FILE_ENDINGS = ("_file", "file", "_path", "_certificate", "_key", "_ca", "_bin"
 
 def pages() -> dict[str, str]:
     """File name to text."""
-    return {"dataplaneapi.8": manual()} | {f"dataplaneapi.{shell}": completion(shell) for shell in SHELLS}
+    return {"dataplaneapi.8": manual(), "dataplaneapi-ctl.1": client_manual()} | {
+        f"dataplaneapi.{shell}": completion(shell) for shell in SHELLS
+    }
 
 
 def manual() -> str:
     parser = _parser()
-    parser.usage = "dataplaneapi [OPTION ...] [check | doctor]"
+    parser.usage = "dataplaneapi [OPTION ...] [check | doctor], or dataplaneapi ctl COMMAND, as dataplaneapi-ctl(1) has it"
     page = Manpage(parser)
     page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
     page.section, page.manual, page.description = 8, "Dataplane sidecar", "a REST API for HAProxy"
+    return str(page)
+
+
+def client_manual() -> str:
+    parser = ctl.parser()
+    parser.epilog = None
+    commands = parser.add_subparsers(title="commands")
+    for name, (_, text) in ctl.COMMANDS.items():
+        commands.add_parser(name, parents=[ctl.command_parser(name)], add_help=False, help=text, description=text)
+    page = Manpage(parser)
+    page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
+    page.section, page.manual, page.description = 1, "Dataplane sidecar", "works with a Data Plane API from the command line"
     return str(page)
 
 
@@ -32,7 +47,7 @@ def completion(shell: str) -> str:
     parser = _parser()
     for action in parser._actions:
         if action.dest == "command":
-            action.choices = tuple(cli.COMMANDS)
+            action.choices = (*cli.COMMANDS, "ctl")
         elif complete := _places(action):
             action.complete = complete  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in shtab.complete(parser, shell=shell).splitlines()).strip() + "\n"

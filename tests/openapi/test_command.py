@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dataplaneapi.ctl.main import COMMANDS
 from dataplaneapi.settings.table import table
-from openapi.command import SHELLS, completion, manual
+from openapi.command import SHELLS, client_manual, completion, manual
 
 FLAGS = sorted({flag for _, source, _ in table() for flag in source.flags} | {"--help", "--version", "-f", "--json"})
 
@@ -48,3 +49,9 @@ def test_man_page_is_read_without_a_complaint() -> None:
         pytest.skip("no groff here")
     done = subprocess.run([reader, "-man", "-Tutf8", "-ww", "-z"], input=text, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_the_page_of_the_client_has_every_command() -> None:
+    text = client_manual()
+    assert [name for name in COMMANDS if f"ctl {name}" not in text.replace("\\-", "-")] == []
+    assert "DATAPLANECTL_PASSWORD_FILE" in text.replace("\\_", "_") and "--max-delete" in text.replace("\\-", "-")

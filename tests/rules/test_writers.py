@@ -1,4 +1,4 @@
-"""One module replaces files, by a draft and a rename; nothing else renames one or makes temporary files by name."""
+"""One module of the server replaces files, by a draft and a rename; nothing else renames one or makes temporary files by name."""
 
 import ast
 from collections.abc import Iterator
@@ -6,9 +6,10 @@ from pathlib import Path
 
 from tests.rules.sources import sources, tree
 
-WRITERS = {Path("native/haproxy_native/disk/atomic.py")}
+# The second is the client's, which imports nothing of the library and keeps nothing that a power cut must not lose.
+WRITERS = {Path("native/haproxy_native/disk/atomic.py"), Path("app/dataplaneapi/ctl/files.py")}
 # Writes in place where a rename is impossible, and so syncs.
-SYNCS = WRITERS | {Path("native/haproxy_native/disk/journal.py")}
+SYNCS = {Path("native/haproxy_native/disk/atomic.py"), Path("native/haproxy_native/disk/journal.py")}
 OF_OS = {"rename", "renames", "replace", "link"}
 TEMPORARY = {"NamedTemporaryFile", "mkstemp"}
 

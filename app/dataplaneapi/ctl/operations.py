@@ -5,6 +5,7 @@ import json
 import os
 from typing import Any
 
+from dataplaneapi.ctl import files
 from dataplaneapi.ctl.client import Client
 
 DOCUMENT = "/v3/specification_openapiv3"
@@ -64,8 +65,6 @@ def _write(client: Client, kept: dict[str, Any]) -> None:
     path = _file(client)
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(f"{path}.{os.getpid()}", "w", encoding="utf-8") as file:
-            json.dump(kept, file)
-        os.replace(f"{path}.{os.getpid()}", path)
+        files.replace(path, json.dumps(kept))
     except OSError:
         return

@@ -4,7 +4,7 @@ import hashlib
 import os
 import time
 
-from dataplaneapi.ctl import declarations
+from dataplaneapi.ctl import declarations, files
 from dataplaneapi.ctl.etcd import Etcd
 from dataplaneapi.ctl.failures import Failure
 
@@ -50,11 +50,8 @@ class Files:
             time.sleep(min(LOOK_SECONDS, max(0.0, deadline - time.monotonic())))
 
     def report(self, text: str) -> None:
-        draft = f"{self._status}.{os.getpid()}"
         try:
-            with open(draft, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(draft, self._status)
+            files.replace(self._status, text, 0o644)
         except OSError as error:
             raise Failure(f"{self._status}: {error.strerror}") from None
 

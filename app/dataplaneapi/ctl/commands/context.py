@@ -4,7 +4,7 @@ import argparse
 import os
 from typing import Any
 
-from dataplaneapi.ctl import contexts, formats, tables
+from dataplaneapi.ctl import contexts, files, formats, tables
 from dataplaneapi.ctl.failures import OK, Failure
 from dataplaneapi.ctl.session import Session
 
@@ -48,10 +48,7 @@ def _use(name: str | None) -> None:
     path = contexts.path()
     with open(path, encoding="utf-8") as file:
         text, mode = file.read(), os.fstat(file.fileno()).st_mode & 0o777
-    draft = f"{path}.{os.getpid()}"
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
-        file.write(_with_current(text, name))
-    os.replace(draft, path)
+    files.replace(path, _with_current(text, name), mode)
 
 
 def _with_current(text: str, name: str) -> str:

@@ -1,5 +1,6 @@
 """`ctl events` and `ctl top`."""
 
+import functools
 import json
 import os
 import pty
@@ -30,7 +31,10 @@ def test_events_come_one_a_line(ctl: Ctl, sidecar: Quick) -> None:
 
 def test_ctrl_c_ends_a_stream_without_a_word(ctl: Ctl) -> None:
     words = [str(COMMAND), "ctl", "events", "--snapshot"]
-    with subprocess.Popen(words, env=dict(ctl.environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    # Tests that run in the background have it ignored, and what they start with them.
+    default = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(words, env=dict(ctl.environment), preexec_fn=default, text=True, **pipes) as process:
         assert process.stdout is not None and "snapshot" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=60)
