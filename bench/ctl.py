@@ -10,6 +10,7 @@ from statistics import median
 
 IMPORTS = "import argparse, http.client, json, ssl"
 COMMAND = Path(sys.executable).with_name("dataplaneapi")
+ROWS = ("ctl, first byte", "import of ctl's modules")
 # Of each, in turn, so that what else the machine does falls on both.
 TIMES = 31
 
@@ -24,7 +25,7 @@ def of_ctl(times: int = TIMES) -> dict[str, float]:
             begin = time.perf_counter()
             subprocess.run([sys.executable, "-c", IMPORTS], check=True)
             imported.append(time.perf_counter() - begin)
-    return {"ctl, first byte": median(sent), "import of ctl's modules": median(imported)}
+    return dict(zip(ROWS, (median(sent), median(imported)), strict=True))
 
 
 def first_byte(server: socket.socket) -> float:

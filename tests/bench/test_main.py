@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.arrivals import ROWS, VERSION
+from bench.ctl import ROWS as ROWS_OF_CTL
 from bench.farm import LARGE
 from bench.history import ROW
 from bench.report import FIGURES
@@ -36,7 +37,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dic
 
 def test_every_row_is_measured_for_each_server(report: tuple[str, dict[str, dict[str, float]]]) -> None:
     _, results = report
-    assert set(results["sidecar"]) - {"routing, slowest path", ROW, ROW_OF_RIGHTS, *ROWS, *ROWS_OF_READERS} == set(results["again"])
+    assert set(results["sidecar"]) - {"routing, slowest path", ROW, ROW_OF_RIGHTS, *ROWS, *ROWS_OF_CTL, *ROWS_OF_READERS} == set(
+        results["again"]
+    )
     assert all(value > 0 for row, value in results["again"].items() if not row.endswith("transactions"))
 
 

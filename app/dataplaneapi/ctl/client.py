@@ -84,7 +84,8 @@ class Client:
         self, method: str, path: str, query: Query | None, body: Any, kind: str, headers: Mapping[str, str]
     ) -> http.client.HTTPResponse:
         data = body if body is None or isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
-        sent = {"Accept": "*/*", "User-Agent": "dataplaneapi-ctl", **{name.replace("_", "-"): value for name, value in headers.items()}}
+        sent: dict[str, str | bytes] = {"Accept": "*/*", "User-Agent": "dataplaneapi-ctl"}
+        sent |= {name.replace("_", "-"): _line(name, value) for name, value in headers.items()}
         sent |= {"Content-Type": kind} if data is not None else {}
         sent |= {"Authorization": self._authorized()} if self._authorized() else {}
         target = self._prefix + path + _query(query)
@@ -172,6 +173,13 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(self._path)
+
+
+def _line(name: str, value: str) -> bytes:
+    """The value of a header. Raises Failure for one of several lines."""
+    if "\n" in value or "\r" in value:
+        raise Failure(f"{name.replace('_', '-')} has to be one line")
+    return value.encode()
 
 
 def name(text: str) -> str:

@@ -13,7 +13,7 @@ from tests.acceptance.quick import Quick
 from tests.app.authority import Authority
 from tests.app.ctl.calls import config
 from tests.haproxy.process import HAProxy, free_port
-from tests.haproxy.sidecar import USER
+from tests.haproxy.sidecar import CONFIGURATION, USER
 
 MEMBERS = {"user": USER[0], "password": USER[1]}
 
@@ -101,3 +101,15 @@ def test_a_read_is_made_again_on_a_new_connection(sidecar: Quick) -> None:
 def test_what_is_no_address(url: str) -> None:
     with pytest.raises(Failure, match="url"):
         client(url=url).get("/v3/info")
+
+
+def test_a_message_of_any_letters_is_sent_and_one_of_two_lines_is_not(sidecar: Quick) -> None:
+    made = client(url=f"http://127.0.0.1:{sidecar.port}")
+    server = sidecar.get("backends/shop/servers/web1").json()
+    path = f"{CONFIGURATION}/backends/shop/servers/web1"
+    query = {"version": sidecar.version()}
+    assert made.ask("PUT", path, query, server | {"weight": 61}, X_Change_Message="größer, €").status == 200
+    assert sidecar.get("/v3/sidecar/history", limit=1).json()[0]["message"] == "größer, €"
+    with pytest.raises(Failure, match="X-Change-Message has to be one line"):
+        made.ask("PUT", path, query, server, X_Change_Message="a\nHost: b")
+    made.close()
