@@ -53,6 +53,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.event_stream.events import EventSources
 from haproxy_native.event_stream.fanout import Fanout
 from haproxy_native.event_stream.stream import CONFIRMATION, OPERATION
+from haproxy_native.explain.explain import Explain
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Limits
@@ -98,7 +99,7 @@ async def lifespan(app: Application) -> AsyncIterator[None]:
 
 def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
     """In the order in which they begin; without those that do nothing but change, where nothing is to be changed."""
-    watching = (services.history, services.events, services.webhooks)
+    watching = (services.history, services.events, services.webhooks, services.explain)
     if services.settings.read_only:
         return *watching, services.discovery, services.operations, services.bearers
     changing = (services.confirmations, services.discovery, services.acme, services.overrides, services.operations)
@@ -115,8 +116,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     editor, workers = Editor(language), Workers(engine)
     overrides = Overrides(engine, editor)
     drains, ending = Drains(engine, editor, workers, overrides), Ending(workers)
-    limits = Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
-    history = History(engine.context, editor, own_directory(settings) / "history", limits)
+    history = History(engine.context, editor, own_directory(settings) / "history", _limits(settings))
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
     returning = Returning(history, engine, editor, spoe, overrides.take_back)
     events = EventSources(engine, editor, history.mask)
@@ -153,6 +153,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         overrides=overrides,
         idempotency=Idempotency(CallStore(own_directory(settings) / "calls")),
         drift=Drift(engine, editor, overrides),
+        explain=Explain(engine, editor),
         splits=Splits(engine, editor, workers),
         plans=Plans(own_directory(settings) / "plans"),
         apply=Apply(engine, editor, OwnerFile(own_directory(settings) / "owners.json")),
@@ -185,6 +186,10 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     for operation in declared:
         operation.load()
     return Application(services, page, lifespan)
+
+
+def _limits(settings: Settings) -> Limits:
+    return Limits(max(1, settings.history_entries), settings.history_days * DAY, settings.history_size << 20)
 
 
 def _publish_confirmation(events: EventSources, confirmation: Confirmation) -> None:

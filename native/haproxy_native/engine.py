@@ -254,27 +254,27 @@ class Engine:
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
-        return await self._check(await beside(self._with, {self.named(file): body}))
+        return await self.check(await beside(self.with_texts, {self.named(file): body}))
 
-    def _with(self, texts: Mapping[str, bytes]) -> Document:
-        """The document with texts in the place of some of its files, by their names."""
+    def with_texts(self, texts: Mapping[str, bytes]) -> Document:
+        """The document with texts in the place of some of its files, by their names. Raises BadRequest."""
         return parts.with_parts(self.document, {name: _parsed(body) for name, body in texts.items()})
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
         if body is None and transaction_id and self.transaction(transaction_id).status == OUTDATED:
-            return await preview_of_outdated(self.context, transaction_id, self._check)
-        document = await beside(self._with, {self.named(file): body}) if body is not None else self.read(transaction_id)
+            return await preview_of_outdated(self.context, transaction_id, self.check)
+        document = await beside(self.with_texts, {self.named(file): body}) if body is not None else self.read(transaction_id)
         return await self.plan_document(document, sent=body is not None)
 
     async def plan_document(self, document: Document, *, sent: bool = False) -> Preview:
-        return await preview(self.context, document, self._check, sent=sent)
+        return await preview(self.context, document, self.check, sent=sent)
 
     async def plan_set(
         self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None
     ) -> tuple[Preview, list[FilePreview]]:
         """What texts, by the names of their files, or a transaction would change together with stored files. Raises BadRequest."""
-        document = await beside(self._with, texts) if texts else self.read(transaction_id)
+        document = await beside(self.with_texts, texts) if texts else self.read(transaction_id)
         plans = await coming.previews(self.context, files)
         return await preview(self.context, document, partial(coming.check, self.context, files), sent=bool(texts)), plans
 
@@ -380,7 +380,7 @@ class Engine:
         change.compare(self.version())
         return change
 
-    async def _check(self, document: Document) -> list[Message]:
+    async def check(self, document: Document) -> list[Message]:
         async with drafts_aside(wanted=self.settings.read_only):
             drafts = await asyncio.to_thread(lambda: self.context.current.file.draft(document, str(uuid.uuid4())))
             try:

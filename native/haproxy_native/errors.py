@@ -30,6 +30,7 @@ NativeError
 ├── Moved                what a plan was made for is not so any more
 ├── NoPlan               a token without a plan
 ├── Unhealthy            a new backend without a server that is up; the change has been taken back
+├── NoShadow            no second HAProxy of this text can be asked
 ├── TooManyTransactions
 ├── TooManyOperations
 ├── Refused              HAProxy says the configuration is wrong, always with these bytes
@@ -205,6 +206,12 @@ class Outdated(NotCommittable):
     def __init__(self, detail: str = "", *, transaction: str = "") -> None:
         super().__init__(detail)
         self.transaction = transaction
+
+
+class NoShadow(NativeError):
+    """Its detail is the whole text."""
+
+    label = ""
 
 
 class Unhealthy(NativeError):

@@ -11,7 +11,7 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-_NAME = re.compile(r"haproxy-(?:check|set)-[a-z0-9_]{8}")
+_NAME = re.compile(r"haproxy-(?:check|set|shadow)-[a-z0-9_]{8}")
 
 
 class Scratch:

@@ -104,6 +104,7 @@ def splits(walk: Walk) -> None:
 
 
 def questions(walk: Walk) -> None:
+    walk.step("explainRequest", body={"url": "/", "host": "a", "frontend": "web"})
     walk.step("checkAccess", body={"method": "DELETE", "path": "/v3/services/haproxy/configuration/backends/app?version=1"})
 
 
@@ -281,14 +282,15 @@ AREAS: list[Callable[[Walk], None]] = [
     tokens,
     apply,
     batch,
-    history,
-    confirmations,
     acl_files,
     stick_tables,
     loaded_files,
     loaded_lists,
     maps,
     loaded_maps,
+    # What they take back waits for a reload, which a confirmation does not wait for.
+    history,
+    confirmations,
     stored_acls,
     general_files,
     stored_certificates,

@@ -123,11 +123,13 @@ async def json_call(request: Request) -> Call:
         call.body = data
         return call
     large = len(data) > LARGE
-    value = await beside_if(large, body.decode, data)
+    call.sent = value = await beside_if(large, body.decode, data)
+    if isinstance(value, dict) and declared.takes_one:
+        value = [value]
     check_outermost(value, declared.schema, services.schemas)
     _check_force(call)
     _check_parent(call)
-    call.sent, unwritable = value, call.operation.unwritable
+    unwritable = call.operation.unwritable
     unknown = partial(ignored.members, embedded=_embedded(call), strict=call.strict, headers=call.ignored)
     make = part_of if call.operation.action == PATCH else validated
     call.body = await beside_if(large, make, value, declared.schema, services.schemas, unwritable=unwritable, unknown=unknown)

@@ -39,6 +39,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.NotCommittable: 406,
     native.Outdated: 406,
     native.Unhealthy: 409,
+    native.NoShadow: 501,
     native.NotCancellable: 409,
     native.NotPending: 409,
     native.Unconfirmed: 409,

@@ -232,7 +232,7 @@ def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped:
     if isinstance(value, int) and kind == "integer" and not -_INT64 <= value < _INT64:
         shaped.mistyped.append(f"{path} in body must be an integer of 64 bits")
         return ABSENT
-    escaped = schema.get("x-haproxy", {}).get("escaped")
+    escaped = schema.get("x-haproxy", {}).get("escaped") or schema.get("x-lines")
     if isinstance(value, str) and (reason := unwritable(value.translate(_LINE_BREAKS) if escaped else value)):
         shaped.unwritable.append(f"{path} in body must not hold {reason}")
     return value

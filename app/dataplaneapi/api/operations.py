@@ -48,11 +48,12 @@ class MissingHandler(Exception):
 
 @dataclass(frozen=True)
 class Body:
-    """What an operation takes: media types, and the schema of the JSON one."""
+    """What an operation takes: media types, and the schema of the JSON one. `takes_one`: an element of a list in its place, too."""
 
     media_types: tuple[str, ...]
     schema: Mapping[str, Any]
     required: bool
+    takes_one: bool = False
 
 
 class Operation:
@@ -169,7 +170,7 @@ class Operation:
         declared = self._resolve(self.declared["requestBody"])
         content = declared["content"]
         schema = next(iter(content.values())).get("schema", {})
-        return Body(tuple(content), self._told_elsewhere() or schema, declared.get("required", False))
+        return Body(tuple(content), self._told_elsewhere() or schema, declared.get("required", False), declared.get("x-takes-one", False))
 
     def _told_elsewhere(self) -> Mapping[str, Any] | None:
         """The schema of a resource whose body the document only calls an object, or which a body is only a part of."""

@@ -30,6 +30,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.event_stream.events import EventSources
 from haproxy_native.event_stream.fanout import Fanout
+from haproxy_native.explain.explain import Explain
 from haproxy_native.history.history import History
 from haproxy_native.history.returning import Returning
 from haproxy_native.operations.operations import Operations
@@ -77,6 +78,7 @@ class Services:
     webhooks: Webhooks
     drift: Drift
     idempotency: Idempotency
+    explain: Explain
     audit: Audit = field(default_factory=lambda: Audit(None))
     proxies: Proxies = field(default_factory=Proxies)
     roles: Roles | None = None

@@ -1,0 +1,1 @@
+"""What HAProxy does with a request, and which lines decide it."""

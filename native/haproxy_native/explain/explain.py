@@ -1,0 +1,87 @@
+"""`Explain`: answers questions about the configuration, a transaction or a text, by a shadow of it."""
+
+import os
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from haproxy_native.beside import beside
+from haproxy_native.commit.state_file import fingerprint
+from haproxy_native.editing.editor import Editor, Object
+from haproxy_native.engine import Engine
+from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
+from haproxy_native.explain.explanation import Explanation, Server, explained
+from haproxy_native.explain.question import Question, asked
+from haproxy_native.models.server import Server as Declared
+from haproxy_native.runtime.server_state import ServerState
+from haproxy_native.shadow.process import ShadowProcess
+from haproxy_native.shadow.shadows import Shadows
+from haproxy_native.text.document import Document
+
+_PATHS = re.compile(r"[^\s\"'(),=;]*[./][^\s\"'(),=;]*")
+
+
+class Explain:
+    def __init__(self, engine: Engine, editor: Editor) -> None:
+        self._engine, self._editor = engine, editor
+        self._home = engine.settings.file.parent
+        self.shadows = Shadows(engine.settings.check.binary, self._home)
+
+    async def answers(self, document: Document, questions: Sequence[Question]) -> list[Explanation]:
+        """Raises BadRequest, NoShadow, Refused and CheckImpossible."""
+        key = await beside(_key, document, self._home)
+        try:
+            async with self.shadows.of(document, key) as process:
+                return [await self._answer(document, process, question) for question in questions]
+        except NoShadow:
+            # A text that HAProxy refuses is a better reason.
+            await self._engine.check(document)
+            raise
+
+    async def _answer(self, document: Document, process: ShadowProcess, question: Question) -> Explanation:
+        request = asked(question, process.shadow.listeners)
+        found = explained(document, process.shadow, request.listener, await process.ask(request))
+        return replace(found, servers=await self._servers(document, found.backend)) if found.backend else found
+
+    async def _servers(self, document: Document, backend: str) -> list[Server]:
+        """Those that a backend may choose, with their states in the running worker."""
+        resources = [each for each in self._editor.resources.by_name.values() if each.kind == "named" and each.schema == "server"]
+        declared: list[Object] = []
+        for resource, name in ((each, parent) for each in resources for parent in each.parents):
+            with suppress(Missing, NoParent):
+                declared += self._editor.list_objects(document, resource, (self._editor.resources[name], backend))
+        states: dict[str, ServerState] = {}
+        if declared:
+            with suppress(NativeError):
+                states = {each.name: each for each in await self._engine.context.runtime.servers(backend)}
+        return [_server(Declared.model_validate(each), states.get(each["name"])) for each in declared]
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Ends the shadows."""
+        await self.shadows.close()
+
+
+def _server(declared: Declared, state: ServerState | None) -> Server:
+    is_backup = True if declared.backup == "enabled" else None
+    if state is None:
+        return Server(declared.name, declared.weight, is_backup, "maint" if declared.maintenance == "enabled" else None)
+    # srv_admin_state: bits of maintenance and of drain; srv_op_state: 0 is stopped. (Management Guide, "show servers state")
+    shown = "maint" if state.admin & 0x23 else "drain" if state.admin & 0x18 else "down" if state.operational == 0 else "up"
+    return Server(declared.name, state.uweight, is_backup, shown)
+
+
+def _key(document: Document, home: Path) -> bytes:
+    """Of the text, and of the files that it may name."""
+    data = document.data
+    stamps = []
+    for name in sorted(set(_PATHS.findall(document.text))):
+        with suppress(OSError, ValueError):
+            there = os.stat(home / name)
+            stamps.append(f"{name} {there.st_mtime_ns} {there.st_size} {there.st_ino}")
+    return "\n".join([str(fingerprint(data)), *stamps]).encode("utf-8", "surrogateescape")

@@ -1,0 +1,160 @@
+"""What a shadow has shown of a request, as an answer: rules in the order in which they applied, and what came of it. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from haproxy_native.shadow.process import Seen
+from haproxy_native.shadow.rewrite import Listener, Place, Shadow
+from haproxy_native.shadow.words import definition, ending, unknown
+from haproxy_native.text.document import Document
+
+Acls = Mapping[tuple[str, str], Sequence[Place]]
+
+
+@dataclass(frozen=True)
+class Term:
+    """What of a condition holds. `acl`: the lines of the ACL that it names."""
+
+    term: str
+    acl: Sequence[Place]
+
+
+@dataclass(frozen=True)
+class Applied(Place):
+    """A rule that applied."""
+
+    because: Sequence[Term]
+
+
+@dataclass(frozen=True)
+class Unknown(Place):
+    """A line whose effect depends on what a shadow has otherwise."""
+
+    why: str
+
+
+@dataclass(frozen=True)
+class Header:
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """The first line and the headers of a request or response."""
+
+    line: str
+    headers: Sequence[Header]
+
+
+@dataclass(frozen=True)
+class Server:
+    """One that could be chosen. `state` is that of the running worker, None where it is not known."""
+
+    name: str
+    weight: int | None = None
+    backup: bool | None = None
+    state: str | None = None
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The listener that takes a request."""
+
+    frontend: str
+    bind: str
+    file: str | None
+    line: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """`server` is the one that was taken here. `answered_by`: the rule that answered in the server's place. `status` is None where the
+    connection was closed without a response.
+    """
+
+    listener: Taken
+    rules: Sequence[Applied]
+    backend: str | None
+    server: str | None
+    servers: Sequence[Server] | None
+    answered_by: Place | None
+    status: int | None
+    location: str | None
+    variables: Mapping[str, str] | None
+    request: Message | None
+    response: Message | None
+    unknown: Sequence[Unknown]
+
+
+def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen) -> Explanation:
+    """Without the servers that could be chosen."""
+    acls = _acls(shadow)
+    rules = [*_applied(shadow, seen.marks, acls)]
+    is_both = document.find("listen", seen.backend) is not None
+    backend = seen.backend if is_both or seen.backend != seen.frontend else ""
+    is_http = listener.mode == "http"
+    response = _message(seen.response) if is_http else None
+    return Explanation(
+        Taken(listener.frontend, listener.address, listener.place.file, listener.place.line),
+        rules,
+        backend or None,
+        seen.server or None,
+        None,
+        None if seen.server else _answered_by(shadow, seen, rules),
+        seen.status if seen.status > 0 else None,
+        next((each.value for each in response.headers if each.name.lower() == "location"), None) if response else None,
+        seen.variables or None,
+        _message(seen.request) if seen.request and is_http else None,
+        response,
+        [*_unknown(shadow, {listener.place.section, *(each.section for each in rules)}, backend)],
+    )
+
+
+def _applied(shadow: Shadow, marks: Sequence[str], acls: Acls) -> Iterator[Applied]:
+    terms: list[Term] = []
+    before: Place | None = None
+    for rule in (shadow.rules[each] for each in marks if each in shadow.rules):
+        if rule.place is not before:
+            terms, before = [], rule.place
+        if rule.term:
+            terms.append(Term(rule.term, acls.get((rule.place.section, rule.term.lstrip("! ")), ())))
+        else:
+            yield Applied(**vars(rule.place), because=terms)
+
+
+def _acls(shadow: Shadow) -> Acls:
+    """The lines of each ACL, by its section and name."""
+    found: dict[tuple[str, str], list[Place]] = {}
+    for place in shadow.places.values():
+        words = place.text.split(None, 2)
+        if words[0] == definition() and len(words) > 1:
+            found.setdefault((place.section, words[1]), []).append(place)
+    return found
+
+
+def _answered_by(shadow: Shadow, seen: Seen, rules: Sequence[Applied]) -> Place | None:
+    """What HAProxy calls the last rule, where it has denied; a response of its own it does not name, but that rule is the last to apply."""
+    if seen.termination.startswith("P") and seen.last_line in shadow.places:
+        return shadow.places[seen.last_line]
+    last = next((each for each in reversed(rules) if ending().match(each.text)), None)
+    return Place(last.file, last.line, last.text, last.section) if last else None
+
+
+def _message(data: bytes) -> Message | None:
+    head, end, _ = data.partition(b"\r\n\r\n")
+    if not end:
+        return None
+    line, *headers = head.decode("utf-8", "replace").split("\r\n")
+    return Message(line, [Header(name, value.strip()) for name, _, value in (each.partition(":") for each in headers)])
+
+
+def _unknown(shadow: Shadow, sections: set[str], backend: str) -> Iterator[Unknown]:
+    """In the sections that were passed."""
+    passed = {place.section for place in shadow.places.values() if place.section in sections or place.section.split()[1:2] == [backend]}
+    for place, why in shadow.left_out:
+        if place.section in passed:
+            yield Unknown(**asdict(place), why=why)
+    for place in shadow.places.values():
+        if place.section in passed:
+            yield from (Unknown(**asdict(place), why=why) for pattern, why in unknown() if pattern.search(place.text))

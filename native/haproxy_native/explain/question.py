@@ -1,0 +1,160 @@
+"""A request to be explained, and the listener that would take it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from haproxy_native.errors import BadRequest
+from haproxy_native.models.explain_question import ExplainQuestion
+from haproxy_native.shadow.process import Asked
+from haproxy_native.shadow.rewrite import Listener
+
+HTTP_PORT, HTTPS_PORT = 80, 443
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_LINE = re.compile(r"[\x21-\x7e]+")
+_VALUE = re.compile(r"[^\0\r\n]*")
+
+
+@dataclass(frozen=True)
+class Question:
+    """`url` is absolute, or begins with `/` where `host` says who is asked. `source` is the client's address. `tls`: None by the URL.
+
+    `tls_version` is the one that it offers, as in 1.2; all without it. `frontend` and `bind` choose a listener: by the name of its section,
+    and by its name or address. `status` and `reply` are those of the server's response.
+    """
+
+    url: str = "/"
+    method: str = "GET"
+    host: str = ""
+    headers: Sequence[tuple[str, str]] = ()
+    body: str = ""
+    source: str = "192.0.2.1"
+    sni: str = ""
+    tls: bool | None = None
+    alpn: str = ""
+    frontend: str = ""
+    bind: str = ""
+    status: int = 200
+    reply: Sequence[tuple[str, str]] = field(default=())
+    tls_version: str = ""
+
+    @property
+    def parts(self) -> SplitResult:
+        """Raises BadRequest."""
+        try:
+            parts = urlsplit(self.url)
+            _ = parts.port
+        except ValueError as error:
+            raise BadRequest(f"url in body is no URL: {error}") from None
+        if parts.scheme not in ("", "http", "https"):
+            raise BadRequest(f"url in body begins with http:, https: or /, not {parts.scheme}:")
+        return parts
+
+
+def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
+    """Raises BadRequest."""
+    parts = question.parts
+    listener = _listener(question, listeners)
+    host = question.host or parts.netloc.rpartition("@")[2]
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    for what, value, pattern in (("method", question.method, _TOKEN), ("url", path, _LINE), ("host", host or "-", _LINE)):
+        if not pattern.fullmatch(value):
+            raise BadRequest(f"{what} in body cannot stand in a request: {value[:100]!r}")
+    headers = [*([("Host", host)] if host else []), *question.headers]
+    if question.body:
+        headers.append(("Content-Length", str(len(question.body.encode()))))
+    head = _head(f"{question.method} {path} HTTP/1.1", headers)
+    name = host.rsplit(":", 1)[0] if re.search(r":\d+$", host) else host
+    reply = _head(f"HTTP/1.1 {question.status} -", [*question.reply, ("Content-Length", "0")])
+    return Asked(
+        listener,
+        head,
+        question.body.encode(),
+        source=(question.source, 50_000),
+        destination=_destination(listener, question.source, parts.port),
+        tls=(question.sni or name) if listener.is_tls or (question.tls and listener.mode == "tcp") else None,
+        alpn=question.alpn,
+        tls_version=question.tls_version,
+        reply=reply,
+    )
+
+
+def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
+    for name, value in headers:
+        if not _TOKEN.fullmatch(name) or not _VALUE.fullmatch(value):
+            raise BadRequest(f"headers in body hold what no header can: {name[:50]!r}")
+    return "\r\n".join([line, *(f"{name}: {value}" for name, value in headers), "", ""]).encode("utf-8", "surrogateescape")
+
+
+def _listener(question: Question, listeners: Sequence[Listener]) -> Listener:
+    """The one that is named; else the first that has the URL's port, and speaks TLS as the URL says."""
+    found = [each for each in listeners if question.frontend in ("", each.frontend)]
+    if question.bind:
+        found = [each for each in found if question.bind in (each.address, each.name)]
+    if not (question.frontend or question.bind):
+        found = _by_port(question, found) or found[: len(found) == 1]
+    if found:
+        return next((each for each in found if each.is_tls == _is_tls(question)), found[0])
+    there = ", ".join(sorted({f"{each.frontend} ({each.address})" for each in listeners})[:10])
+    raise BadRequest(f"no listener takes this; name a frontend, or a bind, of: {there or 'none, for there is no frontend'}")
+
+
+def _by_port(question: Question, listeners: Sequence[Listener]) -> list[Listener]:
+    port = question.parts.port or (HTTPS_PORT if _is_tls(question) else HTTP_PORT)
+    return [each for each in listeners if any(first <= port <= last for _, first, last in addresses(each.address))]
+
+
+def _is_tls(question: Question) -> bool:
+    return question.parts.scheme == "https" if question.tls is None else question.tls
+
+
+def addresses(text: str) -> list[tuple[str, int, int]]:
+    """Address, first and last port of each part of a bind line's address; those without ports are left out."""
+    found = []
+    for part in text.split(","):
+        match = re.fullmatch(r"(?:ipv[46]@)?(.*?):(\d+)(?:-(\d+))?", part)
+        if match:
+            found.append((match[1].strip("[]"), int(match[2]), int(match[3] or match[2])))
+    return found
+
+
+def _destination(listener: Listener, source: str, wanted: int | None) -> tuple[str, int]:
+    """The address that the client connects to."""
+    anywhere = "2001:db8::2" if ":" in source else "192.0.2.2"
+    found = addresses(listener.address)
+    for address, first, last in found:
+        port = wanted if wanted is not None and first <= wanted <= last else first
+        if wanted is None or port == wanted or len(found) == 1:
+            is_same_family = (":" in address) == (":" in source)
+            return (address if address not in ("", "*", "0.0.0.0", "::") and is_same_family else anywhere), port
+    return anywhere, HTTPS_PORT if listener.is_tls else HTTP_PORT
+
+
+def question_of(body: Mapping[str, Any]) -> Question:
+    """From a body of the API."""
+    given = ExplainQuestion.model_validate(body)
+    tls, reply = given.tls, given.response
+    return Question(
+        given.url or given.path or "/",
+        given.method or "GET",
+        given.host or "",
+        _pairs(given.headers),
+        given.body or "",
+        given.src or "192.0.2.1",
+        given.sni or "",
+        None if tls is None else True,
+        ",".join((tls and tls.alpn) or ()),
+        given.frontend or "",
+        given.bind or "",
+        (reply and reply.status) or 200,
+        _pairs(reply.headers if reply else None),
+        (tls and tls.version) or "",
+    )
+
+
+def _pairs(headers: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Of an object whose members are a value, or a list of them."""
+    rows = (headers or {}).items()
+    return [(str(name), str(each)) for name, values in rows for each in (values if isinstance(values, list) else [values])]

@@ -1,0 +1,21 @@
+# Generated from openapi/ by `make generate`; do not edit.
+
+from haproxy_native.models import Model
+from pydantic import StrictInt, StrictStr
+
+from . import explained_term
+
+
+class ExplainedRule(Model):
+    """A rule that applies."""
+
+    file: StrictStr | None = None
+    """Its file, absent for the main one."""
+    line: StrictInt
+    """Its number in the file, from 1."""
+    text: StrictStr
+    """The line."""
+    section: StrictStr
+    """The header of its section."""
+    because: list[explained_term.ExplainedTerm] | None = None
+    """What of its condition holds."""

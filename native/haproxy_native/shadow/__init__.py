@@ -1,0 +1,1 @@
+"""A second HAProxy with the same rules, of private sockets alone, that is asked what it does with a request."""

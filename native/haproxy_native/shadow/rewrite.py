@@ -1,0 +1,268 @@
+"""The text of a shadow: the same sections and rules, whose listeners are private sockets, whose servers are one socket, and whose rules
+leave marks. Pure.
+
+A line becomes one line, or none, so that what HAProxy says of the shadow is said of the configuration.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from haproxy_native.grammar.synopsis import condition_at
+from haproxy_native.shadow.conditions import SEPARATOR, SESSION, STREAM, Mark, marked
+from haproxy_native.shadow.words import begins, listener_words, only, server_words, without, words
+from haproxy_native.text.document import MARK_END, Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_lines
+
+# Bytes of a request, of the marks that it leaves, and of the line that says so.
+BUFFER = 65_536
+ECHO, LOG, CLI, PEER = "echo", "log", "cli", "peer"
+MOST_VARIABLES = 64
+_NOTHING = {SESSION: "set-var(sess.__none)", STREAM: "set-var(txn.__none)"}
+_SET = re.compile(r"set-var(?:-fmt)?\(((?:txn|sess)\.[A-Za-z0-9_.]+)")
+_FIELDS = ("%ci:%cp", "%f", "%b", "%s", "%ST", "%ts", f"%[var({SESSION})]", f"%[var({STREAM})]", "%[last_rule_line]")
+_ERROR_FIELDS = (*_FIELDS[:2], "", "", "-1", "", _FIELDS[6], "", "")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the configuration: its file (None for the main one), its number there, from 1, its text, and its section's header."""
+
+    file: str | None
+    line: int
+    text: str
+    section: str
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A mark's rule. `term`: of its condition, empty where the mark says that it applies."""
+
+    place: Place
+    term: str
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A listener of a frontend. `socket`: the name of its private one. `is_tls`: it takes TLS. `mode` is http or tcp."""
+
+    frontend: str
+    place: Place
+    address: str
+    name: str
+    socket: str
+    is_tls: bool
+    mode: str
+
+
+@dataclass
+class Shadow:
+    """`places` by the number of a line in `text`, from 1. `rules` by mark. `left_out`: lines whose effect is not known, and why."""
+
+    text: str = ""
+    places: dict[int, Place] = field(default_factory=dict)
+    rules: dict[str, Rule] = field(default_factory=dict)
+    listeners: list[Listener] = field(default_factory=list)
+    left_out: list[tuple[Place, str]] = field(default_factory=list)
+
+
+def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
+    """`directory` holds its sockets; relative paths begin in `home`, the directory of the main file."""
+    return _Rewriter(document, directory, home).shadow
+
+
+def identifiers(marks: str) -> list[str]:
+    """Of what a variable holds, each once."""
+    return list(dict.fromkeys(each for each in marks.split(SEPARATOR) if each not in ("", "-")))
+
+
+class _Rewriter:
+    def __init__(self, document: Document, directory: Path, home: Path) -> None:
+        self.shadow = Shadow()
+        self._directory, self._home = directory, home
+        self._lines: list[str] = []
+        self._modes = _Modes(document)
+        self._variables = sorted(set(_SET.findall(document.text)))[:MOST_VARIABLES]
+        self._add("global")
+        self._add(*words()["additions"]["first"])
+        self._numbers: dict[str | None, int] = {}
+        self._above(document.preamble, None)
+        self._file: str | None = None
+        for section in document.sections:
+            self._section(section)
+        self.shadow.text = "".join(f"{line}\n" for line in self._lines)
+
+    def _add(self, *templates: str) -> None:
+        fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
+        names = {name: self._directory / name for name in (ECHO, LOG, CLI, PEER)}
+        values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
+        self._lines += [each.format(**names, **values, error_fields="|".join(_ERROR_FIELDS)) for each in templates]
+
+    def _section(self, section: Section) -> None:
+        if section.kind == BOUNDARY:
+            self._file = section.name or None
+            self._above(section.text.rpartition(MARK_END)[2], self._file)
+            return
+        start = self._numbers[self._file] + section.lead.count("\n")
+        self._numbers[self._file] = start + len(section.lines)
+        is_kept, header = section.kind in words()["sections"] and self._modes.is_kept(section), section.header.text.strip()
+        for number, line in enumerate(section.lines, start + 1):
+            place = Place(section.file, number, line.text.strip(), header)
+            if text := self._line(section, line, place) if is_kept else _conditional(line):
+                self._lines.append(text)
+                self.shadow.places[len(self._lines)] = place
+        if is_kept:
+            self._additions(section)
+
+    def _above(self, text: str, file: str | None) -> None:
+        """What stands above the first section of a file."""
+        start = self._numbers.get(file, 0)
+        self._numbers[file] = start + text.count("\n")
+        for number, line in enumerate(map(Line, split_lines(text)), start + 1):
+            if written := _conditional(line):
+                self._lines.append(written)
+                self.shadow.places[len(self._lines)] = Place(file, number, line.text.strip(), "")
+
+    def _additions(self, section: Section) -> None:
+        own = words()["additions"]
+        if section.kind in words()["proxies"]:
+            self._add(*own["proxy"])
+        if section.kind in words()["listening"]:
+            self._add(*own["listening"])
+        self._add(*own.get(section.kind, ()))
+
+    def _line(self, section: Section, line: Line, place: Place) -> str:
+        own = list(line.words)
+        if not own:
+            return ""
+        if line is section.header or own[0].startswith("."):
+            return " ".join(own)
+        if section.kind == "global":
+            return self._of_process(own)
+        if section.kind in words()["proxies"]:
+            return self._of_proxy(section, own, place)
+        rest = words()["others"].get(section.kind, {})
+        if own[0] in rest.get("dropped", ()) or own[0] not in rest.get("kept", own):
+            return ""
+        return " ".join(without(own, rest.get("without", {})))
+
+    def _of_process(self, own: list[str]) -> str:
+        about = words()["global"]
+        if own[0] == about["base"] and own[1:2] in (["config"], ["parent"]):
+            return f"{own[0]} origin {self._home if own[1] == 'config' else self._home.parent}"
+        if own[0].startswith(tuple(about["dropped"])) or not own[0].startswith(tuple(about["kept"])):
+            return ""
+        return " ".join(own)
+
+    def _of_proxy(self, section: Section, own: list[str], place: Place) -> str:
+        about = words()["proxy"]
+        if any(begins(own, each) for each in about["dropped"]):
+            return ""
+        if own[0] == words()["listener"]["begins"]:
+            return self._listener(section, own, place)
+        if (before := about["servers"].get(own[0])) is not None:
+            return self._server(own, before)
+        if own[0] in about["filters"]["begin"]:
+            return self._filter(own, place)
+        if replaced := next((text for each, text in about["replaced"].items() if begins(own, each)), ""):
+            return str(replaced)
+        return self._rule(without(own, about["without"].get(own[0], {})), place)
+
+    def _listener(self, section: Section, own: list[str], place: Place) -> str:
+        about = words()["listener"]
+        if why := next((why for begin, why in about["not_private"].items() if len(own) > 1 and own[1].startswith(begin)), ""):
+            self.shadow.left_out.append((place, why))
+        if why or len(own) < 2:
+            return ""
+        socket, kept = f"b{len(self.shadow.listeners)}", only(own[2:], listener_words())
+        name = kept[kept.index("name") + 1] if "name" in kept[:-1] else ""
+        is_tls, mode = about["tls"] in kept, self._modes.of(section)
+        self.shadow.listeners.append(Listener(section.name, place, own[1], name, socket, is_tls, mode))
+        return " ".join([own[0], f"unix@{self._directory / socket}", about["added"], *kept])
+
+    def _server(self, own: list[str], before: int | str) -> str:
+        echo = f"unix@{self._directory / ECHO}"
+        if isinstance(before, str):
+            return before.format(echo=echo)
+        kept = only(own[before + 1 :], server_words())
+        if not before:
+            kept = only(own[1:], server_words())
+            return " ".join([own[0], *kept]) if kept else ""
+        return " ".join([*own[:before], echo, *kept])
+
+    def _filter(self, own: list[str], place: Place) -> str:
+        if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
+            return " ".join(own)
+        self.shadow.left_out.append((place, f"what {' '.join(own[:2])} does"))
+        return ""
+
+    def _rule(self, own: list[str], place: Place) -> str:
+        about = words()["rules"]
+        variable = SESSION if begins(own, about["connection"]) or begins(own, about["session"]) else STREAM
+        family = next((each for each in (about["connection"], about["session"], *about["stream"]) if begins(own, each)), "")
+        at = len(family.split())
+        if not family or len(own) <= at:
+            return " ".join(own)
+        if variable is SESSION:
+            own[:at] = about["session"].split()
+        action = re.split(r"[(.]", own[at])[0]
+        if action in about["dropped_actions"]:
+            return ""
+        if action in about["idle_actions"]:
+            self.shadow.left_out.append((place, f"what {action} does"))
+            own = [*own[:at], _NOTHING[variable], "int(0)", *own[condition_at(own, at) :]]
+        elif action == about["level_action"]:
+            own[at + 1 : at + 2] = [about["level"]]
+        return " ".join(marked(own, at if family in about["plain"] else at + 1, variable, self._marker(place)))
+
+    def _marker(self, place: Place) -> Callable[[Mark], str]:
+        def new(mark: Mark) -> str:
+            identifier = _in_letters(len(self.shadow.rules))
+            self.shadow.rules[identifier] = Rule(place, mark.term)
+            return identifier
+
+        return new
+
+
+class _Modes:
+    """The mode of each proxy, which it may have of its defaults section."""
+
+    def __init__(self, document: Document) -> None:
+        self._modes: dict[int, str] = {}
+        named: dict[str, str] = {}
+        last = words()["modes"][0]
+        for section in document.sections:
+            if section.kind in words()["proxies"]:
+                header = section.header.words
+                above = named.get(header[header.index("from") + 1], last) if "from" in header[1:-1] else last
+                mode = self._modes[id(section)] = next(_own_modes(section), above)
+                if section.kind == words()["proxies"][0]:
+                    last = named[section.name] = mode
+
+    def of(self, section: Section) -> str:
+        return self._modes[id(section)]
+
+    def is_kept(self, section: Section) -> bool:
+        is_proxy = section.kind in words()["proxies"][1:]
+        return not is_proxy or self.of(section) in words()["modes"]
+
+
+def _own_modes(section: Section) -> Iterator[str]:
+    return (line.words[1] for line in reversed(section.lines) if len(line.words) > 1 and line.words[0] == "mode")
+
+
+def _conditional(line: Line) -> str:
+    """What may enclose other sections."""
+    return " ".join(line.words) if line.words and line.words[0] in CONDITIONALS else ""
+
+
+def _in_letters(number: int) -> str:
+    digits, text = "0123456789abcdefghijklmnopqrstuvwxyz", ""
+    while True:
+        number, rest = divmod(number, len(digits))
+        text = digits[rest] + text
+        if not number:
+            return text

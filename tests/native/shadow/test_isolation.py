@@ -1,0 +1,79 @@
+"""What a shadow reaches."""
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.errors import NoShadow
+from haproxy_native.shadow import isolation, process
+from haproxy_native.shadow.isolation import refuse_to_reach_out, without_network
+from haproxy_native.shadow.process import Asked, start
+from haproxy_native.text.document import Document
+
+LUA = """\
+core.register_action("call", { "http-req" }, function(txn)
+    local tcp = core.tcp()
+    tcp:settimeout(1)
+    txn:set_var("txn.reached", tostring(tcp:connect("127.0.0.1", %d)))
+end)
+"""
+TEXT = """\
+global
+    lua-load %s
+
+frontend site
+    mode http
+    timeout client 5s
+    bind :80
+    http-request lua.call
+    http-request set-var(txn.seen) var(txn.reached)
+    http-request return status 200
+"""
+
+
+def asked(binary: str, directory: Path, port: int) -> str:
+    """Whether Lua in a shadow has reached a port of this machine."""
+    (directory / "a.lua").write_text(LUA % port)
+
+    async def run() -> str:
+        shadow = await start(Document.parse(TEXT % (directory / "a.lua")), binary, directory)
+        try:
+            seen = await shadow.ask(Asked(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            return seen.variables["txn.seen"]
+        finally:
+            await shadow.close()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.skipif(without_network() is None, reason="no namespaces of its own here")
+def test_a_program_in_lua_reaches_nothing(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert asked(haproxy_binary, tmp_path, port) == "nil"
+        monkeypatch.setattr(process, "without_network", lambda: ())
+        assert asked(haproxy_binary, tmp_path, port) == "1"
+
+
+def test_where_there_is_a_network_it_is_refused(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "without_network", lambda: None)
+    with pytest.raises(NoShadow, match="a shadow of what has 'lua-load' could reach others"):
+        asked(haproxy_binary, tmp_path, 1)
+
+
+def test_what_may_reach_others() -> None:
+    refuse_to_reach_out("frontend a\n    bind :443 ssl crt /a.pem\n    http-request deny\n")
+    for line in ("    lua-load-per-thread /a.lua", "    bind unix@/a ssl crt-list /a.txt"):
+        with pytest.raises(NoShadow):
+            refuse_to_reach_out(f"global\n{line}\n")
+
+
+def test_no_way_where_none_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(isolation, "_WAYS", (("/nosuch",), ("false",)))
+    without_network.cache_clear()
+    try:
+        assert without_network() is None
+    finally:
+        without_network.cache_clear()

@@ -1,0 +1,146 @@
+"""A shadow that runs, beside the real HAProxy of each version."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.errors import NoShadow
+from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, refusal, start
+from haproxy_native.shadow.rewrite import Place, Shadow
+from haproxy_native.text.document import Document
+
+TEXT = """\
+defaults base
+    mode http
+    timeout client 5s
+    timeout server 5s
+    timeout connect 5s
+    timeout tarpit 1h
+
+frontend site from base
+    bind :80
+    acl api path_beg /api
+    acl inside src 10.0.0.0/8
+    tcp-request connection reject if { src 9.9.9.9 }
+    http-request set-var(txn.host) req.hdr(host),lower
+    http-request deny if api !inside
+    http-request silent-drop if { path /drop }
+    http-request tarpit if { path /tar }
+    http-request return status 200 if { path /return }
+    redirect location /new if { path /old }
+    http-request set-header X-A 1 unless { path /plain }
+    use_backend shop if { var(txn.host) -m str shop.example }
+    default_backend other
+
+backend shop from base
+    http-response set-header X-Shop 1
+    use-server two if { path_beg /two }
+    server one 10.0.0.1:80
+    server two 10.0.0.2:80
+
+backend other from base
+
+frontend stream
+    mode tcp
+    timeout client 5s
+    bind :443
+    tcp-request inspect-delay 5s
+    tcp-request content accept if { req.ssl_hello_type 1 }
+    use_backend named if { req.ssl_sni -i shop.example }
+    default_backend plain
+
+backend named
+    mode tcp
+    timeout server 5s
+    timeout connect 5s
+    server one 10.0.0.1:443
+
+backend plain
+    mode tcp
+    timeout server 5s
+    timeout connect 5s
+    server one 10.0.0.1:443
+"""
+
+
+def with_shadow(binary: str, home: Path, ask: Callable[[ShadowProcess], Awaitable[Seen]], text: str = TEXT) -> tuple[Seen, list[str]]:
+    """What was seen, and the rules that applied."""
+
+    async def run() -> tuple[Seen, list[str]]:
+        process = await start(Document.parse(text), binary, home)
+        try:
+            seen = await ask(process)
+            rules = [process.shadow.rules[mark] for mark in seen.marks]
+            return seen, [rule.place.text for rule in rules if not rule.term]
+        finally:
+            await process.close()
+
+    return asyncio.run(run())
+
+
+def http(path: str, source: str = "192.0.2.1", host: str = "shop.example") -> Callable[[ShadowProcess], Awaitable[Seen]]:
+    head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+    return lambda process: process.ask(Asked(process.shadow.listeners[0], head, source=(source, 50_000)))
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "status", "backend", "last"),
+    [
+        ("/", "192.0.2.1", 200, "shop", "http-response set-header X-Shop 1"),
+        ("/api/x", "192.0.2.1", 403, "site", "http-request deny if api !inside"),
+        ("/api/x", "10.1.1.1", 200, "shop", "http-response set-header X-Shop 1"),
+        ("/", "9.9.9.9", -1, "", "tcp-request connection reject if { src 9.9.9.9 }"),
+        ("/drop", "192.0.2.1", -1, "site", "http-request silent-drop if { path /drop }"),
+        ("/tar", "192.0.2.1", 500, "site", "http-request tarpit if { path /tar }"),
+        ("/return", "192.0.2.1", 200, "site", "http-request return status 200 if { path /return }"),
+        ("/old", "192.0.2.1", 302, "site", "redirect location /new if { path /old }"),
+    ],
+)
+def test_rules_and_outcome(haproxy_binary: str, tmp_path: Path, path: str, source: str, status: int, backend: str, last: str) -> None:
+    seen, rules = with_shadow(haproxy_binary, tmp_path, http(path, source))
+    assert (seen.status, seen.backend, rules[-1]) == (status, backend, last)
+
+
+def test_server_variables_and_headers(haproxy_binary: str, tmp_path: Path) -> None:
+    seen, rules = with_shadow(haproxy_binary, tmp_path, http("/two", host="Shop.Example"))
+    assert (seen.server, seen.variables) == ("two", {"txn.host": "shop.example"})
+    assert "use-server two if { path_beg /two }" in rules
+    assert seen.request is not None and b"x-a: 1\r\n" in seen.request and b"x-shop: 1" in seen.response
+
+
+def test_unless(haproxy_binary: str, tmp_path: Path) -> None:
+    rule = "http-request set-header X-A 1 unless { path /plain }"
+    assert rule in with_shadow(haproxy_binary, tmp_path, http("/x"))[1]
+    assert rule not in with_shadow(haproxy_binary, tmp_path, http("/plain"))[1]
+
+
+def test_no_server(haproxy_binary: str, tmp_path: Path) -> None:
+    seen, _ = with_shadow(haproxy_binary, tmp_path, http("/", host="a"))
+    assert (seen.status, seen.backend, seen.server, seen.request) == (503, "other", "", None)
+
+
+@pytest.mark.parametrize(("name", "backend"), [("shop.example", "named"), ("a.example", "plain")])
+def test_a_stream_of_tls(haproxy_binary: str, tmp_path: Path, name: str, backend: str) -> None:
+    seen, rules = with_shadow(haproxy_binary, tmp_path, lambda process: process.ask(Asked(process.shadow.listeners[1], b"", tls=name)))
+    assert (seen.frontend, seen.backend) == ("stream", backend)
+    assert rules[0] == "tcp-request content accept if { req.ssl_hello_type 1 }"
+
+
+def test_one_that_does_not_start_names_the_line(haproxy_binary: str, tmp_path: Path) -> None:
+    with pytest.raises(NoShadow, match=r"line 3 \(nonsense here\): unknown keyword 'nonsense'"):
+        with_shadow(haproxy_binary, tmp_path, http("/"), "frontend a\n    bind :80\n    nonsense here\n")
+
+
+def test_what_is_said_without_a_line() -> None:
+    assert refusal("[NOTICE] a\n[ALERT] cannot b\n", Shadow()) == "[ALERT] cannot b"
+    assert refusal("nothing", Shadow()) == "nothing"
+    said = "[ALERT] (1) : config : parsing [/tmp/x/haproxy.cfg:7] : no"
+    assert refusal(said, Shadow(places={7: Place("/b.cfg", 2, "x", "s")})) == "line 2 of /b.cfg (x): no"
+
+
+def test_nothing_is_left(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with_shadow(haproxy_binary, tmp_path, http("/"))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,68 @@
+"""How many shadows run, and how long."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.shadow import shadows
+from haproxy_native.shadow.shadows import Shadows
+from haproxy_native.text.document import Document
+
+TEXT = "frontend a\n    mode http\n    timeout client 5s\n    bind :80\n    http-request return status {}\n"
+
+
+def running(binary: str, home: Path, work: Callable[[Shadows], Awaitable[None]]) -> None:
+    async def run() -> None:
+        kept = Shadows(binary, home)
+        try:
+            await work(kept)
+        finally:
+            await kept.close()
+
+    asyncio.run(run())
+
+
+def document(status: int) -> tuple[Document, bytes]:
+    return Document.parse(TEXT.format(status)), b"%d" % status
+
+
+def test_one_is_used_again(haproxy_binary: str, tmp_path: Path) -> None:
+    async def work(kept: Shadows) -> None:
+        async with kept.of(*document(200)) as one:
+            pass
+        async with kept.of(*document(200)) as again, kept.of(*document(404)) as other:
+            assert again is one and other is not one
+        await one._child.kill()
+        async with kept.of(*document(200)) as new:
+            assert new is not one and not new.ended
+
+    running(haproxy_binary, tmp_path, work)
+
+
+def test_few_run_at_once(haproxy_binary: str, tmp_path: Path) -> None:
+    async def work(kept: Shadows) -> None:
+        async with kept.of(*document(200)) as first:
+            async with kept.of(*document(404)) as second:
+                third = asyncio.create_task(kept.of(*document(403)).__aenter__())
+                await asyncio.sleep(0)
+                assert not third.done()
+            assert not (await third).ended
+            assert second.ended and not first.ended
+
+    running(haproxy_binary, tmp_path, work)
+
+
+def test_an_idle_one_ends(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shadows, "IDLE_SECONDS", 0.05)
+
+    async def work(kept: Shadows) -> None:
+        async with kept.of(*document(200)) as one:
+            await asyncio.sleep(0.2)
+            assert not one.ended
+        async with asyncio.timeout(10):
+            while not one.ended:
+                await asyncio.sleep(0.01)
+
+    running(haproxy_binary, tmp_path, work)
