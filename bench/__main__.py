@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
+from bench.apply import of_apply
 from bench.arrivals import arrivals
 from bench.ctl import of_ctl
 from bench.farm import Farm, farm
@@ -45,6 +46,7 @@ def main() -> None:
                     **of_rights(work),
                     **subscribers(servers["sidecar"], work),
                     **of_ctl(),
+                    **of_apply(work),
                 }
         print(tables(size, lowest, measured), flush=True)
         results[str(size)] = {"floors": lowest, **measured}

@@ -256,9 +256,9 @@ class Engine:
         """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
         return await self.check(await beside(self.with_texts, {self.named(file): body}))
 
-    def with_texts(self, texts: Mapping[str, bytes]) -> Document:
-        """The document with texts in the place of some of its files, by their names. Raises BadRequest."""
-        return parts.with_parts(self.document, {name: _parsed(body) for name, body in texts.items()})
+    def with_texts(self, texts: Mapping[str, bytes], document: Document | None = None) -> Document:
+        """A document, the current one without, with texts in the place of some of its files, by their names. Raises BadRequest."""
+        return parts.with_parts(document or self.document, {name: _parsed(body) for name, body in texts.items()})
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
@@ -275,8 +275,7 @@ class Engine:
     ) -> tuple[Preview, list[FilePreview]]:
         """What texts, by the names of their files, or a transaction would change together with stored files. Raises BadRequest."""
         document = await beside(self.with_texts, texts) if texts else self.read(transaction_id)
-        plans = await coming.previews(self.context, files)
-        return await preview(self.context, document, partial(coming.check, self.context, files), sent=bool(texts)), plans
+        return await coming.planned(self.context, document, files, sent=bool(texts))
 
     # -- transactions
 

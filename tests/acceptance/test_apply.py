@@ -11,6 +11,7 @@ import pytest
 from tests.acceptance.quick import PLAIN, Quick
 from tests.haproxy.process import HAProxy, free_port
 from tests.haproxy.sidecar import USER
+from tests.tls.pems import made
 
 CONFIG = """\
 frontend site from plain
@@ -77,7 +78,9 @@ def test_conflicts_with_hands_and_with_others(sidecar: Applied) -> None:
     assert classic.status_code in (200, 202), classic.text
     refused = sidecar.apply(TEXT)
     conflict = {"object": "backend/shop/server/two", "member": "weight", "owners": ["outside"], "theirs": 7, "mine": 20}
-    assert refused.status_code == 409 and refused.json()["conflicts"] == [conflict], refused.text
+    assert refused.status_code == 409, refused.text
+    (shown,) = refused.json()["conflicts"]
+    assert shown.items() >= conflict.items() and (shown["author"], shown["entry"]) == (USER[0], "2"), shown
     assert sidecar.apply(TEXT.replace("127.0.0.1:1 ", "127.0.0.1:9 "), owner="team-b").json()["conflicts"][0]["owners"] == ["team-a"]
     assert sidecar.states()["two"] == "7"
     assert sidecar.apply(TEXT, unowned="weight").json()["changed"] == []
@@ -107,3 +110,167 @@ def test_a_declaration_goes_back_unless_it_is_confirmed(sidecar: Applied) -> Non
     assert done.status_code == 200 and "X-Ignored-Parameters" not in done.headers
     assert sidecar.delete(done.headers["Location"]).json()["status"] == "returned"
     assert sidecar.text().splitlines()[-4:] == before.splitlines()[-4:]
+
+
+class Filed(Applied):
+    """With directories of maps, certificates and general files."""
+
+    def send(self, declaration: Any, **query: Any) -> httpx2.Response:
+        return self.apply(json.dumps(declaration), "application/json", **query)
+
+    def form(self, *parts: tuple[str, tuple[str, bytes]], owner: str = "team-a", **query: Any) -> httpx2.Response:
+        url = f"http://127.0.0.1:{self.port}/v3/sidecar/apply"
+        return httpx2.put(url, params={"owner": owner, **query}, files=list(parts), auth=USER, timeout=60)
+
+    def shown(self) -> dict[str, str]:
+        rows = self.haproxy.ask(f"show map {self.directory}/maps_dir/hosts.map").splitlines()
+        return dict(row.split(" ", 2)[1:] for row in rows if row)
+
+    def serial(self) -> int:
+        return int(self.haproxy.ask(f"show ssl cert {self.directory}/ssl_certs_dir/site.pem").partition("Serial: ")[2].split()[0], 16)
+
+    def files(self) -> dict[str, bytes]:
+        return {f"{path.parent.name}/{path.name}": path.read_bytes() for path in self.directory.glob("*_dir/*")}
+
+
+PEMS = {serial: made("one.example", serial).pem for serial in (17, 18)}
+FILED = """\
+frontend site from plain
+    bind 127.0.0.1:{site} ssl crt {directory}/ssl_certs_dir/site.pem
+    http-request set-var(txn.a) path,map({directory}/maps_dir/hosts.map)
+    default_backend shop
+
+backend shop from plain
+    server one 127.0.0.1:1 weight 10
+"""
+
+
+@pytest.fixture
+def filed(tmp_path: Path, haproxy_binary: str) -> Iterator[Filed]:
+    for name in ("maps_dir", "ssl_certs_dir"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "maps_dir" / "hosts.map").write_text("# by hand\nhand 1\n")
+    (tmp_path / "ssl_certs_dir" / "site.pem").write_text(PEMS[17])
+    config = (PLAIN + FILED).format(site=free_port(), directory=tmp_path)
+    with HAProxy(tmp_path, config, binary=haproxy_binary) as haproxy, Filed(haproxy) as running:
+        yield running
+
+
+def entries(**values: str) -> list[dict[str, str]]:
+    return [{"key": key, "value": value} for key, value in values.items()]
+
+
+def test_files_and_text_live_and_once(filed: Filed) -> None:
+    servers = {"one": SERVERS["one"] | {"weight": 20}}
+    declared = {
+        "backends": [{"name": "shop", "from": "plain", "servers": servers}],
+        "maps": [{"name": "hosts.map", "entries": entries(a="1", b="2")}],
+        "certificates": [{"name": "site.pem", "content": PEMS[18]}],
+    }
+    planned = filed.send(declared, dry_run=True, force=True)
+    assert planned.status_code == 200 and planned.json()["valid"] and not planned.json()["reload"], planned.text
+    assert planned.json()["created"] == ["map/hosts.map/entry/a", "map/hosts.map/entry/b"]
+    assert (
+        filed.files() == {"maps_dir/hosts.map": b"# by hand\nhand 1\n", "ssl_certs_dir/site.pem": PEMS[17].encode()}
+        and filed.version() == 1
+    )
+    refused = filed.send(declared)
+    assert refused.status_code == 409 and "PRIVATE" not in refused.text, refused.text
+    assert [each["object"] for each in refused.json()["conflicts"]] == ["certificate/site.pem", "backend/shop/server/one"]
+    done = filed.send(declared, force=True)
+    assert done.status_code == 200 and not done.json()["reload"] and "PRIVATE" not in done.text, done.text
+    assert (filed.shown(), filed.serial(), filed.states()["one"]) == ({"hand": "1", "a": "1", "b": "2"}, 18, "20") and filed.version() == 2
+    assert filed.files()["maps_dir/hosts.map"] == b"# by hand\nhand 1\na 1\nb 2\n"
+    before = filed.files(), filed.haproxy.file.read_bytes()
+    again = filed.send(declared)
+    assert again.json()["unchanged"] == ["map/hosts.map", "certificate/site.pem", "backend/shop", "backend/shop/server/one"], again.text
+    assert (filed.files(), filed.haproxy.file.read_bytes()) == before and filed.version() == 2
+    exported = filed.get("/v3/sidecar/export", owner="team-a").json()
+    assert exported["certificates"] == declared["certificates"] and exported["maps"] == declared["maps"]
+    assert filed.send(exported).json()["changed"] == []
+    owners = (filed.directory / "dataplane" / "engine" / "owners.json").read_text()
+    assert "PRIVATE" not in owners and "map/hosts.map/entry/a" in owners
+
+
+def test_entries_of_others_stay(filed: Filed) -> None:
+    def hosts(**values: str) -> dict[str, Any]:
+        return {"maps": [{"name": "hosts", "entries": entries(**values)}]}
+
+    assert filed.send(hosts(a="1", b="2")).status_code == 200
+    assert filed.send(hosts(a="1", c="3"), owner="team-b").status_code == 200
+    clash = filed.send(hosts(b="9"), owner="team-b")
+    conflict = {"object": "map/hosts.map/entry/b", "member": "value", "owners": ["team-a"], "theirs": "2", "mine": "9"}
+    assert clash.status_code == 409 and clash.json()["conflicts"] == [conflict], clash.text
+    gone = filed.send(hosts(), max_delete=0)
+    assert gone.status_code == 409 and "map/hosts.map/entry/b first" in gone.text, gone.text
+    assert filed.send(hosts()).json()["deleted"] == ["map/hosts.map/entry/b"]
+    assert filed.shown() == {"hand": "1", "a": "1", "c": "3"}
+    assert filed.send({}, owner="team-b").json()["deleted"] == ["map/hosts.map/entry/a", "map/hosts.map/entry/c"]
+    assert filed.shown() == {"hand": "1"} and filed.send({}).status_code == 200 and filed.shown() == {"hand": "1"}
+
+
+def test_a_form_of_text_and_files(filed: Filed) -> None:
+    page = ("general", ("sorry.http", b"HTTP/1.0 503 Sorry\r\n\r\nsorry\n"))
+    new_map = ("maps", ("new.map", b"# ours\nx 1\n"))
+    text = f"backend other from plain\n    http-request set-var(txn.x) path,map({filed.directory}/maps_dir/new.map)\n"
+    done = filed.form(("configuration", ("other.cfg", text.encode())), page, new_map)
+    assert done.status_code == 202 and done.json()["created"] == ["backend/other", "general/sorry.http", "map/new.map"], done.text
+    assert filed.outcome(done.headers["reload-id"])["status"] == "succeeded"
+    assert filed.files()["maps_dir/new.map"] == new_map[1][1]
+    again = filed.form(("configuration", ("other.yaml", b"backends: []")), page, new_map, dry_run=True)
+    assert again.status_code == 200 and again.json()["deleted"] == ["backend/other"], again.text
+    named = filed.form(page, ("configuration", ("other.cfg", text.encode())))
+    assert named.status_code == 409 and "new.map referenced in haproxy conf at line" in named.text, named.text
+    assert "maps_dir/new.map" in filed.files()
+    wrong = filed.form(("mops", ("new.map", b"x 1\n")))
+    assert wrong.status_code == 400 and "part mops, new.map: unknown, send configuration, maps" in wrong.text
+
+
+@pytest.mark.parametrize(
+    ("declared", "why"),
+    [
+        ({"maps": [{"name": "a.map"}]}, "entries in body is a list"),
+        ({"maps": [{"name": "a.map", "entries": [{"key": "x"}]}]}, "is no entry: it has key and value"),
+        ({"maps": [{"name": "a.map", "entries": entries(x="1") * 2}]}, "the key 'x' is declared twice"),
+        ({"maps": [{"name": "../a", "entries": []}]}, "no name of a file"),
+        ({"general": [{"name": "a", "masked": "<masked>"}]}, "masked in body is unknown"),
+        ({"general": [{"name": "a", "content": "x"}] * 2}, "general/a is declared twice"),
+        ({"certificats": []}, 'did you mean \\"certificates\\"?'),
+    ],
+)
+def test_what_is_no_file(filed: Filed, declared: Any, why: str) -> None:
+    refused = filed.send(declared)
+    assert refused.status_code == 422 and why in refused.text, refused.text
+
+
+def test_a_token_is_for_what_the_files_were(filed: Filed) -> None:
+    declared = {"maps": [{"name": "hosts.map", "entries": entries(a="1")}]}
+    tokens = [filed.send(declared, dry_run=True).json()["plan_token"] for _ in range(2)]
+    path = filed.directory / "maps_dir" / "hosts.map"
+    path.write_text("hand 1\na 5\n")
+    stale = httpx2.put(f"http://127.0.0.1:{filed.port}/v3/sidecar/apply", params={"plan": tokens[0]}, auth=USER)
+    assert stale.status_code == 412 and path.read_text() == "hand 1\na 5\n", stale.text
+    path.write_text("hand 1\n")
+    filed.stop()
+    filed.start()
+    done = httpx2.put(f"http://127.0.0.1:{filed.port}/v3/sidecar/apply", params={"plan": tokens[1]}, auth=USER, timeout=60)
+    assert done.status_code == 200 and filed.shown() == {"hand": "1", "a": "1"}, done.text
+
+
+def test_a_plan_of_a_whole_configuration_has_a_token(filed: Filed) -> None:
+    def carry_out(token: str) -> httpx2.Response:
+        return httpx2.put(f"http://127.0.0.1:{filed.port}/v3/sidecar/apply", params={"plan": token}, auth=USER, timeout=60)
+
+    text = filed.haproxy.file.read_text()
+    first, second = (filed.post("/v3/sidecar/plan", text.replace("weight 10", f"weight {each}")).json() for each in (11, 12))
+    done = carry_out(first["plan_token"])
+    changed = {"object": "backend/shop/server/one", "member": "weight", "old": 10, "new": 11}
+    assert done.status_code == 200 and done.json()["changed"] == [changed] and filed.states()["one"] == "11", done.text
+    assert [carry_out(each["plan_token"]).status_code for each in (first, second)] == [404, 412] and filed.states()["one"] == "11"
+    assert "plan_token" not in filed.post("/v3/sidecar/plan", text.replace("weight 10", "heavy")).json()
+    parts = {"maps": ("hosts.map", b"hand 2\n"), "ssl_certificates": ("site.pem", PEMS[18].encode())}
+    form = httpx2.post(f"http://127.0.0.1:{filed.port}/v3/sidecar/plan", files=parts, auth=USER, timeout=60).json()
+    done = carry_out(form["plan_token"])
+    assert done.status_code == 200 and "PRIVATE" not in done.text and filed.version() == 2, done.text
+    assert [each["object"] for each in done.json()["changed"]] == ["map/hosts.map", "certificate/site.pem"]
+    assert (filed.shown(), filed.serial()) == ({"hand": "2"}, 18)

@@ -1,26 +1,35 @@
-"""Declarations as bodies: objects of the API in JSON or YAML, by their collections, or a part of a configuration."""
+"""Declarations as bodies: objects of the API and stored files in JSON or YAML, by their collections; a part of a configuration; a form."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import PurePath
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from dataplaneapi.api import bodies, ignored
 from dataplaneapi.api.call import Call, header, read_call
+from dataplaneapi.api.declared_files import declared_file, form_parts, sent_file
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.negotiation import check_content_encoding, check_content_type
+from dataplaneapi.api.set_body import CONFIGURATION
+from dataplaneapi.api.upload import MULTIPART
 from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.server import connection
+from haproxy_native.apply.files import COLLECTIONS
 from haproxy_native.apply.fragment import collections, of_objects, of_text
-from haproxy_native.apply.planner import Section
+from haproxy_native.apply.rules import DeclaredFile, Section
 from haproxy_native.beside import beside
 from haproxy_native.text.section import Section as TextSection
 
 UNOWNED = "unowned"
-YAML_TYPE, TEXT = "application/yaml", "text/plain"
+JSON, YAML_TYPE, TEXT = "application/json", "application/yaml", "text/plain"
+# Of a form's configuration, by the end of its file name.
+_TYPES = {".json": JSON, ".yaml": YAML_TYPE, ".yml": YAML_TYPE}
 # Values in one declaration; aliases of YAML count each time.
 MOST = 2_000_000
 _PLAIN = (str, int, float, bool, type(None))
@@ -28,20 +37,32 @@ _PLAIN = (str, int, float, bool, type(None))
 
 @dataclass(frozen=True)
 class Declared:
-    """`sections`: whole objects; `unowned`: members that the body leaves to others; `texts`: sections that were sent as text.
+    """`sections`: whole objects; `unowned`: members that the body leaves to others; `texts`: sections as they will be written.
 
-    `data` is the body, of the media type `kind`.
+    `files` by their objects.
     """
 
     sections: Mapping[Section, dict[str, Any]]
     unowned: frozenset[str]
     texts: Mapping[Section, TextSection]
+    files: Mapping[str, DeclaredFile] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A body as it was sent, of the media type `kind`."""
+
     kind: str
     data: bytes = field(repr=False)
 
+    def digest(self, options: Mapping[str, Any]) -> str:
+        """Of the body and of the parameters that it was sent with."""
+        known = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
+        return hashlib.sha256(known + b"\0" + self.data).hexdigest()
+
 
 async def declared_call(request: Request) -> Call:
-    """A call whose body is Declared, None where it names a plan. Raises ApiError, and BadRequest for what cannot be owned."""
+    """A call whose body is Sent, None where it names a plan. Raises ApiError."""
     call, headers = await read_call(request), request.scope["headers"]
     assert call.operation.body is not None
     limit = call.services.settings.max_body_size
@@ -54,33 +75,61 @@ async def declared_call(request: Request) -> Call:
     kind = header(headers, b"content-type")
     check_content_encoding(header(headers, b"content-encoding"))
     check_content_type(kind, call.operation.body.media_types)
-    call.body = await beside(declared, call, data, kind.partition(";")[0].strip().lower())
+    call.body = Sent(kind, data)
     return call
 
 
 DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
-def declared(call: Call, data: bytes, kind: str) -> Declared:
-    """Raises ApiError and BadRequest."""
+async def declared(call: Call, sent: Sent) -> Declared:
+    """Raises ApiError, and BadRequest for what cannot be owned."""
+    kind, data = sent.kind, sent.data
+    media_type = kind.partition(";")[0].strip().lower()
+    if media_type != MULTIPART:
+        return await beside(_declared, call, data, media_type)
+    text, text_type, files = b"{}", JSON, dict[str, DeclaredFile]()
+    for part, content in await form_parts(data, kind):
+        if part.name == CONFIGURATION:
+            text, text_type = content, _TYPES.get(PurePath(part.file or "").suffix, TEXT)
+        else:
+            _add(files, *await beside(sent_file, call.services.engine.stores, part, content))
+    found = await beside(_declared, call, text, text_type)
+    for object_, file in found.files.items():
+        _add(files, object_, file)
+    return replace(found, files=files)
+
+
+def _add(files: dict[str, DeclaredFile], object_: str, file: DeclaredFile) -> None:
+    if object_ in files:
+        raise ApiError(422, f"{object_} is declared twice")
+    files[object_] = file
+
+
+def _declared(call: Call, data: bytes, kind: str) -> Declared:
     editor = call.services.editor
     if kind == TEXT:
         sections, texts = of_text(editor, data)
-        return Declared(sections, frozenset(), texts, kind, data)
+        return Declared(sections, frozenset(), texts)
     value = _of_yaml(data) if kind == YAML_TYPE else bodies.decode(data)
     if not isinstance(value, dict):
         raise ApiError(422, "a declaration is an object of collections, as in {backends: [{name: shop}]}")
     unowned = value.pop(UNOWNED, [])
     if not isinstance(unowned, list) or not all(isinstance(each, str) for each in unowned):
         raise ApiError(422, f"{UNOWNED} in body is a list of members, as in [weight, maintenance]")
-    known = collections(editor)
+    files, known = dict[str, DeclaredFile](), collections(editor)
+    for kind_, collection in COLLECTIONS.items():
+        for body in _bodies("section", collection, value.pop(collection, [])):
+            _add(files, *declared_file(call.services.engine.stores, kind_, body))
     for name in value:
         if name not in known:
-            likely = nearest(str(name), known)
-            hint = f'did you mean "{likely}"?' if likely else f"they are {', '.join(known)}"
+            every = [*known, *COLLECTIONS.values()]
+            likely = nearest(str(name), every)
+            hint = f'did you mean "{likely}"?' if likely else f"they are {', '.join(every)}"
             raise ApiError(422, f"{str(name)[:64]} in body is no collection; {hint}")
     objects = [(known[name], _validated(call, name, body)) for name in value for body in _bodies(known[name].kind, name, value[name])]
-    return Declared(of_objects(editor, objects), frozenset(unowned), {}, kind, data)
+    sections, texts = of_objects(editor, objects, call.services.engine.document)
+    return Declared(sections, frozenset(unowned), texts, files)
 
 
 def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:

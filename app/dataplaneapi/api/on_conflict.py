@@ -1,7 +1,7 @@
 """What becomes of a write on an old version: it is refused, or merged into what came between (`on_conflict`)."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dataplaneapi.api.access import reader
@@ -71,12 +71,30 @@ def _authors(journal: Journal, error: Collided) -> dict[str, Entry]:
     return found
 
 
+async def last_changes(call: Call, objects: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Who has changed each object last, as far as the history knows."""
+
+    def newest(journal: Journal) -> dict[str, Entry]:
+        found = ((object_, next(iter(journal.find(object_)), None)) for object_ in dict.fromkeys(objects))
+        return {object_: entry for object_, entry in found if entry}
+
+    try:
+        await call.services.history.settled()
+        return {object_: _by(entry) for object_, entry in (await call.services.history.ask(newest)).items()}
+    except Unusable:
+        return {}
+
+
 def _since(journal: Journal, object_: str, version: int) -> Iterator[Entry]:
     return (entry for entry in journal.find(object_) if entry.kind == CONFIGURATION and entry.version > version)
 
 
 def _as_dict(clash: Clash, entry: Entry | None, is_readable: bool) -> dict[str, Any]:
-    by = {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)} if entry else {}
+    by = _by(entry) if entry else {}
     theirs = clash.theirs if is_readable else None
     # A mask goes by the member that such a pair has.
     return present({"object": clash.object, "member": clash.member, "theirs": theirs, "mine": clash.mine, **by})
+
+
+def _by(entry: Entry) -> dict[str, Any]:
+    return {"author": entry.author.name, "entry": str(entry.id), "version": entry.version, "time": timestamp(entry.time)}

@@ -79,7 +79,7 @@ class SetForm:
             self._held += len(pieces)
             self._text = None
         elif self.files:
-            await asyncio.to_thread(_append, self.files[-1].content, pieces)
+            await asyncio.to_thread(_append, self._directory / str(len(self.files) - 1), pieces)
 
     def _begun_text(self, part: Part) -> str:
         name = self._call.services.engine.named(part.file or self._call.get("file", ""))

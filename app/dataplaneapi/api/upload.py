@@ -175,7 +175,7 @@ async def upload_call(request: Request) -> Call:
     check_content_encoding(header(headers, b"content-encoding"))
     check_content_type(kind, declared.media_types)
     if MULTIPART in declared.media_types:
-        call.body = Form(receive, limit, seconds, _boundary(kind))
+        call.body = Form(receive, limit, seconds, boundary(kind))
         await call.body.begin()
     return call
 
@@ -188,7 +188,7 @@ async def text_or_form_call(request: Request) -> Call:
         return await json_call(request)
     call = await read_call(request)
     check_content_encoding(header(headers, b"content-encoding"))
-    call.body = Parts(request.receive, _limit(call, headers), call.services.settings.read_timeout, _boundary(kind))
+    call.body = Parts(request.receive, _limit(call, headers), call.services.settings.read_timeout, boundary(kind))
     return call
 
 
@@ -201,10 +201,11 @@ def _limit(call: Call, headers: Headers) -> int:
     return limit
 
 
-def _boundary(kind: str) -> bytes:
+def boundary(kind: str) -> bytes:
+    """Of the parts of a form, by its Content-Type. Raises ApiError."""
     _, options = parse_options_header(kind)
-    if boundary := options.get(b"boundary"):
-        return boundary
+    if found := options.get(b"boundary"):
+        return found
     raise ApiError(400, "no multipart boundary param in Content-Type")
 
 

@@ -2,26 +2,36 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from haproxy_native.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
 from haproxy_native.apply.fragment import collections
 from haproxy_native.apply.owners import OwnerFile, Owners
 from haproxy_native.apply.parts import SELF, Members, object_of, part_name, parts_of
-from haproxy_native.apply.planner import Declaration, Planned, planned
+from haproxy_native.apply.planner import Planned, planned
+from haproxy_native.apply.rules import Declaration
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.change import Change, Contents, FileEdits, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, Missing, Moved
-from haproxy_native.planning.touches import changed
+from haproxy_native.errors import Conflict, Missing, Moved, Unreadable, Unusable
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
 from haproxy_native.request_context import author
+from haproxy_native.scratch import Scratch
+from haproxy_native.storage import coming
+from haproxy_native.storage.coming import Coming, FilePreview
+from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
 OWNER = "owner"
+# By their objects.
+Files = Mapping[str, tuple[Store, Path]]
 # Of one member that waits for reload after reload.
 MOST_DIGESTS = 4
 
@@ -46,6 +56,15 @@ class TooManyDeleted(Conflict):
 
 
 @dataclass(frozen=True)
+class ExportedFile:
+    """Of a map the `entries` that are owned, by their keys; else `content` is owned."""
+
+    name: str
+    content: bytes = field(repr=False)
+    entries: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class Applied:
     """`outcome` is None where nothing differed."""
 
@@ -67,45 +86,92 @@ class Limits:
             raise Moved("what the plan changes, or what it left as it was, has been changed since; ask for a new plan")
         if found.conflicts:
             raise Contested(found)
-        gone = [effect.object for effect in found.effects if effect.new is None and not effect.member]
-        if self.most_deleted is not None and len(gone) > self.most_deleted:
+        if self.most_deleted is not None and len(gone := found.gone) > self.most_deleted:
             raise TooManyDeleted(f"{len(gone)} objects would be deleted, {gone[0]} first, and max_delete is {self.most_deleted}")
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """What was `sent` last, as a digest, and the plan of sending it again, as long as owners, configuration and files are the same."""
+
+    sent: str
+    owners: Owners
+    files: Files
+    planned: Planned
 
 
 class Apply:
     def __init__(self, engine: Engine, editor: Editor, file: OwnerFile) -> None:
         self._engine, self._editor, self._file = engine, editor, file
-        self._lock = asyncio.Lock()
+        self._lock, self._repeats = asyncio.Lock(), dict[str, Repeat]()
 
     @property
     def owners(self) -> Owners:
         """Raises Unusable."""
         return self._file.owners
 
-    async def plan(self, declaration: Declaration) -> tuple[Planned, Preview]:
+    async def plan(self, declaration: Declaration) -> tuple[Planned, Preview, Sequence[FilePreview]]:
         """What it would change. Raises what the engine's `plan` raises, and Unusable."""
-        found = await beside(planned, self._editor, self._engine.document, self._file.owners, declaration)
-        return found, await self._engine.plan_document(found.document)
+        former = self._file.owners
+        files = self._files(declaration, former)
+        found = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
+        if not found.files.contents:
+            return found, await self._engine.plan_document(found.document), []
+        scratch = await asyncio.to_thread(Scratch, "set")
+        try:
+            sent = await asyncio.to_thread(_coming, files, found.files.contents, scratch.path)
+            return found, *await coming.planned(self._engine.context, found.document, sent)
+        finally:
+            await asyncio.to_thread(scratch.remove)
 
-    async def carry_out(self, declaration: Declaration, limits: Limits) -> Applied:
-        """Raises Contested, TooManyDeleted and Moved with nothing changed, Forbidden, Unusable, and what a commit raises."""
-        if rights := author.get().rights:
-            rights.permit([changed(spelled(OWNER, declaration.owner), ())])
-        return await to_the_end(self._engine.context, self._carried_out(declaration, limits))
+    def _files(self, declaration: Declaration, owners: Owners) -> Files:
+        """The files that are declared or were declared before, by their objects; without those of a store that there is no more."""
+        stores = {store.kind: store for store in self._engine.stores.values()}
+        former = (file_object(each) for each in owners.of(declaration.owner))
+        named = {each: parsed(each) for each in dict.fromkeys([*declaration.files, *former]) if each}
+        return {each: (store, store.directory / name) for each, (kind, name) in named.items() if (store := stores.get(kind))}
 
-    async def _carried_out(self, declaration: Declaration, limits: Limits) -> Applied:
+    async def repeated(self, owner: str, sent: str, version: int | None) -> Planned | None:
+        """What the owner sent last, if it is the same again and nothing has changed since. Raises Forbidden, Conflict and Unusable.
+
+        `sent`: a digest of all that was sent.
+        """
+        _permit(owner)
+        with suppress(Unreadable):
+            await self._engine.notice()
+        last = self._repeats.get(owner)
+        if last is None or last.sent != sent or last.planned.before is not self._engine.document or last.owners is not self._file.owners:
+            return None
+        Change(_same, version).compare(self._engine.version())
+        return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
+
+    async def carry_out(self, declaration: Declaration, limits: Limits, sent: str = "") -> Applied:
+        """Raises Contested, TooManyDeleted and Moved with nothing changed, Forbidden, Unusable, and what a commit raises.
+
+        `sent`: as `repeated` has it, empty for what is not to be remembered.
+        """
+        _permit(declaration.owner)
+        with suppress(Unreadable):
+            await self._engine.notice()
+        return await to_the_end(self._engine.context, self._carried_out(declaration, limits, sent))
+
+    async def _carried_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
         async with self._lock:
             former = self._file.owners
-            found = await beside(planned, self._editor, self._engine.document, former, declaration)
+            files = self._files(declaration, former)
+            read = await asyncio.to_thread(_read, files)
+            found = await beside(planned, self._editor, self._engine.document, former, declaration, read)
             limits.check(found)
-            if not found.effects and found.document is found.before:
+            if found.is_nothing:
+                Change(_same, limits.version).compare(self._engine.version())
                 if found.owners != former:
                     await asyncio.to_thread(self._file.write, found.owners)
+                self._remember(declaration.owner, sent, files, found)
                 return Applied(found, None)
             # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
             await asyncio.to_thread(self._file.write, _both(former, found.owners, declaration.owner))
             try:
-                found, outcome = await self._committed(declaration, former, found, limits)
+                found, outcome = await self._committed(declaration, former, files, found, limits)
             except BaseException:
                 await asyncio.to_thread(self._file.write, former)
                 raise
@@ -113,19 +179,36 @@ class Apply:
             goes_back = outcome.reload_id or author.get().confirmation
             kept = _both(former, found.owners, declaration.owner) if goes_back else found.owners
             await asyncio.to_thread(self._file.write, kept)
+            made = [*outcome.texts][1] if outcome.texts else found.before
+            self._remember(declaration.owner, sent, files, found.done(made))
             return Applied(found, outcome)
 
-    async def _committed(self, declaration: Declaration, former: Owners, found: Planned, limits: Limits) -> tuple[Planned, Outcome]:
+    def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
+        if sent:
+            self._repeats[owner] = Repeat(sent, self._file.owners, files, found)
+
+    async def _committed(
+        self, declaration: Declaration, former: Owners, files: Files, found: Planned, limits: Limits
+    ) -> tuple[Planned, Outcome]:
         """`found`: what was planned already, used where nothing has come between."""
         plans = [found]
 
-        def edit(before: Document) -> Document:
-            if before is not plans[0].before:
-                plans[0] = planned(self._editor, before, former, declaration)
+        def again(document: Document, read: Mapping[str, bytes | None]) -> None:
+            if document is not plans[0].before or read != plans[0].read:
+                plans[0] = planned(self._editor, document, former, declaration, read)
                 limits.check(plans[0])
+
+        def edit(before: Document) -> Document:
+            again(before, plans[0].read)
             return plans[0].document
 
-        outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False))
+        def edit_files(now: Contents) -> Contents:
+            again(plans[0].before, {object_: now[path] for object_, (_, path) in files.items()})
+            return {files[object_][1]: content for object_, content in plans[0].files.contents.items()}
+
+        stores = {path: store for store, path in files.values()}
+        edits = FileEdits(stores, edit_files, touches=lambda *_: _touches(plans[0])) if found.files.contents else None
+        outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False, files=edits))
         return plans[0], outcome
 
     def exported(self, owner: str) -> dict[str, Any]:
@@ -145,6 +228,51 @@ class Apply:
                     whole = object_of(self._editor, resource, name, {SELF: {}, **own})
                     found.setdefault(collection, []).append(whole) if resource.kind == "section" else found.update({collection: whole})
         return found
+
+    def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
+        """The same of files, by the collections of a declaration. Blocks."""
+        claims, found = self._file.owners.of(owner), dict[str, list[ExportedFile]]()
+        for object_, content in _read(self._files(Declaration(owner, {}), self._file.owners)).items():
+            own = {name: members for name, members in parts(object_, content).items() if name in claims}
+            if content is not None and own:
+                kind, name = parsed(object_)
+                entries = {parsed(each)[3]: members[VALUE] for each, members in own.items() if each != object_} if is_map(object_) else None
+                found.setdefault(COLLECTIONS[kind], []).append(ExportedFile(name, content, entries))
+        return found
+
+
+def _read(files: Files) -> dict[str, bytes | None]:
+    """What they hold, by their objects. Raises Unusable."""
+    try:
+        return {object_: store.content(path) if path.exists() else None for object_, (store, path) in files.items()}
+    except OSError as error:
+        raise Unusable(f"cannot read {error.filename}: {error.strerror}") from error
+
+
+def _coming(files: Files, contents: Mapping[str, bytes | None], directory: Path) -> list[Coming]:
+    """Written to a directory."""
+    found = []
+    for number, (object_, content) in enumerate(contents.items()):
+        place = directory / str(number)
+        if content is not None:
+            place.write_bytes(content)
+        found.append(Coming(*files[object_], None if content is None else place))
+    return found
+
+
+def _touches(found: Planned) -> list[Touch]:
+    verbs = ((each, CREATE if each.old is None else DELETE if each.new is None else CHANGE) for each in found.files.shown)
+    return [Touch(each.object, CHANGE if each.member else verb, frozenset((ANY,))) for each, verb in verbs]
+
+
+def _permit(owner: str) -> None:
+    """Raises Forbidden."""
+    if rights := author.get().rights:
+        rights.permit([changed(spelled(OWNER, owner), ())])
+
+
+def _same(document: Document) -> Document:
+    return document
 
 
 def _owned(members: Members, claims: Mapping[str, str]) -> Members:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from haproxy_native.apply.planner import Section
+from haproxy_native.apply.rules import Section
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import BadRequest
@@ -18,15 +18,20 @@ def collections(editor: Editor) -> dict[str, Resource]:
     return {name: each for name, each in editor.resources.by_name.items() if each.kind in kinds and not each.parents and not each.file}
 
 
-def of_objects(editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]]) -> dict[Section, Object]:
-    """Whole objects of collections, as the API shows them when they stand in a configuration. Raises BadRequest."""
-    declared: dict[Section, Object] = {}
+def of_objects(
+    editor: Editor, objects: Iterable[tuple[Resource, Mapping[str, Any]]], document: Document
+) -> tuple[dict[Section, Object], dict[Section, TextSection]]:
+    """Whole objects of collections, as the API shows them when they stand in a configuration, and their texts. Raises BadRequest.
+
+    `document`: that which they will stand in, for their indentation.
+    """
+    declared, texts = dict[Section, Object](), dict[Section, TextSection]()
     for resource, body in objects:
         name = str(body.get(resource.key) or "") if resource.kind == "section" else ""
         if (resource.name, name) in declared:
             raise BadRequest(f"{resource.title} {name} is declared twice")
-        declared[resource.name, name] = editor.as_written(resource, body)
-    return declared
+        declared[resource.name, name], texts[resource.name, name] = editor.as_written(resource, body, document)
+    return declared, texts
 
 
 def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Section, TextSection]]:

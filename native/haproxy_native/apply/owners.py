@@ -19,7 +19,13 @@ Claims = Mapping[str, Mapping[str, str]]
 
 
 def digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    """Of a value of JSON, in which contents of files are bytes."""
+    written = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_of_content)
+    return hashlib.sha256(written.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _of_content(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def is_of(claim: str | None, value: Any) -> bool:

@@ -4,59 +4,30 @@ A member that is not as declared is set where nobody else owns it and it is as t
 it is a conflict: with other owners, or with OUTSIDE where it was changed by hand or by another call.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
 
-from haproxy_native.apply.owners import ITSELF, Claims, Owners, digest, is_of
+from haproxy_native.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
+from haproxy_native.apply.owners import ITSELF, Owners, digest
 from haproxy_native.apply.parts import SELF, Members, Part, object_of, part_name, parts_of
+from haproxy_native.apply.rules import Conflict, Declaration, Rules, Section
 from haproxy_native.editing.bindings import DEFAULTS
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.editing.resources import Resource
 from haproxy_native.errors import Missing, NativeError
 from haproxy_native.planning.effects import Effect, effects, object_section
-from haproxy_native.request_context import OUTSIDE
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import Section as TextSection
 
-# A collection and a name in it; the name of the global section is empty.
-Section = tuple[str, str]
 Parts = dict[Part, Members]
-# An object that goes takes these with it, even if they are not as its owner has declared them: a section may have its `from` by its place.
-_OF_ITSELF = ("from", "metadata")
-
-
-@dataclass(frozen=True)
-class Declaration:
-    """`sections`: whole objects. Without `prune` nothing is deleted. `force` takes what others own. `unowned` members are given to
-    objects that are made, and left to others from then on. `texts` are the sections that were sent as text.
-    """
-
-    owner: str
-    sections: Mapping[Section, Object]
-    prune: bool = True
-    force: bool = False
-    unowned: Collection[str] = ()
-    texts: Mapping[Section, TextSection] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """`theirs` is None where it is not set, `mine` where it is to go. Without a `member` the object is meant."""
-
-    object: str
-    member: str
-    owners: Sequence[str]
-    theirs: Any
-    mine: Any
 
 
 @dataclass(frozen=True)
 class Planned:
     """`document` is `before` where nothing differs; what is a conflict is in it as it was. `owners` holds who owns what when it is done.
 
-    `taken`: by force.
+    `taken`: by force. `read`: what the files held that it was planned for, by their objects. `declared`: objects, without entries of maps.
     """
 
     before: Document
@@ -66,16 +37,37 @@ class Planned:
     unchanged: Sequence[str]
     conflicts: Sequence[Conflict]
     taken: Sequence[Conflict]
+    read: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
+    files: PlannedFiles = field(default_factory=PlannedFiles)
+    declared: Sequence[str] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.effects and not self.files.contents and self.document is self.before
+
+    def done(self, now: Document) -> "Planned":
+        """The plan of the same declaration when it is carried out, in the configuration of that time."""
+        read = {**self.read, **self.files.contents}
+        return Planned(now, now, (), self.owners, self.declared, (), (), read, declared=self.declared)
+
+    @property
+    def gone(self) -> list[str]:
+        """The objects that are deleted, without what goes with them."""
+        shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
+        return [each.object for each in shown if each.new is None and not each.member]
 
     @property
     def digest(self) -> str:
         """Of all that is changed, from what to what."""
-        return digest([effect.as_dict() for effect in self.effects])
+        made: list[Effect | FileEffect] = [*self.effects, *self.files.effects]
+        return digest([each.as_dict() for each in made])
 
 
-def planned(editor: Editor, document: Document, owners: Owners, declaration: Declaration) -> Planned:
-    """Raises what an edit of the configuration raises."""
-    return _Planner(editor, document, owners, declaration).planned()
+def planned(
+    editor: Editor, document: Document, owners: Owners, declaration: Declaration, read: Mapping[str, bytes | None] | None = None
+) -> Planned:
+    """`read`: what the files hold that are declared or were, by their objects. Raises what an edit of a configuration or a map raises."""
+    return _Planner(editor, document, Rules(owners, declaration)).planned(read or {})
 
 
 def _defaults_first(wanted: "Wanted") -> tuple[bool, str]:
@@ -106,31 +98,33 @@ class Wanted:
 class _Planner:
     editor: Editor
     before: Document
-    owners: Owners
-    asked: Declaration
-    conflicts: list[Conflict] = field(default_factory=list)
-    taken: list[Conflict] = field(default_factory=list)
-    claims: dict[str, dict[str, str]] = field(default_factory=dict)
+    rules: Rules
 
-    def planned(self) -> Planned:
+    @property
+    def owners(self) -> Owners:
+        return self.rules.owners
+
+    @property
+    def asked(self) -> Declaration:
+        return self.rules.asked
+
+    def planned(self, read: Mapping[str, bytes | None]) -> Planned:
+        files = planned_files(self.rules, read)
         wanted = [self._wanted(section) for section in dict.fromkeys([*self.asked.sections, *self._former()])]
-        document = self._as_far_as_possible(wanted) if self.conflicts else self._edited(wanted)
+        document = self._as_far_as_possible(wanted) if self.rules.conflicts else self._edited(wanted)
         found = effects(self.editor, self.before, document)
         objects, whole = _touched(found)
-        objects |= {each.object for each in self.conflicts}
-        return Planned(
-            self.before,
-            document,
-            found,
-            self.owners.with_claims(self.asked.owner, self._kept_claims(), self._taken_from()),
-            [each for each in self.claims if each not in objects and _section_of(each) not in whole],
-            self.conflicts,
-            self.taken,
-        )
+        objects |= {each.object for each in self.rules.conflicts} | {file_object(each.object) for each in files.effects}
+        declared = [each for each in self.rules.claims if not is_entry(each)]
+        unchanged = [each for each in declared if each not in objects and _section_of(each) not in whole]
+        conflicts, taken = self.rules.conflicts, self.rules.taken
+        return Planned(self.before, document, found, self.rules.owners_then, unchanged, conflicts, taken, read, files, declared)
 
     def _former(self) -> Iterator[Section]:
         """The sections that the owner declared before."""
         for object_ in self.owners.of(self.asked.owner):
+            if file_object(object_):
+                continue
             kind, name = object_section(self.editor, object_)
             if resource := self._of_kind(kind):
                 yield resource.name, name
@@ -144,7 +138,7 @@ class _Planner:
         theirs = self._parts(resource, self._there(resource, name))
         mine = self._parts(resource, self.asked.sections.get(section))
         for part in mine or ():
-            self._claim(part_name(self.editor, resource, name, part), ITSELF, None)
+            self.rules.claim(part_name(self.editor, resource, name, part), ITSELF, None)
         if mine is None and theirs is not None and self._goes(resource, name, theirs):
             return Wanted(resource, name, theirs, None)
         if theirs is None and mine is None:
@@ -168,7 +162,12 @@ class _Planner:
     def _members(self, resource: Resource, name: str, part: Part, theirs: Members | None, mine: Members | None) -> Members | None:
         """Of one part; None where it goes."""
         object_ = part_name(self.editor, resource, name, part)
-        if mine is None and part != SELF and self._is_given_up(object_) and self._all_go([*self._strange(object_, theirs or {})]):
+        if (
+            mine is None
+            and part != SELF
+            and self.rules.is_given_up(object_)
+            and self.rules.all_go([*self.rules.strange(object_, theirs or {})])
+        ):
             return None
         wanted = dict(theirs or {})
         for member, value in (mine or {}).items():
@@ -176,75 +175,22 @@ class _Planner:
                 if theirs is None:
                     wanted[member] = value
                 continue
-            self._claim(object_, member, value)
-            if wanted.get(member) != value and self._may(object_, member, wanted.get(member), value):
+            self.rules.claim(object_, member, value)
+            if wanted.get(member) != value and self.rules.may(object_, member, wanted.get(member), value):
                 wanted[member] = value
         for member, former in self.owners.of(self.asked.owner).get(object_, {}).items():
-            if member not in {*(mine or {}), *self.asked.unowned, ITSELF} and self._is_mine_alone(
+            if member not in {*(mine or {}), *self.asked.unowned, ITSELF} and self.rules.is_mine_alone(
                 object_, member, former, wanted.get(member)
             ):
                 wanted.pop(member, None)
         return wanted
 
-    def _claim(self, object_: str, member: str, value: Any) -> None:
-        self.claims.setdefault(object_, {})[member] = digest(value)
-
-    def _may(self, object_: str, member: str, there: Any, mine: Any) -> bool:
-        """Whether a member may be set; a conflict is noted where it may not."""
-        others = self.owners.others(self.asked.owner, object_, member)
-        if not others and (there is None or is_of(self.owners.of(self.asked.owner).get(object_, {}).get(member), there)):
-            return True
-        return self._clashes(Conflict(object_, member, others or [OUTSIDE], there, mine))
-
-    def _clashes(self, conflict: Conflict) -> bool:
-        """Whether it is taken by force."""
-        (self.taken if self.asked.force else self.conflicts).append(conflict)
-        return self.asked.force
-
-    def _is_mine_alone(self, object_: str, member: str, former: str, there: Any) -> bool:
-        """Whether a member that is no longer declared goes: what others own or have changed stays."""
-        return self.asked.prune and not self.owners.others(self.asked.owner, object_, member) and is_of(former, there)
-
-    def _is_given_up(self, object_: str) -> bool:
-        """Whether a named child goes: the owner declared it before, and nobody else does."""
-        is_mine = ITSELF in self.owners.of(self.asked.owner).get(object_, {})
-        return self.asked.prune and is_mine and not any(self.owners.within(self.asked.owner, object_))
-
     def _goes(self, resource: Resource, name: str, theirs: Parts) -> bool:
         """Whether a section goes, with all that stands in it."""
-        if resource.kind == "singleton" or not self._is_given_up(part_name(self.editor, resource, name, SELF)):
+        if resource.kind == "singleton" or not self.rules.is_given_up(part_name(self.editor, resource, name, SELF)):
             return False
         named = {part_name(self.editor, resource, name, part): members for part, members in theirs.items()}
-        return self._all_go([strange for object_, members in named.items() for strange in self._strange(object_, members)])
-
-    def _strange(self, object_: str, members: Members) -> Iterator[Conflict]:
-        """What goes with an object and is not as this owner has declared it."""
-        own = self.owners.of(self.asked.owner).get(object_)
-        if own is None:
-            yield Conflict(object_, ITSELF, [OUTSIDE], {}, None)
-            return
-        for member, value in members.items():
-            if member not in {*_OF_ITSELF, *self.asked.unowned} and not is_of(own.get(member), value):
-                yield Conflict(object_, member, [OUTSIDE], value, None)
-
-    def _all_go(self, strange: Sequence[Conflict]) -> bool:
-        for each in strange:
-            self._clashes(each)
-        return self.asked.force or not strange
-
-    def _kept_claims(self) -> Claims:
-        """Without pruning what was declared before is still owned."""
-        if self.asked.prune:
-            return self.claims
-        former = self.owners.of(self.asked.owner)
-        return {object_: {**former.get(object_, {}), **self.claims.get(object_, {})} for object_ in dict.fromkeys([*former, *self.claims])}
-
-    def _taken_from(self) -> dict[str, set[tuple[str, str]]]:
-        taken: dict[str, set[tuple[str, str]]] = {}
-        for each in self.taken:
-            for owner in each.owners:
-                taken.setdefault(owner, set()).add((each.object, each.member))
-        return taken
+        return self.rules.all_go([strange for object_, members in named.items() for strange in self.rules.strange(object_, members)])
 
     # -- the document
 

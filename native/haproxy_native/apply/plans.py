@@ -14,14 +14,17 @@ from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NoPlan, Unusable
 
 SECONDS = 3600.0
-# So many are kept.
-MOST = 100
+# So many are kept, of so many bytes together.
+MOST, MOST_BYTES = 100, 1 << 26
+PUSH = "push"
 _SUFFIX, _TOKEN = ".json", re.compile(r"[A-Za-z0-9_-]{32}")
 
 
 @dataclass(frozen=True)
 class KeptPlan:
     """`body` is a declaration as it was sent, of the media type `kind`; `options` are its parameters. `effects`: digest of what it does.
+
+    Of the kind PUSH it is texts and files that are pushed whole (native/haproxy_native/apply/pushes.py).
 
     `until`: Unix time.
     """
@@ -76,5 +79,8 @@ class Plans:
                 path.unlink(missing_ok=True)
             else:
                 there.append((age, path))
-        for _, path in sorted(there)[MOST - 1 :]:
-            path.unlink(missing_ok=True)
+        room = MOST_BYTES
+        for place, (_, path) in enumerate(sorted(there)):
+            room -= path.stat().st_size
+            if place >= MOST - 1 or room < 0:
+                path.unlink(missing_ok=True)

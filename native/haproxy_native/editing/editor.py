@@ -193,15 +193,17 @@ class Editor:
             source = body.get("from")
         return document
 
-    def as_written(self, resource: Resource, body: Mapping[str, Any]) -> Object:
-        """What is shown of a section that is made of a body, with all that stands in it."""
+    def as_written(self, resource: Resource, body: Mapping[str, Any], beside: Document) -> tuple[Object, Section]:
+        """A section that is made of a body, indented as those of a document, and what is shown of it with all that stands in it."""
         refuse_line_breaks(body, (), self._escaped(resource))
-        section = self._new_section(Document.parse(""), resource, body, full=True)
-        return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True)
+        section = self._new_section(beside, resource, body, full=True)
+        return self.as_object(section, resource, str(body.get(resource.key) or ""), None, full=True), section
 
     def _with_embedded(self, section: Section, resource: Resource, body: Mapping[str, Any]) -> Section:
         for member, child in self.resources.children(resource.name):
             rows = body.get(member) or []
+            if not rows and not self.lines.children(section, child).places:
+                continue
             replace: Any = self.lines.replace_by_name if isinstance(rows, Mapping) else self.lines.replace_all
             section = replace(section, resource.name, child, rows)
         return section

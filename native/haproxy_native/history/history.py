@@ -291,10 +291,11 @@ class History:
 
     async def _kept(self, id_: int) -> tuple[tuple[Document, Document], bool]:
         """The configuration before and after an entry, and whether stored files were changed with it."""
-        contents = await self._asked(Journal.contents, id_)
-        content = next(each for each in contents if not each.object)
+        content = await self._asked(Journal.configuration, id_)
         before = await beside(Document.parse, content.before or b"")
-        return (before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))), len(contents) > 1
+        return (before, await beside(lambda: patches.sharing(Document.parse(content.after or b""), before))), await self._asked(
+            Journal.has_files, id_
+        )
 
     async def _try(self, work: Callable[..., None], *given: Any) -> None:
         try:

@@ -209,6 +209,15 @@ class Journal:
         rows = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ?", (entry,)).fetchall()
         return [self._content(entry, *row) for row in rows]
 
+    def configuration(self, entry: int) -> Content:
+        """That of the configuration, of an entry that changed it, whatever is kept of files that changed with it."""
+        row = self._main.execute("SELECT object, path, secret, is_kept FROM file WHERE entry = ? AND object = ''", (entry,)).fetchone()
+        return self._content(entry, *row)
+
+    def has_files(self, entry: int) -> bool:
+        """Whether it changed files beside the configuration."""
+        return self._main.execute("SELECT 1 FROM file WHERE entry = ? AND object != ''", (entry,)).fetchone() is not None
+
     def _content(self, entry: int, object_: str, path: str, secret: int, is_kept: int) -> Content:
         before, after = None, None
         if is_kept:

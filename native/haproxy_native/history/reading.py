@@ -78,7 +78,7 @@ async def blamed(history: History, editor: Editor, object_: str) -> list[Blamed]
 
     def steps(journal: Journal) -> list[tuple[Entry, bytes, bytes]]:
         touching = [each for each in journal.find(section) if each.kind == CONFIGURATION]
-        contents = [(each, journal.contents(each.id)[0]) for each in reversed(touching)]
+        contents = [(each, journal.configuration(each.id)) for each in reversed(touching)]
         return [(entry, content.before or b"", content.after or b"") for entry, content in contents]
 
     await history.settled()

@@ -123,7 +123,9 @@ class Returning:
             stored = {each: change for each, change in wanted.items() if each not in spoe}
             if edit or stored:
                 files = self._edits(stored) if stored else None
-                outcomes.append(await commit(self.engine.context, Change(edit or _same, whole=True, kept=False, files=files)))
+                # As any change of files alone, which goes back even where HAProxy cannot be asked.
+                change = Change(edit or _same, whole=True, kept=False, checked=edit is not None, files=files)
+                outcomes.append(await commit(self.engine.context, change))
         except Exception:
             with _as(rights=None):
                 for each in come:

@@ -17,11 +17,11 @@ def text(journal: Journal, version: int) -> bytes | None:
     later: Entry | None = None
     for entry in journal.find():
         if entry.kind == CONFIGURATION and entry.version == version:
-            return journal.contents(entry.id)[0].after
+            return journal.configuration(entry.id).after
         if entry.kind == CONFIGURATION and entry.version < version:
             break
         later = entry if entry.kind == CONFIGURATION else later
-    return journal.contents(later.id)[0].before if later and later.version == version + 1 else None
+    return journal.configuration(later.id).before if later and later.version == version + 1 else None
 
 
 def since(journal: Journal, version: int) -> list[Entry]:

@@ -9,8 +9,8 @@ from . import applied_change, haproxy_message, ownership_conflict, reload_reason
 class Applied(Model):
     """What differed from what was declared."""
 
-    owner: StrictStr
-    """Who declared it."""
+    owner: StrictStr | None = None
+    """Who declared it; absent for a plan of a whole configuration."""
     version: StrictInt
     """Version of the configuration."""
     created: list[StrictStr]

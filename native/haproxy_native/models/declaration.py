@@ -5,7 +5,7 @@ from pydantic import ConfigDict, StrictStr
 
 
 class Declaration(Model):
-    """Objects by their collections: a list of sections, an object for global and traces; unowned as the parameter."""
+    """Objects by their collections: a list of sections, an object for global and traces, lists of stored files; unowned as the parameter."""
 
     model_config = ConfigDict(
         extra='allow',

@@ -3,7 +3,7 @@
 from typing import Any
 
 from haproxy_native.models import Model
-from pydantic import StrictStr
+from pydantic import AwareDatetime, StrictInt, StrictStr
 
 
 class OwnershipConflict(Model):
@@ -19,3 +19,11 @@ class OwnershipConflict(Model):
     """What it is."""
     mine: Any | None = None
     """What is declared."""
+    author: StrictStr | None = None
+    """Who has changed the object last, where outside owns it and the history knows."""
+    entry: StrictStr | None = None
+    """Id of that change in the history."""
+    version: StrictInt | None = None
+    """The version that it has made."""
+    time: AwareDatetime | None = None
+    """When."""

@@ -23,6 +23,8 @@ class Plan(Model):
     """Why a reload is needed."""
     reload: StrictBool
     """Whether a reload is needed, also for one of the files."""
+    plan_token: StrictStr | None = None
+    """What carries out precisely this, as plan of PUT /v3/sidecar/apply; not of a transaction."""
     valid: StrictBool
     """Whether HAProxy accepts the configuration."""
     conflict: StrictStr | None = None

@@ -7,13 +7,14 @@ import asyncio
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from haproxy_native.check.messages import Message
 from haproxy_native.check.whole_set import WholeSet, said_of_whole_set
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import notice
-from haproxy_native.commit.preview import difference_of_texts
+from haproxy_native.commit.preview import Preview, difference_of_texts, preview
 from haproxy_native.errors import BadRequest
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage import key_material
@@ -28,11 +29,11 @@ LARGEST_DIFFERENCE = 1 << 18
 
 @dataclass(frozen=True)
 class Coming:
-    """A file that is, or would be, at `path` in its store; its new content stands at `content`."""
+    """A file that is, or would be, at `path` in its store; its new content stands at `content`, None for one that goes."""
 
     store: Store
     path: Path
-    content: Path
+    content: Path | None
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,14 @@ class FilePreview:
     plan: FilePlan
 
 
+async def planned(
+    context: CommitContext, document: Document, files: Sequence[Coming], *, sent: bool = False
+) -> tuple[Preview, list[FilePreview]]:
+    """What a document would change together with stored files. Raises BadRequest."""
+    plans = await previews(context, files)
+    return await preview(context, document, partial(check, context, files), sent=sent), plans
+
+
 async def previews(context: CommitContext, files: Sequence[Coming]) -> list[FilePreview]:
     """Raises BadRequest for content that its store does not take."""
     for each in files:
@@ -55,6 +64,8 @@ async def previews(context: CommitContext, files: Sequence[Coming]) -> list[File
 
 
 def _check_content(file: Coming) -> None:
+    if file.content is None:
+        return
     try:
         file.store.check_content(file.path, file.content)
     except BadRequest as error:
@@ -71,9 +82,10 @@ def _difference(context: CommitContext, file: Coming) -> str | None:
     try:
         if store.name == "ssl_certificates" or (path.exists() and not store.may_send(context, path)):
             return None
-        if max(file.content.stat().st_size, path.stat().st_size if path.exists() else 0) > LARGEST_DIFFERENCE:
+        there = [each for each in (path, file.content) if each and each.exists()]
+        if any(each.stat().st_size > LARGEST_DIFFERENCE for each in there):
             return None
-        texts = (store.content(path) if path.exists() else b"", file.content.read_bytes())
+        texts = (store.content(path) if path.exists() else b"", file.content.read_bytes() if file.content else b"")
     except OSError:
         return None
     if any(map(key_material.is_secret, texts)):
@@ -91,6 +103,7 @@ async def check(context: CommitContext, files: Sequence[Coming], document: Docum
 
 def _set(context: CommitContext, files: Sequence[Coming], document: Document) -> WholeSet:
     texts = {name or str(context.current.path): each.data for name, each in parts.parts(document).items()}
-    contents: dict[str, bytes | Path] = {os.path.abspath(file.path): file.content for file in files}
+    contents: dict[str, bytes | Path] = {os.path.abspath(file.path): file.content for file in files if file.content}
+    gone = [os.path.abspath(file.path) for file in files if file.content is None]
     lists = [os.path.abspath(each.path) for each in files if isinstance(each.store, CrtListStore)]
-    return WholeSet(texts, contents, lists, home=Path.cwd())
+    return WholeSet(texts, contents, lists, gone, Path.cwd())

@@ -1,6 +1,9 @@
 """Declarations carried out: one commit, or none; and owners that are right whenever the server is killed."""
 
+import asyncio
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,14 @@ from haproxy_native.access.rights import Rights, Rule
 from haproxy_native.apply.apply import Apply, Contested, Limits, TooManyDeleted
 from haproxy_native.apply.fragment import of_text
 from haproxy_native.apply.owners import OwnerFile
-from haproxy_native.apply.planner import Declaration
+from haproxy_native.apply.rules import Declaration, DeclaredFile
 from haproxy_native.commit import commit
+from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Forbidden, Moved, Refused
 from haproxy_native.request_context import Author, author
+from haproxy_native.text.document import Document
 from tests.native.engines import run, running_engine, substituting
 
 EDITOR = Editor()
@@ -36,6 +41,10 @@ def kept(file: Path) -> tuple[bytes, bytes, int, int]:
     both = file, file.parent / "owners.json"
     one, other = (each.read_bytes() for each in both)
     return one, other, *(each.stat().st_mtime_ns for each in both)
+
+
+def edited(file: Path, old: str, new: str) -> None:
+    file.write_text(file.read_text().replace(old, new))
 
 
 def text(file: Path) -> str:
@@ -154,7 +163,7 @@ def test_what_can_be_applied_again(file: Path) -> None:
             assert apply.exported("b") == {
                 "backends": [{"name": "shop", "servers": {"b": {"name": "b", "address": "127.0.0.1", "port": 2}}}]
             }
-            found, preview = await apply.plan(declared(SHOP))
+            found, preview, _ = await apply.plan(declared(SHOP))
             assert [effect.member for effect in found.effects] == ["performance_options"] and preview.valid
             assert json.loads(kept(file)[1])["owners"].keys() == {"a", "b"}
 
@@ -166,7 +175,7 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
         async with running_engine(file.parent) as engine:
             apply = made(engine, file.parent)
             await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
-            found, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
+            found, _, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
             await engine.amend(substituting("backend other\n", "backend other\n    balance source\n"))
             await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(effects=found.digest))
             await engine.amend(substituting("weight 6", "weight 7"))
@@ -185,5 +194,73 @@ def test_a_change_that_goes_back_is_no_edit_by_others(file: Path) -> None:
             await engine.amend(substituting("balance first", "balance source"))
             found = await apply.carry_out(declared(SHOP.replace("source", "leastconn")), Limits())
             assert found.planned.conflicts == [] and "balance leastconn" in text(file)
+
+    run(work())
+
+
+def test_what_is_sent_again_is_looked_up(file: Path) -> None:
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            done = await apply.carry_out(declared(SHOP), Limits(), "first")
+            again = await apply.repeated("a", "first", engine.version())
+            assert again and again.is_nothing and again.unchanged == ["backend/shop", "backend/shop/server/a"] == done.planned.declared
+            assert await apply.repeated("a", "other", None) is None and await apply.repeated("b", "first", None) is None
+            with pytest.raises(Conflict, match="given version is 1"):
+                await apply.repeated("a", "first", 1)
+            edited(file, "weight 5", "weight 6")
+            assert await apply.repeated("a", "first", None) is None
+            edited(file, "weight 6", "weight 5")
+            assert (await apply.carry_out(declared(SHOP), Limits(), "first")).outcome is None
+            assert await apply.repeated("a", "first", None)
+            await apply.carry_out(declared(""), Limits(), "nothing")
+            assert await apply.repeated("a", "first", None) is None
+            author.set(Author("bob", rights=Rights(("shops",), ())))
+            with pytest.raises(Forbidden, match="owner/a"):
+                await apply.repeated("a", "nothing", None)
+
+    run(work())
+
+
+def test_files_that_are_sent_again(file: Path) -> None:
+    async def work() -> None:
+        (file.parent / "maps").mkdir()
+        async with running_engine(file.parent, directories={"maps": Directory(file.parent / "maps", "maps_dir")}) as engine:
+            apply, path = made(engine, file.parent), file.parent / "maps" / "hosts.map"
+            asked = Declaration("a", {}, {"map/hosts.map": DeclaredFile(entries={"x": "1"})})
+            done = await apply.carry_out(asked, Limits(), "map")
+            assert done.outcome and path.read_text() == "x 1\n" and engine.version() == 1
+            again = await apply.repeated("a", "map", None)
+            assert again and again.unchanged == ["map/hosts.map"]
+            path.write_text("x 2\n")
+            assert await apply.repeated("a", "map", None) is None
+
+    run(work())
+
+
+def weighing(weight: int) -> Callable[[Document], Document]:
+    return lambda now: Document.parse(re.sub("weight [0-9]+", f"weight {weight}", now.text).encode())
+
+
+@pytest.mark.parametrize("number", [20, pytest.param(1000, marks=pytest.mark.soak)])
+def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
+    """Whatever of it another writer has changed meanwhile, also while it is carried out."""
+
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP), Limits())
+            for turn in range(number):
+                wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")
+                found, _, _ = await apply.plan(declared(wanted, force=True))
+                edit = engine.amend(weighing(turn % 100 + 1))
+                stale = apply.carry_out(declared(wanted, force=True), Limits(effects=found.digest))
+                if turn % 2:
+                    await edit
+                    outcomes = [await asyncio.gather(stale, return_exceptions=True)]
+                    assert isinstance(outcomes[0][0], Moved), outcomes
+                else:
+                    _, outcome = await asyncio.gather(edit, stale, return_exceptions=True)
+                    assert isinstance(outcome, Moved) or f"weight {turn % 100 + 1}\n" in text(file), "either it came first, or not at all"
 
     run(work())

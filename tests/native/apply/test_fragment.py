@@ -5,6 +5,7 @@ import pytest
 from haproxy_native.apply.fragment import collections, of_objects, of_text
 from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import BadRequest
+from haproxy_native.text.document import Document
 
 EDITOR = Editor()
 TEXT = b"# ours\nbackend shop from base\n    balance source\n    server s 127.0.0.1:1 check weight 5\n\nglobal\n    maxconn 5\n"
@@ -14,7 +15,7 @@ def test_objects_and_text_say_the_same() -> None:
     declared, texts = of_text(EDITOR, TEXT)
     assert set(declared) == set(texts) == {("backends", "shop"), ("global", "")}
     bodies = [(EDITOR.resources[collection], object_) for (collection, _), object_ in declared.items()]
-    assert of_objects(EDITOR, bodies) == declared
+    assert of_objects(EDITOR, bodies, Document.parse(TEXT))[0] == declared
 
 
 @pytest.mark.parametrize(
@@ -34,7 +35,7 @@ def test_what_cannot_be_owned(text: str, message: str) -> None:
 
 def test_twice() -> None:
     with pytest.raises(BadRequest, match="declared twice"):
-        of_objects(EDITOR, [(EDITOR.resources["backends"], {"name": "a"})] * 2)
+        of_objects(EDITOR, [(EDITOR.resources["backends"], {"name": "a"})] * 2, Document.parse(TEXT))
 
 
 def test_collections() -> None:

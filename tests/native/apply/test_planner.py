@@ -8,7 +8,8 @@ import pytest
 from haproxy_native.apply.fragment import of_text
 from haproxy_native.apply.owners import ITSELF, Owners
 from haproxy_native.apply.parts import part_name, parts_of
-from haproxy_native.apply.planner import Conflict, Declaration, Planned, planned
+from haproxy_native.apply.planner import Planned, planned
+from haproxy_native.apply.rules import Conflict, Declaration
 from haproxy_native.editing.editor import Editor
 from haproxy_native.text.document import Document
 

@@ -37,3 +37,13 @@ def test_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         tokens.append(kept.keep("text/plain", b"", {}, ""))
         os.utime(tmp_path / f"{tokens[-1]}.json", (0, plans.time.time() - 100 + number))
     assert {path.stem for path in tmp_path.iterdir()} == set(tokens[2:])
+
+
+def test_the_oldest_go_where_they_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "MOST_BYTES", 3000)
+    kept = Plans(tmp_path)
+    tokens = []
+    for number in range(4):
+        tokens.append(kept.keep("text/plain", b"x" * 900, {}, ""))
+        os.utime(tmp_path / f"{tokens[-1]}.json", (0, plans.time.time() - 100 + number))
+    assert {path.stem for path in tmp_path.glob("*.json")} == {*tokens[1:]}

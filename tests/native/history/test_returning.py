@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from haproxy_native.check.check import CheckSettings
-from haproxy_native.commit.change import Content, Member, ObjectChange, Outcome
+from haproxy_native.commit.change import Change, Content, FileEdits, Member, ObjectChange, Outcome
 from haproxy_native.commit.commit import change_process, commit
 from haproxy_native.commit.file_change import FileChange
 from haproxy_native.disk.directories import Directory
@@ -14,6 +14,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, NotFound, Refused
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
+from haproxy_native.history.reading import blamed
 from haproxy_native.history.returning import Returning
 from tests.native.engines import adding, run, substituting
 from tests.native.history.test_history import entries, recorded
@@ -203,5 +204,40 @@ def test_spoe_files(tmp_path: Path) -> None:
             assert (await back.restore(1)).outcomes and path.read_bytes() == b"# _version=9\n[one]\n[two]\n"
             assert (await back.restore(1)).outcomes == []
             assert await entries(history)
+
+    run(work())
+
+
+def test_text_and_files_of_one_change(tmp_path: Path) -> None:
+    """One entry, whose text is read also where a key that came with it is not kept any more."""
+
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, history, back, _):
+            store, key = engine.stores["general"], b"-----BEGIN PRIVATE KEY-----\n1\n-----END PRIVATE KEY-----\n"
+            wanted = {store.directory / "a.key": key, store.directory / "a.http": b"one\n"}
+            outcome = await commit(engine.context, Change(adding("b"), files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted)))
+            (entry,) = await entries(history)
+            assert (entry.id, entry.kind, entry.version) == (outcome.entry, "configuration", 2)
+            assert {each.object for each in await history.ask(Journal.contents, entry.id)} == {"", "general/a.key", "general/a.http"}
+            assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
+            await history.ask(lambda journal: journal._keys.execute("DELETE FROM held"))
+            assert [each.entry and each.entry.id for each in await blamed(history, Editor(), "backend/b")] == [entry.id]
+            assert (await history.ask(Journal.configuration, entry.id)).after == engine.document.data
+            with pytest.raises(NotFound, match=r"a\.key held at entry 1 is not kept"):
+                await back.revert(entry.id)
+
+    run(work())
+
+
+def test_one_change_of_text_and_files_goes_back(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with returning(tmp_path) as (engine, history, back, _):
+            store = engine.stores["general"]
+            wanted = {store.directory / "a.http": b"one\n"}
+            await commit(engine.context, Change(adding("b"), files=FileEdits(dict.fromkeys(wanted, store), lambda _: wanted)))
+            await engine.write(adding("c"), version=2)
+            assert len((await back.revert(1)).outcomes) == 1 and await last(history) == "revert/1"
+            assert [name for name, _ in engine.document.of_kind("backend")] == ["c"] and store.files() == []
+            assert (await back.revert(1)).outcomes == []
 
     run(work())

@@ -1,22 +1,37 @@
 """What owners declare: made so, shown, listed."""
 
 import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.conventions import present
-from dataplaneapi.api.declared import Declared, DeclaredCall, declared
+from dataplaneapi.api.declared import Declared, DeclaredCall, Sent, declared
 from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.on_conflict import last_changes
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
-from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict
-from haproxy_native.apply.apply import Contested, Limits
+from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
+from haproxy_native.access.rights import SECRETS, Rights
+from haproxy_native.apply.apply import Contested, ExportedFile, Limits
+from haproxy_native.apply.files import COLLECTIONS, CONTENT, FileEffect, file_object
 from haproxy_native.apply.owners import ITSELF
-from haproxy_native.apply.planner import Conflict, Declaration, Planned
+from haproxy_native.apply.planner import Planned
+from haproxy_native.apply.plans import PUSH, KeptPlan
+from haproxy_native.apply.pushes import Push, Pushes
+from haproxy_native.apply.rules import Conflict, Declaration
 from haproxy_native.beside import beside
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.editing.secrets import BLANK, Mask
+from haproxy_native.errors import Unusable
+from haproxy_native.planning.effects import Effect
+from haproxy_native.request_context import OUTSIDE, author
+from haproxy_native.storage.key_material import is_secret
 
 # As long as a reload may take.
 ANSWER_SECONDS = 60.0
+_KINDS = {collection: kind for kind, collection in COLLECTIONS.items()}
 # What a plan was asked with.
 OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
@@ -28,34 +43,64 @@ async def replace(call: DeclaredCall) -> Response:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
         plan = await asyncio.to_thread(call.services.plans.take, token)
-        call.body = await beside(declared, call, plan.body, plan.kind)
+        if plan.kind == PUSH:
+            return await _pushed(call, plan)
+        call.body = Sent(plan.kind, plan.body)
         call.values = {**call.values, **plan.options}
         limits = Limits(effects=plan.effects, version=call.get("version"))
     elif "owner" not in call.values:
+        # What is wrong with the body comes first, as everywhere.
+        await declared(call, call.body)
         raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
-    declaration = _declaration(call, call.body)
-    return await (_planned(call, declaration) if call.get("dry_run") else _carried_out(call, declaration, limits))
+    sent = "" if token or call.get("dry_run") else call.body.digest({name: call.values[name] for name in OPTIONS if name in call.values})
+    if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version)):
+        return await beside(lambda: json_response(200, _shown(call, same, BLANK) | {"reload": False, "reasons": []}))
+    declaration = _declaration(call, await declared(call, call.body))
+    return await (_planned(call, declaration) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
+
+
+async def _pushed(call: Call, plan: KeptPlan) -> Response:
+    """What POST /v3/sidecar/plan has shown. Nobody owns it."""
+    push = await asyncio.to_thread(Push.from_bytes, plan.body)
+    outcome = await Pushes(call.services.engine).carry_out(push, plan.effects, call.get("version"))
+    mask, kept = await _mask(call), await beside(lambda: [effect.as_dict() for effect in outcome.effects])
+    whole, former = [each for each in kept if not each["member"]], [each for each in outcome.contents if each.before is not None]
+    files = ({"object": each.object, "member": CONTENT, "old": each.before, "new": each.after} for each in former)
+    changed, come = [present(_hidden(each, mask)) for each in files], [each.object for each in outcome.contents if each.before is None]
+    shown = {
+        "version": outcome.version,
+        "created": [each["object"] for each in whole if each["old"] is None] + come,
+        "changed": [present(each) for each in kept if each["member"]] + changed,
+        "deleted": [each["object"] for each in whole if each["new"] is None],
+        "unchanged": [],
+        "taken": [],
+        "reload": outcome.reload_id is not None,
+        "reasons": [reason_as_dict(each) for each in outcome.reasons],
+    }
+    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+    return json_response(202 if headers else 200, shown, headers)
 
 
 async def _planned(call: Call, declaration: Declaration) -> Response:
-    found, preview = await call.services.apply.plan(declaration)
-    planned = as_dict(preview)
-    shown = _shown(call, found) | {name: planned[name] for name in ("commands", "reload", "reasons", "valid", "messages")}
-    shown["conflicts"] = [_conflict(each) for each in found.conflicts]
+    found, preview, files = await call.services.apply.plan(declaration)
+    planned, mask = with_files(as_dict(preview), files), await _mask(call)
+    shown = _shown(call, found, mask) | {name: planned[name] for name in ("commands", "reload", "reasons", "valid", "messages")}
+    shown["conflicts"] = await _conflicts(call, found, mask)
     if not found.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
         shown["plan_token"] = await asyncio.to_thread(call.services.plans.keep, call.body.kind, call.body.data, options, found.digest)
     return await beside(json_response, 200, shown)
 
 
-async def _carried_out(call: Call, declaration: Declaration, limits: Limits) -> Response:
+async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sent: str) -> Response:
+    mask = await _mask(call)
     try:
-        done = await call.services.apply.carry_out(declaration, limits)
+        done = await call.services.apply.carry_out(declaration, limits, sent)
     except Contested as error:
-        raise ApiError(409, error.detail, conflicts=[_conflict(each) for each in error.planned.conflicts]) from None
+        raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned, mask)) from None
     reasons = [reason_as_dict(each) for each in done.outcome.reasons] if done.outcome else []
     headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
-    shown = _shown(call, done.planned) | {"reload": bool(headers), "reasons": reasons}
+    shown = _shown(call, done.planned, mask) | {"reload": bool(headers), "reasons": reasons}
     return await beside(json_response, 202 if headers else 200, shown, headers)
 
 
@@ -63,7 +108,30 @@ async def export(call: ReadCall) -> Response:
     owner = call.get("owner")
     if owner not in call.services.apply.owners.claims:
         raise ApiError(404, f"owner {owner[:64]!r} has declared nothing; GET /v3/sidecar/owners lists those who have")
-    return json_response(200, await beside(call.services.apply.exported, owner))
+    shown, mask = await beside(call.services.apply.exported, owner), await _mask(call)
+    files = await asyncio.to_thread(call.services.apply.exported_files, owner)
+    rows = {collection: [_exported(collection, each, mask) for each in found] for collection, found in files.items()}
+    return await beside(json_response, 200, shown | rows)
+
+
+def _exported(collection: str, file: ExportedFile, mask: Mask) -> dict[str, Any]:
+    """`masked` in the place of content that the caller may not read, or that is no text: such a file cannot be applied again."""
+    if file.entries is not None:
+        return {"name": file.name, "entries": [{"key": key, "value": value} for key, value in file.entries.items()]}
+    rights, object_ = author.get().rights, spelled(_KINDS[collection], file.name)
+    may_read = rights is None or (isinstance(rights, Rights) and rights.may(SECRETS, object_))
+    with suppress(UnicodeDecodeError):
+        if may_read or not is_secret(file.content):
+            return {"name": file.name, "content": file.content.decode()}
+    return {"name": file.name, "masked": mask.fingerprint(file.content)}
+
+
+async def _mask(call: Call) -> Mask:
+    """A disk that keeps no key of fingerprints hides contents all the same."""
+    try:
+        return await call.services.history.mask()
+    except Unusable:
+        return BLANK
 
 
 async def read_owners(call: ReadCall) -> Response:
@@ -77,25 +145,44 @@ async def read_owners(call: ReadCall) -> Response:
 def _declaration(call: Call, declared: Declared) -> Declaration:
     unowned = declared.unowned | frozenset(filter(None, call.get("unowned", "").split(",")))
     prune, force = call.get("prune", True), call.get("force", False)
-    return Declaration(call.get("owner"), declared.sections, prune=prune, force=force, unowned=unowned, texts=declared.texts)
+    return Declaration(
+        call.get("owner"), declared.sections, declared.files, prune=prune, force=force, unowned=unowned, texts=declared.texts
+    )
 
 
-def _shown(call: Call, found: Planned) -> dict[str, Any]:
-    whole = [effect for effect in found.effects if not effect.member]
+def _shown(call: Call, found: Planned, mask: Mask) -> dict[str, Any]:
+    every: list[Effect | FileEffect] = [*found.effects, *found.files.shown]
+    whole = [effect for effect in every if not effect.member]
     return {
         "owner": call.get("owner"),
         "version": call.services.engine.version(),
         "created": [effect.object for effect in whole if effect.old is None],
-        "changed": [present(effect.as_dict()) for effect in found.effects if effect.member],
+        "changed": [present(_hidden(effect.as_dict(), mask)) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(found.unchanged),
-        "taken": [_conflict(each) for each in found.taken],
+        "taken": [_conflict(each, mask) for each in found.taken],
     }
 
 
-def _conflict(conflict: Conflict) -> dict[str, Any]:
+async def _conflicts(call: Call, found: Planned, mask: Mask) -> list[dict[str, Any]]:
+    """Those with what is outside say who has changed the object last."""
+    outside = [_changed_object(each) for each in found.conflicts if OUTSIDE in each.owners]
+    last = await last_changes(call, outside) if outside else {}
+    return [_conflict(each, mask) | (last.get(_changed_object(each), {}) if OUTSIDE in each.owners else {}) for each in found.conflicts]
+
+
+def _changed_object(conflict: Conflict) -> str:
+    return file_object(conflict.object) or conflict.object
+
+
+def _hidden(members: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
+    """With fingerprints in the place of contents of files."""
+    return {name: mask.fingerprint(value) if isinstance(value, bytes) else value for name, value in members.items()}
+
+
+def _conflict(conflict: Conflict, mask: Mask) -> dict[str, Any]:
     """Without the value of what the caller may not read."""
     may_read = reader()
     theirs = conflict.theirs if may_read is None or may_read(conflict.object) else None
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
-    return present({**members, "theirs": theirs, "mine": conflict.mine})
+    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine}, mask))

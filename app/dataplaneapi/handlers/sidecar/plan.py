@@ -1,5 +1,8 @@
 """What a change would do, without making it."""
 
+import asyncio
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from dataplaneapi.api.abandon import while_there
@@ -10,10 +13,12 @@ from dataplaneapi.api.on_conflict import conflicts_of
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
+from haproxy_native.apply.plans import PUSH
+from haproxy_native.apply.pushes import Push, Pushes
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit.preview import Preview
-from haproxy_native.errors import Collided, Missing
+from haproxy_native.errors import Collided, Missing, Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
 from haproxy_native.storage.coming import FilePreview
@@ -33,6 +38,8 @@ async def plan(call: TextOrFormCall) -> Response:
         shown["conflict"] = str(preview.conflict)
     if isinstance(preview.conflict, Collided):
         shown["conflicts"] = await conflicts_of(call, preview.conflict)
+    if call.body is not None:
+        shown |= await _token(call, preview, Push({call.services.engine.named(call.get("file", "")): call.body}))
     # One of all servers has a megabyte for 10,000 of them.
     return await beside(json_response, 200, shown)
 
@@ -44,8 +51,27 @@ async def _of_parts(call: Call) -> dict[str, Any]:
             raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
         work = call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
         preview, plans = await while_there(call.receive, work)
-    shown = as_dict(preview) | {"files": [_file(each) for each in plans]}
+        token = {} if transaction_id else await _token(call, preview, await asyncio.to_thread(Push.of, texts, files))
+    shown = as_dict(preview) | token | {"files": [_file(each) for each in plans]}
     return shown | {"reload": shown["reload"] or any(each.plan.reasons for each in plans)}
+
+
+async def _token(call: Call, preview: Preview, push: Push) -> dict[str, str]:
+    """None for what HAProxy refuses, and where the disk keeps no plan."""
+    if not preview.valid or call.services.settings.read_only:
+        return {}
+    moves = await Pushes(call.services.engine).moves(push)
+    with suppress(Unusable):
+        return {"plan_token": await asyncio.to_thread(lambda: call.services.plans.keep(PUSH, push.as_bytes(), {}, moves))}
+    return {}
+
+
+def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
+    """The plan of a configuration and of files that are changed with it: live, or with one reload."""
+    plans = [_file_plan(each.plan) for each in files]
+    reasons = [*shown["reasons"], *(reason for each in plans if not each["commands"] for reason in each["reasons"])]
+    commands = [] if reasons else [command for each in plans for command in each["commands"]] + shown["commands"]
+    return {**shown, "commands": commands, "reload": bool(reasons), "reasons": reasons}
 
 
 def _file(preview: FilePreview) -> dict[str, Any]:

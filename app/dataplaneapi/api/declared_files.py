@@ -1,0 +1,91 @@
+"""Stored files in declarations: maps with entries, other files with their content, and the parts of a form."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.set_body import CONFIGURATION
+from dataplaneapi.api.upload import Part, Parts, boundary
+from dataplaneapi.open_engine import STORES
+from haproxy_native.apply.files import COLLECTIONS, MAP, entries_of
+from haproxy_native.apply.rules import DeclaredFile
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.errors import Exists, NativeError
+from haproxy_native.storage import names
+from haproxy_native.storage.store import Store
+from haproxy_native.storage.stores import KINDS
+
+
+def declared_file(stores: Mapping[str, Store], kind: str, body: Any) -> tuple[str, DeclaredFile]:
+    """A file of a collection, with its object. Raises ApiError."""
+    collection, member = COLLECTIONS[kind], "entries" if kind == MAP else "content"
+    if not isinstance(body, dict) or not isinstance(body.get("name"), str):
+        raise ApiError(422, f"{collection} in body holds objects with a name, as in {{name: one, {member}: ...}}")
+    about = f"{collection}, {body['name'][:64]!r}"
+    if unknown := [each for each in body if each not in ("name", member)]:
+        raise ApiError(422, f"{about}: {str(unknown[0])[:64]} in body is unknown; it has name and {member}")
+    object_ = _object(stores, kind, body["name"], about)
+    if kind == MAP:
+        return object_, DeclaredFile(entries=_entries(body.get(member), about))
+    if not isinstance(content := body.get(member), str):
+        raise ApiError(422, f"{about}: content in body is required, the file as text")
+    return object_, DeclaredFile(content.encode("utf-8", "surrogateescape"))
+
+
+def _entries(rows: Any, about: str) -> dict[str, str]:
+    if not isinstance(rows, list):
+        raise ApiError(422, f"{about}: entries in body is a list, as in [{{key: example.com, value: shop}}]")
+    found: dict[str, str] = {}
+    for row in rows:
+        if not isinstance(row, dict) or set(row) != {"key", "value"} or not all(isinstance(each, str) for each in row.values()):
+            raise ApiError(422, f"{about}: {str(row)[:64]} in entries is no entry: it has key and value, both texts")
+        if row["key"] in found:
+            raise ApiError(422, f"{about}: the key {row['key'][:64]!r} is declared twice")
+        # As it is read from a file.
+        found[row["key"]] = row["value"].strip(" \t")
+    return found
+
+
+def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> str:
+    store = next((each for each in stores.values() if each.kind == kind), None)
+    if store is None:
+        setting = STORES[next(each for each, made in KINDS.items() if made.kind == kind)]
+        raise ApiError(422, f"{about}: there is no directory for these files: set dataplaneapi.resources.{setting}")
+    if not names.is_element(name):
+        raise ApiError(422, f"{about}: the name is no name of a file, send the last part of it")
+    try:
+        return spelled(kind, store.place(name).name)
+    except Exists as error:
+        raise ApiError(409, f"{about}: {error}") from None
+    except NativeError as error:
+        raise ApiError(422, f"{about}: {error}") from None
+
+
+async def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
+    """The parts of a form that has arrived. Raises ApiError."""
+    messages = iter([{"type": "http.request", "body": data, "more_body": False}])
+
+    async def receive() -> Any:
+        return next(messages)
+
+    form, found = Parts(receive, 0, 0, boundary(kind)), list[tuple[Part, bytearray]]()
+    async for each in form.parts():
+        if isinstance(each, Part):
+            found.append((each, bytearray()))
+        else:
+            found[-1][1].extend(each)
+    form.check_ended()
+    if not found:
+        raise ApiError(400, f"the form has no part; send {', '.join((CONFIGURATION, *STORES))}")
+    return [(part, bytes(content)) for part, content in found]
+
+
+def sent_file(stores: Mapping[str, Store], part: Part, content: bytes) -> tuple[str, DeclaredFile]:
+    """A file that is a part of a form, with its object. Raises ApiError."""
+    about = f"part {part.name}" + (f", {part.file}" if part.file else "")
+    if part.name not in STORES:
+        raise ApiError(400, f"{about}: unknown, send {', '.join((CONFIGURATION, *STORES))}")
+    if not part.file:
+        raise ApiError(400, f"{about}: no file name: each of these parts needs one")
+    kind = KINDS[part.name].kind
+    return _object(stores, kind, part.file, about), DeclaredFile(content, entries_of(content) if kind == MAP else None)
