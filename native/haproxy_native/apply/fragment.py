@@ -47,8 +47,9 @@ def of_text(editor: Editor, text: bytes) -> tuple[dict[Section, Object], dict[Se
             raise BadRequest(f"a section of the kind {section.kind!r} is no object of the API, and cannot be owned")
         if (resource.name, name) in declared:
             raise BadRequest(f"{resource.title} {name} is declared twice")
-        if unknown := [section.lines[place].text.strip() for place in editor.unknown(section, resource)]:
-            raise BadRequest(f"{resource.title} {name}: the API has no member for {unknown[0][:100]!r}, so that nobody can own it")
+        for place, words in editor.unreadable(section, resource):
+            line = f", in {section.lines[place].text.strip()[:200]!r}" if words != section.lines[place].text.strip() else ""
+            raise BadRequest(f"{resource.title} {name}: the API has no member for {words[:100]!r}{line}, so that nobody can own it")
         if conditions := section.open_conditionals() or [line for line in section.lines if line.words and line.words[0].startswith(".")]:
             raise BadRequest(f"{resource.title} {name}: a condition, as {conditions[0].text.strip()[:100]!r}, cannot be owned")
         key = name if resource.kind == "section" else ""

@@ -5,7 +5,7 @@ IndexOutOfRange, BadValue and UnknownWords.
 """
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from haproxy_native.editing.bindings import check_from, shown_source, shown_sources, with_named_source
@@ -26,6 +26,7 @@ from haproxy_native.editing.merged_sections import is_mark, united, with_edited,
 from haproxy_native.editing.placement import at_home, behind_its_defaults, insert_section, usual_indent
 from haproxy_native.editing.resources import Resource, Resources, resources
 from haproxy_native.errors import Exists, IndexOutOfRange, OtherName, Place
+from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.grammar.values import refuse_line_breaks
@@ -246,6 +247,19 @@ class Editor:
         known |= {place for lines in shape.reading(section).lines.values() for place, _ in lines}
         directives = ((place, line.words) for place, line in enumerate(section.lines) if place and not is_mark(section, line))
         return [place for place, words in directives if place not in known and words and not words[0].startswith(".")]
+
+    def unreadable(self, section: Section, resource: Resource) -> Iterator[tuple[int, str]]:
+        """What no object can express: places of lines, and the directive or the words of it. Of several in one line the first."""
+        yield from ((place, section.lines[place].text.strip()) for place in self.unknown(section, resource))
+        own = self.shape(resource)
+        shapes = [(own.directives[number].shape, place) for number, lines in own.reading(section).lines.items() for place, _ in lines]
+        for _, child in self.resources.children(resource.name):
+            shapes += [(self.lines.shape(child), place) for place in self.lines.children(section, child).places]
+        for shape, place in shapes:
+            line = section.lines[place]
+            reading = shape.take(line.words)
+            if words := line.words if reading is None else opaque_words(line, reading):
+                yield place, " ".join(words)
 
     def _without_unknown(self, section: Section, resource: Resource) -> Section:
         """Without them and without snippets; comments and conditionals stay."""

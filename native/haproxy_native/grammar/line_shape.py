@@ -69,6 +69,11 @@ class Reading:
         return [i for part in self.parts if part.key is None for i in range(part.start, part.end)]
 
 
+def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
+    """Unknown words, and those whose value only HAProxy can resolve."""
+    return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
+
+
 class LineShape:
     """`order` lists the members as the model does; `chosen_by` names those that select the alternative."""
 

@@ -10,6 +10,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import resources
 from haproxy_native.editing.shape_file import shapes_of
 from haproxy_native.errors import BadValue
+from haproxy_native.grammar.line_shape import opaque_words
 from haproxy_native.grammar.load import Grammar, grammar
 from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.planning import backend_plan
@@ -20,7 +21,7 @@ from haproxy_native.planning.live import Live, NotExpressible, live_of, plain
 from haproxy_native.planning.outcome import Plan, Reason, reason_at
 from haproxy_native.planning.section_order import Key, has_conditionals, key_of, keys_of, pairs, sections_of
 from haproxy_native.planning.server_plan import ServerPlanner
-from haproxy_native.planning.servers import Servers, ancestors, opaque_words
+from haproxy_native.planning.servers import Servers, ancestors
 from haproxy_native.planning.shapes import Shapes
 from haproxy_native.runtime.capabilities import Capabilities
 from haproxy_native.runtime.commands import Command

@@ -8,7 +8,7 @@ from typing import Any
 
 from haproxy_native.editing.bindings import DEFAULTS, implicit_defaults, named_defaults
 from haproxy_native.editing.resources import resources
-from haproxy_native.grammar.line_shape import LineShape, Reading
+from haproxy_native.grammar.line_shape import LineShape, Reading, opaque_words
 from haproxy_native.grammar.load import Grammar
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
@@ -107,11 +107,6 @@ class Servers:
         schemas = self.grammar.schemas
         properties = schemas.properties(schemas.named(resources()["servers"].schema))
         return {name for name, schema in properties.items() if schemas.note(schema).keys() & {"ignored", "alias_of"}}
-
-
-def opaque_words(line: Line, reading: Reading) -> tuple[str, ...]:
-    """Unknown words, and those whose value only HAProxy can resolve."""
-    return tuple(word for part in reading.parts if part.key is None or part.hidden for word in line.words[part.start : part.end])
 
 
 def mode_of(chain: Iterable[Section]) -> str | None:
