@@ -91,13 +91,14 @@ def _finished(item: dict[str, Any], table: operations.Table) -> dict[str, Any]:
         if method in item:
             operation = dict(item[method])
             keyed = ("idempotency_key",) if method == "post" and operation["x-operation"].get("writes", True) else ()
-            names = (*COMMON_TO_WRITES, *_of_configuration(operation, table), *keyed)
-            common = [{"$ref": f"#/components/parameters/{name}"} for name in names]
+            common = (*COMMON_TO_WRITES, *_of_configuration(operation, table), *keyed) if method != "get" else ()
+            names = (*common, *(("transaction_id",) if operation["x-operation"].get("store") else ()))
+            further = [{"$ref": f"#/components/parameters/{name}"} for name in names]
             body = operation.get("requestBody", {"required": True})
-            if method != "get" and body.get("required"):
-                operation["parameters"] = operation.get("parameters", []) + common
-            elif method != "get":
-                operation[FURTHER] = common
+            if further and body.get("required"):
+                operation["parameters"] = operation.get("parameters", []) + further
+            elif further:
+                operation[FURTHER] = further
             responses = operation.pop("responses")
             if method == "get" and "200" in responses:
                 responses = responses | {"200": _tagged(responses["200"])}

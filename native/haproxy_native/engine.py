@@ -265,10 +265,11 @@ class Engine:
         if body is None and transaction_id and self.transaction(transaction_id).status == OUTDATED:
             return await preview_of_outdated(self.context, transaction_id, self.check)
         document = await beside(self.with_texts, {self.named(file): body}) if body is not None else self.read(transaction_id)
-        return await self.plan_document(document, sent=body is not None)
+        return await self.plan_document(document, sent=body is not None, transaction_id=transaction_id)
 
-    async def plan_document(self, document: Document, *, sent: bool = False) -> Preview:
-        return await preview(self.context, document, self.check, sent=sent)
+    async def plan_document(self, document: Document, *, sent: bool = False, transaction_id: str | None = None) -> Preview:
+        files = coming.staged(self.context, self.stores, transaction_id) if transaction_id else []
+        return await preview(self.context, document, partial(coming.check, self.context, files) if files else self.check, sent=sent)
 
     async def plan_set(
         self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None
@@ -302,7 +303,7 @@ class Engine:
         self, id_: str, *, force_reload: bool = False, healthy_within: float | None = None, merges: bool = False
     ) -> tuple[Transaction, Outcome]:
         """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
-        return await committed(self.context, id_, force_reload=force_reload, healthy_within=healthy_within, merges=merges)
+        return await committed(self.context, id_, self.stores, force_reload=force_reload, healthy_within=healthy_within, merges=merges)
 
     def private_transaction(self, version: int | None, *, merges: bool = False) -> AbstractAsyncContextManager[Transaction]:
         """One for several edits as one change, which nobody else sees, on the current version if none is stated. `merges` as in `write`."""
@@ -310,7 +311,7 @@ class Engine:
 
     async def commit_private(self, transaction: Transaction, *, force_reload: bool = False, merges: bool = False) -> Outcome:
         """Raises Stale where another commit came first."""
-        return await committed_private(self.context, transaction, force_reload=force_reload, merges=merges)
+        return await committed_private(self.context, transaction, self.stores, force_reload=force_reload, merges=merges)
 
     # -- the host of the reload agent
 

@@ -4,8 +4,10 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 from urllib.parse import quote, unquote
+from uuid import uuid4
 
 from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
 from starlette.types import Message, Scope
@@ -13,6 +15,7 @@ from starlette.types import Message, Scope
 from dataplaneapi.api.call import JSON, Call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.responses import Header, to_json
+from dataplaneapi.api.upload import MULTIPART, PART
 from dataplaneapi.auth.caller import Caller
 from haproxy_native import rehearsal
 from haproxy_native.disk.aside import drafts_aside
@@ -29,22 +32,40 @@ _SAFE = "/?%:@!$&'()+,*;=~[]"
 
 @dataclass(frozen=True)
 class Described:
-    """`path` with its query. A `body` that is a text is sent as it is, anything else as JSON."""
+    """`path` with its query. A `body` that is a text is sent as it is, anything else as JSON; with `file` as a form with a file of that
+    name.
+    """
 
     method: str
     path: str
     body: Any = None
     content_type: str = ""
+    file: str = ""
 
     @property
     def data(self) -> bytes:
         if self.body is None:
             return b""
+        return self._form(self._content) if self.file else self._content
+
+    @property
+    def _content(self) -> bytes:
         return self.body.encode("utf-8", "surrogatepass") if isinstance(self.body, str) else to_json(self.body)
+
+    @cached_property
+    def _boundary(self) -> str:
+        return uuid4().hex
+
+    def _form(self, content: bytes) -> bytes:
+        name = self.file.translate({ord(sign): quote(sign) for sign in '"\r\n'})
+        head = f'--{self._boundary}\r\nContent-Disposition: form-data; name="{PART}"; filename="{name}"\r\n\r\n'
+        return head.encode("utf-8", "surrogatepass") + content + f"\r\n--{self._boundary}--\r\n".encode()
 
     def scope(self, outer: Scope, caller: Caller) -> Scope:
         path, _, query = quote(self.path, safe=_SAFE).partition("?")
         kind = self.content_type or (TEXT if isinstance(self.body, str) else JSON)
+        if self.file:
+            kind = f"{MULTIPART}; boundary={self._boundary}"
         headers = [(b"content-type", kind.encode("latin-1", "replace")), (b"content-length", b"%d" % len(self.data))]
         own = {
             "method": self.method,

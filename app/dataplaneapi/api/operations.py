@@ -124,9 +124,9 @@ class Operation:
 
     @property
     def is_batched(self) -> bool:
-        """Whether it is an edit of the configuration's objects, which can be one of several in one commit."""
+        """Whether it is an edit of the configuration's objects or of stored files, which can be one of several in one commit."""
         about = self.bundle.get("x-resources", {}).get(self.resource or "", {"file": ""})
-        return self.writes and "file" not in about
+        return self.writes and (bool(self.store) or "file" not in about)
 
     @property
     def is_of_one(self) -> bool:

@@ -1,12 +1,14 @@
 """The commit of a transaction, and what one holds that another writer overtook."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 from haproxy_native import rehearsal
 from haproxy_native.beside import beside
-from haproxy_native.commit.change import Change, Outcome
+from haproxy_native.commit.change import Change, Contents, FileEdits, FileStore, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.merging import merging, text_of
@@ -14,16 +16,28 @@ from haproxy_native.commit.preview import Check, Preview, preview, preview_of_fo
 from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.editing import header
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import Collided, Conflict, NotCommittable, NoTransaction, Outdated, Stale, StaleTransaction, TextGone, Unreadable
+from haproxy_native.errors import (
+    Collided,
+    Conflict,
+    Missing,
+    NotCommittable,
+    NoTransaction,
+    Outdated,
+    Stale,
+    StaleTransaction,
+    TextGone,
+    Unreadable,
+)
 from haproxy_native.planning.effects import effects
 from haproxy_native.planning.three_way import merged_onto
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.staged import Staged, digest
 from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, Transaction
 
 
 async def committed(
-    context: CommitContext, id_: str, *, force_reload: bool, healthy_within: float | None, merges: bool
+    context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, force_reload: bool, healthy_within: float | None, merges: bool
 ) -> tuple[Transaction, Outcome]:
     """The transaction, with the version it started from, and what its commit did. An empty one reloads.
 
@@ -37,7 +51,11 @@ async def committed(
         raise Outdated(refusal, transaction=id_)
     with _closed(context, transaction):
         change = Change(
-            lambda before: _changed_by(context, id_, before), transaction.version, transaction_id=id_, force_reload=force_reload
+            lambda before: _changed_by(context, id_, before),
+            transaction.version,
+            transaction_id=id_,
+            force_reload=force_reload,
+            files=_files(context, id_, stores),
         )
         if merges:
             base, document = await _sides(context, id_)
@@ -63,7 +81,9 @@ async def private(context: CommitContext, version: int | None, *, merges: bool) 
         context.transactions.drop(transaction)
 
 
-async def committed_private(context: CommitContext, transaction: Transaction, *, force_reload: bool, merges: bool) -> Outcome:
+async def committed_private(
+    context: CommitContext, transaction: Transaction, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool
+) -> Outcome:
     """What the commit of a private transaction did; without a difference it does nothing. Raises Stale where it was overtaken."""
     start, document = await _sides(context, transaction.id)
 
@@ -72,7 +92,8 @@ async def committed_private(context: CommitContext, transaction: Transaction, *,
             raise Stale("the configuration was changed meanwhile", current=context.current.version)
         return _joined(document, before)
 
-    change = Change(edit, transaction.version, force_reload=force_reload, skips_same=not force_reload)
+    files = _files(context, transaction.id, stores)
+    change = Change(edit, transaction.version, force_reload=force_reload, skips_same=not force_reload, files=files)
     return await commit(context, await merging(context, change, start) if merges else change)
 
 
@@ -91,7 +112,10 @@ async def preview_of_outdated(context: CommitContext, id_: str, check: Check) ->
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:
     """The names of those that it changes; None where it is not known what it started from. Raises NoTransaction."""
     base, document = await beside(context.transactions.sides, id_)
-    return None if base is None else list(dict.fromkeys(each.object for each in await beside(effects, Editor(), base, document)))
+    files = [each.object for each in context.transactions.staged(id_).files.values()]
+    return (
+        None if base is None else list(dict.fromkeys([*[each.object for each in await beside(effects, Editor(), base, document)], *files]))
+    )
 
 
 async def _sides(context: CommitContext, id_: str) -> tuple[Document, Document]:
@@ -100,6 +124,33 @@ async def _sides(context: CommitContext, id_: str) -> tuple[Document, Document]:
     if base is None:
         raise TextGone(f"what transaction {id_} started from is not known any more, so that nothing can be merged")
     return base, document
+
+
+def _files(context: CommitContext, id_: str, stores: Mapping[str, FileStore]) -> FileEdits | None:
+    """What it does to stored files; None where it does nothing. Raises Missing for a store that there is no more."""
+    staged = context.transactions.staged(id_)
+    if not (files := dict(staged.files)):
+        return None
+    if gone := next((each.store for each in files.values() if each.store not in stores), None):
+        raise Missing(f"transaction {id_} changes files of {gone}, for which there is no directory any more")
+    return FileEdits({path: stores[each.store] for path, each in files.items()}, partial(_with_files, staged))
+
+
+def _with_files(staged: Staged, now: Contents) -> Contents:
+    """Raises Conflict for a file that is not what it was when it was staged."""
+    wanted = {path: _content(staged.content(path)) for path in staged.files}
+    for path, file in staged.files.items():
+        if now[path] != wanted[path] and digest(now[path]) != file.before:
+            raise Conflict(f"{path} was changed by what came between as well, since {file.object} was changed here; nothing was changed")
+    return wanted
+
+
+def _content(path: Path | None) -> bytes | None:
+    """Raises Unreadable."""
+    try:
+        return path.read_bytes() if path else None
+    except OSError as error:
+        raise Unreadable(f"Cannot read {path}: {error.strerror}") from error
 
 
 def _changed_by(context: CommitContext, id_: str, before: Document) -> Document:

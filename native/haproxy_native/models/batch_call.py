@@ -15,5 +15,7 @@ class BatchCall(Model):
     """Its path with its query, without version and transaction_id, as in /v3/services/haproxy/configuration/backends."""
     body: Any | None = None
     """Its body."""
+    file: Annotated[StrictStr | None, Field(max_length=255)] = None
+    """Name of a stored file whose content the body is, sent as the part file_upload of a form."""
     content_type: Annotated[StrictStr | None, Field(max_length=200)] = None
     """Type of the body; application/json without it."""

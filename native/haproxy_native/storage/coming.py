@@ -5,7 +5,7 @@ Nothing is written where it is used: the content stands somewhere else meanwhile
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -52,6 +52,13 @@ async def planned(
     """What a document would change together with stored files. Raises BadRequest."""
     plans = await previews(context, files)
     return await preview(context, document, partial(check, context, files), sent=sent), plans
+
+
+def staged(context: CommitContext, stores: Mapping[str, Store], transaction_id: str) -> list[Coming]:
+    """Those that a transaction has staged, but for what it deletes."""
+    known = context.transactions.staged(transaction_id)
+    found = [(path, stores[file.store], known.content(path)) for path, file in known.files.items() if file.store in stores]
+    return [Coming(store, path, content) for path, store, content in found if content]
 
 
 async def previews(context: CommitContext, files: Sequence[Coming]) -> list[FilePreview]:

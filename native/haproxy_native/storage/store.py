@@ -5,15 +5,17 @@ worker has loaded and answers with `plans`. It is entered in `stores`, and its c
 every store do: under its lock, into its ledger, undone when HAProxy refuses them.
 """
 
+import errno
 import logging
 import os
 import stat
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from copy import copy
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Self
 
 from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.commit import commit
@@ -28,8 +30,10 @@ from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.storage import key_material, names
+from haproxy_native.storage.staging import Staging, names_in
 from haproxy_native.storage.upload import Upload
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.transactions import Transactions
 
 log = logging.getLogger(__name__)
 LONGEST_NAME = 255 - len(".") - len(".") - 36
@@ -45,9 +49,17 @@ class Store:
     mode = 0o640
     # The directory in which private keys stand. A store that shares it sends no file that holds one.
     keys: Path | None = None
+    # Of a store as a transaction sees it.
+    staging: Staging | None = None
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
+
+    def within(self, transactions: Transactions, id_: str) -> Self:
+        """The store as a transaction in progress sees and changes it. Raises NoTransaction and Unreadable."""
+        store = copy(self)
+        store.staging = Staging(transactions, id_, transactions.staged(transactions.in_progress(id_).id))
+        return store
 
     @property
     def setting(self) -> str:
@@ -75,7 +87,10 @@ class Store:
 
     def files(self) -> list[Path]:
         """The files, by name. Raises Unusable."""
-        return sorted(self.directory / name for name in os.listdir(self._kept.readable()) if self._is_ours(name))
+        names = set(os.listdir(self._kept.readable()))
+        if self.staging:
+            names |= names_in(self.staging.staged.files, self.directory)
+        return sorted(self.directory / name for name in names if self._is_ours(name))
 
     def find(self, name: str) -> Path:
         """The file that a client means, by the name it is listed or was uploaded under. Raises Missing."""
@@ -87,6 +102,10 @@ class Store:
 
     def opened(self, path: Path, buffering: int = 0) -> BinaryIO:
         """A file of the directory, for reading. Raises OSError, also for a link that leads out of the directory."""
+        if self.staging and path in self.staging.staged.files:
+            if (content := self.staging.staged.content(path)) is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            return content.open("rb", buffering=buffering)
         return os.fdopen(beneath.opened(self.directory, path.name), "rb", buffering=buffering)
 
     def content(self, path: Path) -> bytes:
@@ -171,6 +190,9 @@ class Store:
     ) -> Outcome:
         """Without `may_reload` no reload is scheduled, without `live` nothing is sent to the worker. Raises Missing, InUse, WriteFailed."""
         path = self.find(name)
+        if self.staging:
+            await self.staging.put(self, path, None, lambda: self.check_there(path), is_there=True)
+            return Outcome(context.current.version)
 
         def check() -> None:
             self.check_there(path)
@@ -180,7 +202,14 @@ class Store:
         return await commit(context, change)
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
-        return Upload(self, path, self.draft(path), check, self.check_content)
+        draft = self.staging.staged.draft() if self.staging else self.draft(path)
+        return Upload(self, path, draft, check, self.check_content, self._staged(path, draft, check))
+
+    def _staged(self, path: Path, draft: Draft, check: Callable[[], None]) -> Callable[[], Awaitable[None]] | None:
+        """Instead of the commit of an upload."""
+        if (staging := self.staging) is None:
+            return None
+        return lambda: staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """What a file will hold, also one elsewhere. Raises WriteFailed, and Unusable for the directory."""
@@ -198,7 +227,8 @@ class Store:
             self.state.mkdir(mode=0o750, parents=True, exist_ok=True)
 
     def _check_free(self, path: Path) -> None:
-        if os.path.lexists(path):
+        staged = self.staging.is_there(path) if self.staging else None
+        if os.path.lexists(path) if staged is None else staged:
             raise Exists(f"file {path} already exists")
 
     def check_there(self, path: Path) -> None:
@@ -221,6 +251,8 @@ class Store:
     def _is_ours(self, name: str) -> bool:
         """A regular file in the directory; a link that leads out of it is not."""
         path = self.directory / name
+        if self.staging and (is_there := self.staging.is_there(path)) is not None:
+            return is_there
         try:
             status = path.lstat()
             if stat.S_ISLNK(status.st_mode):

@@ -1,7 +1,7 @@
 """An upload in progress: written to a draft beside the file piece by piece, never held in memory as a whole."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from haproxy_native.commit.change import Outcome
@@ -18,14 +18,21 @@ PIECE = 1 << 18
 class Upload:
     """`append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
 
-    `check` is called under the lock of the commit and raises what speaks against it.
+    `check` is called under the lock of the commit and raises what speaks against it. `stage`, of a transaction, takes the place of the
+    commit.
     """
 
     def __init__(
-        self, store: StoredFiles, path: Path, draft: Draft, check: Callable[[], None], check_content: Callable[[Path, Path], None]
+        self,
+        store: StoredFiles,
+        path: Path,
+        draft: Draft,
+        check: Callable[[], None],
+        check_content: Callable[[Path, Path], None],
+        stage: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.path, self.size, self.check = path, 0, check
-        self._store, self._draft, self._check_content = store, draft, check_content
+        self._store, self._draft, self._check_content, self._stage = store, draft, check_content, stage
         self._pieces, self._committed = bytearray(), False
         # Whether a last line gets an end where it has none; `size` does not count it.
         self.ends_lines, self._last = False, b"\n"
@@ -52,6 +59,10 @@ class Upload:
             self._pieces += b"\n"
         await self._flush()
         await asyncio.to_thread(self._check_content, self.path, self._draft.path)
+        if self._stage:
+            await self._stage()
+            self._committed = True
+            return Outcome(context.current.version)
         change = FileChange(self._store, self.path, self._draft, self.check, steps, force_reload, may_reload, live)
         # From here on the draft is the commit's, which a client that goes away does not stop.
         self._committed = True

@@ -11,6 +11,7 @@ from typing import Any
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import version_of
 from haproxy_native.text.document import Document
+from haproxy_native.transactions.staged import Staged
 
 IN_PROGRESS, FAILED, OUTDATED, SUCCESS = "in_progress", "failed", "outdated", "success"
 _MARK = b'{"base": '
@@ -23,7 +24,7 @@ class Transaction:
 
     `started` and `used`, the last edit or read, are Unix times; 0 where they are not known. Reads of a former process do not count.
     While it is being committed it is `closed`: a change would come too late and be lost. One that is private is in memory alone, seen by
-    nobody but who has started it; `start` is the document that it started from.
+    nobody but who has started it; `start` is the document that it started from. `staged`: its stored files, once they are asked for.
     """
 
     id: str
@@ -36,6 +37,7 @@ class Transaction:
     started: float = 0.0
     used: float = 0.0
     start: Document | None = field(default=None, repr=False)
+    staged: Staged | None = field(default=None, repr=False)
     closed: bool = False
     lock: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 

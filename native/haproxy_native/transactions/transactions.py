@@ -8,10 +8,11 @@ import asyncio
 import errno
 import os
 import re
+import shutil
 import time
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from haproxy_native.beside import beside
@@ -28,6 +29,7 @@ from haproxy_native.text.outline import Outline
 from haproxy_native.transactions.bases import Bases
 from haproxy_native.transactions.ended import Ended
 from haproxy_native.transactions.permission import READ, permit
+from haproxy_native.transactions.staged import Staged, keep_only
 from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, found, line, patches_of
 
 # In the order in which the API lists them.
@@ -80,6 +82,8 @@ class Transactions:
                     if base == self._file.name and _UUID.fullmatch(id_) and path.is_file():
                         self._all[id_] = found(id_, status, path)
         self._forget_bases()
+        if self._place.make:
+            keep_only(self._files, self._all)
 
     def _look(self) -> None:
         """One that could not be used at start may have come back since."""
@@ -115,6 +119,8 @@ class Transactions:
         """Ends a private one."""
         self._all.pop(transaction.id, None)
         self._awake.pop(transaction.id, None)
+        if transaction.staged:
+            transaction.staged.remove()
 
     def end_idle(self) -> None:
         """Deletes those in progress that nobody has used for too long."""
@@ -220,6 +226,22 @@ class Transactions:
         async with transaction.lock:
             transaction.document = document = await beside(edit, self._document(transaction))
             return document
+
+    def staged(self, id_: str) -> Staged:
+        """The stored files of one of any status. Raises NoTransaction and Unreadable."""
+        transaction = self.get(id_)
+        if transaction.staged is None:
+            transaction.staged = Staged(None if transaction.is_private else self._files / id_)
+        return transaction.staged
+
+    @asynccontextmanager
+    async def staging(self, id_: str) -> AsyncIterator[Staged]:
+        """The stored files of one that takes changes, which wait for each other. Raises NoTransaction and Forbidden."""
+        transaction = self.in_progress(id_)
+        if not transaction.is_private:
+            permit(CHANGE, id_, transaction.author)
+        async with transaction.lock:
+            yield self.staged(self._open(id_).id)
 
     def _open(self, id_: str) -> Transaction:
         transaction = self.in_progress(id_)
@@ -354,7 +376,12 @@ class Transactions:
         with suppress(OSError):
             self._path(transaction).unlink()
         self._awake.pop(transaction.id, None)
+        shutil.rmtree(self._files / transaction.id, ignore_errors=True)
         self._forget_bases()
+
+    @property
+    def _files(self) -> Path:
+        return self.directory / ".files"
 
     def _forget_bases(self) -> None:
         if not self._place.make:

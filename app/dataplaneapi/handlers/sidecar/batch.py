@@ -71,7 +71,7 @@ async def create(call: JsonCall) -> Response:
 
 def _step(call: Call, number: int, sent: Any) -> Step:
     """Raises ApiError for what is no write of the configuration."""
-    described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""))
+    described = Described(sent["method"], sent["path"], sent.get("body"), sent.get("content_type", ""), sent.get("file", ""))
     place = f"call {number} ({described.method} {described.path[:200]})"
     scope = described.scope(call.scope, call.caller)
     if described.method == "GET":
@@ -81,7 +81,11 @@ def _step(call: Call, number: int, sent: Any) -> Step:
     except ApiError as error:
         raise ApiError(error.status, f"{place}: {error.message}", headers=error.headers, index=number) from None
     if not operation.is_batched:
-        raise ApiError(400, f"{place}: a batch takes writes of objects of the configuration alone; make this call by itself", index=number)
+        raise ApiError(
+            400,
+            f"{place}: a batch takes writes of the configuration's objects and of stored files alone; make this call by itself",
+            index=number,
+        )
     if given := [name for name in OF_BATCH if name in query_values(scope["query_string"])]:
         raise ApiError(400, f"{place}: {given[0]} in query belongs to the batch: send it with POST /v3/sidecar/batch", index=number)
     return Step(number, described, operation)
@@ -92,7 +96,7 @@ async def _attempt(call: Call, steps: list[Step]) -> Response:
     async with engine.private_transaction(call.get("version"), merges=is_merged) as transaction:
         answers = [await _made(call, step, transaction.id) for step in steps]
         if call.get("dry_run"):
-            preview = await engine.plan_document(engine.read(transaction.id))
+            preview = await engine.plan_document(engine.read(transaction.id), transaction_id=transaction.id)
             return await beside(_planned, call, steps, answers, preview)
         outcome = await engine.commit_private(transaction, force_reload=bool(call.get("force_reload")), merges=is_merged)
     reload_id = None if outcome.live else outcome.reload_id

@@ -15,12 +15,16 @@ from haproxy_native.storage.upload import Upload
 
 
 def store_of(call: Call) -> Store:
-    """Raises ApiError where no directory is set for it."""
+    """As the transaction sees it that the call names. Raises ApiError where no directory is set for it."""
     stores: dict[str, Store] = call.services.engine.stores
     name = call.operation.store
     if name not in stores:
         raise ApiError(404, f"there is no directory for {name}: set dataplaneapi.resources.{STORES[name]}")
-    return stores[name]
+    if not (id_ := call.get("transaction_id")):
+        return stores[name]
+    if given := next((each for each in ("skip_reload", "force_reload") if call.get(each)), None):
+        raise ApiError(400, f"{given} is for a file that changes by itself: in a transaction it changes with the commit")
+    return stores[name].within(call.services.engine.context.transactions, id_)
 
 
 async def list_all(call: ReadCall) -> Response:

@@ -216,3 +216,20 @@ def test_a_batch_is_the_same_calls_in_one_transaction_byte_for_byte(tmp_path: Pa
                 one.put(f"{TRANSACTIONS}/{id_}")
                 assert [each.get("body") for each in got.json["results"]] == [each.json if each.body else None for each in answers]
             assert one.file.read_bytes() == other.file.read_bytes()
+
+
+STORED = "/v3/services/haproxy/storage/maps"
+
+
+def test_stored_files_are_part_of_a_batch(tmp_path: Path) -> None:
+    with serving(tmp_path, haproxy_bin="true") as client:
+        directory = Path(client.settings.maps_dir)
+        come = {"method": "POST", "path": STORED, "file": "new.map", "body": "a 1\n"}
+        change = {"method": "PUT", "path": f"{STORED}/new.map", "content_type": "text/plain", "body": "a 2\n"}
+        done = send(client, NEW, come, change)
+        assert (done.status, done.json["version"], [each["status"] for each in done.json["results"]]) == (202, 2, [202] * 3), done.json
+        assert {path.name: path.read_bytes() for path in directory.iterdir()} == {"new.map": b"a 2\n"}
+        refused = send(client, call("POST", "backends", {"name": "other"}), {"method": "DELETE", "path": f"{STORED}/new.map"}, come, come)
+        assert (refused.status, refused.json["index"]) == (409, 3)
+        assert {path.name: path.read_bytes() for path in directory.iterdir()} == {"new.map": b"a 2\n"}
+        assert client.get(f"{CONFIG}/version").json == 2

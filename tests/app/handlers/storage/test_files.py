@@ -97,3 +97,32 @@ def test_a_directory_that_cannot_be_used(tmp_path: Path) -> None:
         for got in (client.get(f"{STORAGE}/general"), client.get(f"{STORAGE}/general/x"), upload(client, "general", "x")):
             assert (got.status, "general_storage_dir" in got.message) == (503, True)
         assert client.get(f"{STORAGE}/maps").status == 200
+
+
+def test_in_a_transaction_files_appear_at_the_commit(tmp_path: Path) -> None:
+    with serving(tmp_path, haproxy_bin="true") as client:
+        directory = Path(client.settings.maps_dir)
+        assert upload(client, "maps", "old.map").status == 201
+        id_ = client.post("/v3/services/haproxy/transactions?version=1").json["id"]
+        within = f"transaction_id={id_}"
+        got = client.post(f"{STORAGE}/maps?{within}", form("new.map", b"n 1\n"), headers=FORM)
+        assert (got.status, got.json["file"], got.json["size"]) == (201, f"{directory}/new.map", 4)
+        assert client.post(f"{STORAGE}/maps?{within}", form("new.map", b"n 1\n"), headers=FORM).status == 409
+        assert client.put(f"{STORAGE}/maps/new.map?{within}", b"n 2\n", headers=TEXT).status == 200
+        assert client.delete(f"{STORAGE}/maps/old.map?{within}").status == 204
+        assert client.put(f"{STORAGE}/maps/old.map?{within}", b"o\n", headers=TEXT).status == 404
+        assert [each["storage_name"] for each in client.get(f"{STORAGE}/maps?{within}").json] == ["new.map"]
+        assert (client.get(f"{STORAGE}/maps/new.map?{within}").body, client.get(f"{STORAGE}/maps/new.map").status) == (b"n 2\n", 404)
+        assert [path.name for path in directory.iterdir()] == ["old.map"]
+        assert client.get("/v3/sidecar/transactions").json[0]["objects"] == ["map/new.map", "map/old.map"]
+        assert client.put(f"/v3/services/haproxy/transactions/{id_}").status in (200, 202)
+        assert {path.name: path.read_bytes() for path in directory.iterdir()} == {"new.map": b"n 2\n"}
+
+
+@pytest.mark.parametrize("given", ["skip_reload=true", "force_reload=true", "wait=1s"])
+def test_what_belongs_to_the_commit(client: Client, given: str) -> None:
+    assert upload(client, "maps", "a.map").status == 201
+    id_ = client.post("/v3/services/haproxy/transactions?version=1").json["id"]
+    refused = client.put(f"{STORAGE}/maps/a.map?transaction_id={id_}&{given}", b"n 2\n", headers=TEXT)
+    assert (refused.status, given.partition("=")[0] in refused.message) == (400, True)
+    assert client.get(f"{STORAGE}/maps?transaction_id=none").status in (400, 404)
