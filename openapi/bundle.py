@@ -43,8 +43,9 @@ def document(here: Path = HERE, *, everything: bool = False) -> dict[str, Any]:
     root["paths"] = {path: _finished(paths[path], table) for path in sorted(paths)}
     root["tags"] = [{"name": name} for name in _tags(root["paths"])]
     root["x-resources"] = table
+    root["x-references"] = load(HERE / "haproxy" / "references.yaml")
     check(root, here)
-    order = ("openapi", "info", "servers", "security", "tags", "paths", "components", "x-longest-text", "x-resources")
+    order = ("openapi", "info", "servers", "security", "tags", "paths", "components", "x-longest-text", "x-resources", "x-references")
     return {key: root[key] for key in order}
 
 

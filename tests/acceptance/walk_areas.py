@@ -83,6 +83,13 @@ def history(walk: Walk) -> None:
     walk.step("revertChange", name)
 
 
+def naming(walk: Walk) -> None:
+    walk.step("createBackend", body={"name": "former"}, version=walk.sidecar.version())
+    walk.step("getReferences", object="backend/former")
+    walk.step("renameObject", body={"object": "backend/former", "to": "latter"})
+    walk.step("deleteBackend", {"name": "latter"}, version=walk.sidecar.version())
+
+
 def confirmations(walk: Walk) -> None:
     walk.step("addMapEntry", {"parent_name": "loaded.map"}, {"key": "/confirmed", "value": "1"}, force_sync=True, confirm="1h")
     name = {"id": walk.step("getConfirmations").json()[0]["id"]}
@@ -282,6 +289,7 @@ AREAS: list[Callable[[Walk], None]] = [
     tokens,
     apply,
     batch,
+    naming,
     acl_files,
     stick_tables,
     loaded_files,

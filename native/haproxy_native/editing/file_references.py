@@ -30,7 +30,7 @@ class Reference(NamedTuple):
 
 def references(document: Document, path: str, directory: str = "/") -> list[Reference]:
     """The lines that refer to a file. `directory`: where relative paths begin, that of the configuration file."""
-    return list(_found(document, posixpath.normpath(path), [directory, *_bases(document)]))
+    return list(_found(document, posixpath.normpath(path), bases(document, directory)))
 
 
 def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
@@ -43,17 +43,19 @@ def _found(document: Document, path: str, bases: list[str]) -> Iterator[Referenc
         number += section.lead.count("\n")
         if name in section.text or holder in section.text or (name.endswith(".lua") and _SCRIPT in section.text):
             for place, line in enumerate(section.lines):
-                if _refers(line, path, bases):
+                if refers(line, path, bases):
                     yield Reference(f"{section.kind} {section.name}".rstrip(), number + place + 1, line.words[0], line.text.strip())
         number += section.text.count("\n")
 
 
-def _bases(document: Document) -> list[str]:
+def bases(document: Document, directory: str) -> list[str]:
+    """The directories where relative paths may begin."""
     lines = (line for section in document.sections if _BASE in section.text for line in section.lines)
-    return [unquoted(line.words[1]) for line in lines if len(line.words) > 1 and line.words[0].endswith(_BASE)]
+    return [directory, *(unquoted(line.words[1]) for line in lines if len(line.words) > 1 and line.words[0].endswith(_BASE))]
 
 
-def _refers(line: Line, path: str, bases: list[str]) -> bool:
+def refers(line: Line, path: str, bases: list[str]) -> bool:
+    """Whether a line refers to a file, of which `path` is normal."""
     words = line.words
     if not words or words[0].endswith(_BASE):
         return False
@@ -66,8 +68,21 @@ def _names(word: str, path: str, bases: list[str]) -> bool:
     if "$" in word and posixpath.basename(path) in word:
         return True
     for part in filter(None, _PARTS.split(unquoted(word))):
-        places = [posixpath.normpath(posixpath.join(base, part)) for base in bases]
         # A directory stands for the files in it; a bare word is rather a name.
-        if path in places or ((part == "." or "/" in part) and posixpath.dirname(path) in places):
+        if _is(part, path, bases) or ((part == "." or "/" in part) and _is(part, posixpath.dirname(path), bases)):
             return True
     return False
+
+
+def _is(part: str, path: str, bases: list[str]) -> bool:
+    return any(posixpath.normpath(posixpath.join(base, part)) == path for base in bases)
+
+
+def named(value: str, path: str, bases: list[str]) -> Iterator[tuple[int, int]]:
+    """Where in a word, as HAProxy reads it, the name of the file itself stands: the last element of its path."""
+    name, at = posixpath.basename(path), 0
+    for sign in [*_PARTS.finditer(value), None]:
+        end = sign.start() if sign else len(value)
+        if value[at:end].endswith(name) and ("$" in value[at:end] or _is(value[at:end], path, bases)):
+            yield end - len(name), end
+        at = sign.end() if sign else end

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from haproxy_native.splits.buckets import BUCKETS
@@ -35,6 +35,22 @@ def read(text: str) -> Split | None:
             members: dict[str, Any] = json.loads(head.removeprefix(_HEAD))
             return Split(str(members["by"]), dict(members["weights"]), float(members["since"]), dict(members["before"]))
     return None
+
+
+def with_name(text: str, old: str, new: str) -> str:
+    """The text with another name of a backend in its first line; any other file as it is."""
+    if (split := read(text)) is None:
+        return text
+    head = asdict(replace(split, weights=_with_name(split.weights, old, new), before=_with_names(split.before, old, new)))
+    return "\n".join([_HEAD + json.dumps(head), text.partition("\n")[2]])
+
+
+def _with_names(counts: Mapping[str, Mapping[str, Any]], old: str, new: str) -> Mapping[str, Mapping[str, Any]]:
+    return {process: _with_name(each, old, new) for process, each in counts.items()}
+
+
+def _with_name(members: Mapping[str, Any], old: str, new: str) -> Mapping[str, Any]:
+    return {new if name == old else name: value for name, value in members.items()}
 
 
 def buckets(text: str) -> list[str]:

@@ -68,14 +68,14 @@ async def _token(call: Call, preview: Preview, push: Push) -> dict[str, str]:
 
 def with_files(shown: Mapping[str, Any], files: Sequence[FilePreview]) -> dict[str, Any]:
     """The plan of a configuration and of files that are changed with it: live, or with one reload."""
-    plans = [_file_plan(each.plan) for each in files]
+    plans = [file_plan(each.plan) for each in files]
     reasons = [*shown["reasons"], *(reason for each in plans if not each["commands"] for reason in each["reasons"])]
     commands = [] if reasons else [command for each in plans for command in each["commands"]] + shown["commands"]
     return {**shown, "commands": commands, "reload": bool(reasons), "reasons": reasons}
 
 
 def _file(preview: FilePreview) -> dict[str, Any]:
-    shown = {"store": preview.store, "name": preview.name, **_file_plan(preview.plan)}
+    shown = {"store": preview.store, "name": preview.name, **file_plan(preview.plan)}
     return shown if preview.diff is None else shown | {"diff": preview.diff}
 
 
@@ -94,7 +94,7 @@ async def plan_file(call: UploadCall) -> Response:
         plan = await upload.plan(call.services.engine.context)
     finally:
         upload.discard()
-    return json_response(200, _file_plan(plan))
+    return json_response(200, file_plan(plan))
 
 
 def as_dict(preview: Preview) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def as_dict(preview: Preview) -> dict[str, Any]:
     }
 
 
-def _file_plan(plan: FilePlan) -> dict[str, Any]:
+def file_plan(plan: FilePlan) -> dict[str, Any]:
     commands = [command for step in plan.steps for command in step.said]
     return {"commands": commands, "reload": bool(plan.reasons), "reasons": [reason_as_dict(reason) for reason in plan.reasons]}
 

@@ -1,0 +1,49 @@
+"""What names an object, and other names."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.call import JsonCall, ReadCall
+from dataplaneapi.api.conventions import present
+from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
+from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
+from haproxy_native.beside import beside
+from haproxy_native.references.naming import Naming, Renaming
+from haproxy_native.references.rows import Row
+
+
+async def read(call: ReadCall) -> Response:
+    named = await Naming(call.services.engine).references(call.get("object"), call.get("transaction_id"))
+    shown = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
+    return await beside(json_response, 200, shown)
+
+
+async def rename(call: JsonCall) -> Response:
+    naming, body = Naming(call.services.engine), call.body
+    version, transaction_id = call.get("version"), call.get("transaction_id")
+    renaming = await naming.renaming(body["object"], body["to"], version=version, transaction_id=transaction_id)
+    if call.get("dry_run"):
+        foreseen = await while_there(call.receive, naming.plan(renaming))
+        shown = as_dict(foreseen.preview) | _shown(renaming)
+        shown["files"] = [{"object": object_, **file_plan(plan)} for object_, plan in foreseen.files.items()]
+        shown["reload"] = shown["reload"] or any(each["reload"] for each in shown["files"])
+        return await beside(json_response, 200, shown)
+    outcome = await naming.rename(renaming, force_reload=bool(call.get("force_reload")))
+    headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
+    shown = _shown(renaming) | {"version": outcome.version, "reload": bool(headers)}
+    shown["reasons"] = [reason_as_dict(each) for each in outcome.reasons]
+    return await beside(json_response, 202 if headers or transaction_id else 200, shown, headers)
+
+
+def _shown(renaming: Renaming) -> dict[str, Any]:
+    return {"from": renaming.object, "to": renaming.to, "places": _rows(renaming.places), "not_followed": _rows(renaming.lost)}
+
+
+def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    return [_row(row) for row in rows]
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return present(asdict(row))

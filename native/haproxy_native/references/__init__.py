@@ -1,0 +1,1 @@
+"""Which places of a configuration and of stored files name an object, and other names for objects in all of them."""

@@ -1,0 +1,109 @@
+"""What becomes of stored files when an object, or one of them, gets another name."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from haproxy_native.commit.change import Contents, FileEdits
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.errors import BadValue, Exists, Place
+from haproxy_native.references.found import LIST, spliced
+from haproxy_native.references.lookups import Entry, valued
+from haproxy_native.splits import split_file
+from haproxy_native.storage import names
+from haproxy_native.storage.certificate_store import BESIDE, CertificateStore
+from haproxy_native.storage.list_references import listed
+from haproxy_native.storage.store import Store
+from haproxy_native.text.document import Document
+
+# What HAProxy reads with a certificate of that name.
+ALONG = (".key", *BESIDE)
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    store: Store
+    path: Path
+
+
+def check_name(file: StoredFile, name: str) -> None:
+    """Raises BadValue for what is no name of a file in the store, and Exists for one that is taken."""
+    wanted = file.store.name_of(name) or names.uploaded(name)
+    if name != wanted or not names.is_element(name):
+        text = f"to in body: {name[:100]!r} is no name of a stored file"
+        raise BadValue(f"{text}; {wanted} is" if wanted else text, place=Place(member="to"))
+    if name != file.path.name and os.path.lexists(file.path.with_name(name)):
+        raise Exists(f"{spelled(file.store.kind, name)} is there")
+
+
+def nearest(store: Store, name: str) -> str:
+    close = get_close_matches(name[:100], [path.name for path in store.files()], 1, 0.5)
+    return f"; the nearest is {spelled(store.kind, close[0])}" if close else ""
+
+
+def listing(file: StoredFile, document: Document, directory: str) -> list[Entry]:
+    """The entries of lists that name a certificate."""
+    if not isinstance(file.store, CertificateStore):
+        return []
+    entries = []
+    for line in listed(document, file.path, directory):
+        text = Path(line.section).read_bytes().decode("utf-8", "surrogateescape")
+        lines = text.splitlines(keepends=True)
+        start = sum(map(len, lines[: line.line - 1])) + lines[line.line - 1].index(line.keyword) + len(line.keyword)
+        entries.append(Entry(line.section, line.line, line.text, start - len(file.path.name), start, LIST))
+    return entries
+
+
+def moved(file: StoredFile, name: str, lists: Sequence[Path]) -> FileEdits:
+    """The file under another name, with what belongs to it, and in the lists."""
+    old, new = file.path, file.path.with_name(name)
+    ends = [end for end in ALONG if isinstance(file.store, CertificateStore) and _beside(old, end).exists()]
+    pairs = {old: new} | {_beside(old, end): _beside(new, end) for end in ends}
+
+    def edit(now: Contents) -> Contents:
+        after: dict[Path, bytes | None] = {}
+        for before, behind in pairs.items():
+            after |= {before: None, behind: now[before]}
+        return after | {path: _relisted(now[path], old, name) for path in lists}
+
+    return FileEdits(dict.fromkeys([*pairs, *pairs.values(), *lists], file.store), edit, is_checked=False)
+
+
+def _beside(path: Path, end: str) -> Path:
+    return path.with_name(f"{path.name}{end}")
+
+
+def _relisted(data: bytes | None, certificate: Path, name: str) -> bytes | None:
+    if data is None:
+        return None
+    text = data.decode("utf-8", "surrogateescape")
+    lines = text.splitlines(keepends=True)
+    return "".join(_with_name(line, certificate, name) for line in lines).encode("utf-8", "surrogateescape")
+
+
+def _with_name(line: str, certificate: Path, name: str) -> str:
+    """A line of a list, for another name of the certificate."""
+    file = line.split("[")[0].split()[:1]
+    if not file or str(certificate.parent / file[0]) != str(certificate):
+        return line
+    end = line.index(file[0]) + len(file[0])
+    return spliced(line, [(end - len(certificate.name), end)], name)
+
+
+def revalued(stores: Mapping[Path, Store], old: str, new: str) -> FileEdits:
+    """Maps with another value in the place of one."""
+
+    def edit(now: Contents) -> Contents:
+        return {path: _revalued(path, now[path], old, new) for path in stores}
+
+    return FileEdits(stores, edit, is_checked=False)
+
+
+def _revalued(path: Path, data: bytes | None, old: str, new: str) -> bytes | None:
+    if data is None:
+        return None
+    text = data.decode("utf-8", "surrogateescape")
+    text = spliced(text, [(each.start, each.end) for each in valued(str(path), text, old)], new)
+    return split_file.with_name(text, old, new).encode("utf-8", "surrogateescape")

@@ -1,0 +1,142 @@
+"""All references to an object as one value, and another name for it in all of them. Pure but for the files that it is given to read."""
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from haproxy_native.editing.file_references import bases, named, refers
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.errors import BadRequest, BadValue, Exists, Place
+from haproxy_native.references.kinds import kinds
+from haproxy_native.references.lines import Spot, Target, definitions, kinds_of, section_kinds, spots
+from haproxy_native.references.lookups import Entry, Lookup, Lost, Read
+from haproxy_native.references.pattern import Span, words_of
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import unquoted
+
+FILE, FOLDER, SCRIPT, LIST = "file", "its directory", "script", "list"
+_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+
+
+@dataclass(frozen=True)
+class References:
+    """`spots`: words of the configuration, `through` its lines that lead to the object by a file, `entries` the lines of such files.
+
+    `made`: where the object itself stands. `lost`: what cannot be followed.
+    """
+
+    document: Document
+    made: Sequence[Spot] = ()
+    spots: Sequence[Spot] = ()
+    through: Sequence[Spot] = ()
+    entries: Sequence[Entry] = ()
+    lost: Sequence[Lost] = field(default=())
+
+
+def to_object(document: Document, wanted: Target, directory: str, read: Read) -> References:
+    """References to an object of the configuration. `directory`: where relative paths begin."""
+    found = Lookup(document, wanted, directory, read).found()
+    plain = list(spots(document, wanted))
+    known = {(each.place, each.line, each.span) for each in plain}
+    more = [each for each in found.spots if (each.place, each.line, each.span) not in known]
+    ordered = sorted({*plain, *more}, key=lambda each: (each.place, each.line, each.span or Span(0, 0)))
+    return References(document, list(definitions(document, wanted)), ordered, found.through, found.entries, found.lost)
+
+
+def to_file(document: Document, path: str, directory: str) -> References:
+    """References of the configuration to a file."""
+    found, where, path = list[Spot](), bases(document, directory), posixpath.normpath(path)
+    name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
+    for place, section in enumerate(document.sections):
+        if section.kind == BOUNDARY or not (name in section.text or holder in section.text or path.endswith(".lua")):
+            continue
+        for number, line in enumerate(section.lines):
+            if refers(line, path, where):
+                found += _of_file(place, number, line, path, where)
+    return References(document, spots=found)
+
+
+def _of_file(place: int, number: int, line: Line, path: str, where: list[str]) -> Iterator[Spot]:
+    words = words_of(line)[1:]
+    found = [word.span(*span) for word in words for span in named(word.value, path, where)]
+    yield from (Spot(place, number, span, FILE) for span in found)
+    if not found:
+        yield Spot(place, number, None, SCRIPT if path.endswith(".lua") else FOLDER)
+
+
+# -- another name
+
+
+def check_name(document: Document, wanted: Target, name: str) -> None:
+    """Raises BadValue for a name that HAProxy does not take, and Exists for one that is taken."""
+    if not _NAME.fullmatch(name):
+        text = f"to in body: {name[:100]!r} is no name that HAProxy takes: it has letters, digits and . _ : - alone"
+        raise BadValue(text, place=Place(member="to"))
+    if wanted.only_table:
+        raise BadRequest(f"a stick table has the name of its proxy: rename {wanted.object}")
+    if not all(each.span for each in definitions(document, wanted)):
+        raise BadRequest(f"{wanted.object} has no name in the file, which counts it")
+    for kind in _sharing(wanted):
+        other = replace(
+            wanted, kind=kinds()[kind], name=name, section=(section_kinds()[kind], name) if wanted.is_section else wanted.section
+        )
+        if name != wanted.name and any(definitions(document, other)):
+            raise Exists(f"{other.object} is there")
+
+
+def _sharing(wanted: Target) -> list[str]:
+    """The kinds whose objects cannot have the name of another one."""
+    if not wanted.is_section:
+        return [wanted.kind.name]
+    own = {each.name for each in kinds_of(wanted.kind)}
+    return [name for name, kind in kinds().items() if own & {each.name for each in kinds_of(kind)}]
+
+
+def renamed(found: References, name: str) -> Document:
+    """The document with another name in every place that has a word of it."""
+    document = found.document
+    sections = list(document.sections)
+    by_section = sorted({(each.place, each.line, each.span) for each in (*found.made, *found.spots) if each.span})
+    for place, ones in groupby(by_section, key=lambda each: each[0]):
+        section = sections[place]
+        edits: dict[int, list[Span]] = {}
+        for _, line, span in ones:
+            edits.setdefault(line, []).append(span)
+        lines = [_replaced(line, edits.get(number, ()), name) for number, line in enumerate(section.lines)]
+        sections[place] = section.with_lines(lines, name=_name_of(section, lines[0]) if 0 in edits else None)
+    return Document(document.preamble, sections, document.leads)
+
+
+def _name_of(section: Section, header: Line) -> str:
+    """The raw word of a header, where it has one."""
+    return header.words[1] if section.name else section.name
+
+
+def _replaced(line: Line, spans: Sequence[Span], name: str) -> Line:
+    if not spans:
+        return line
+    return Line(spliced(line.text, spans, name))
+
+
+def spliced(text: str, spans: Iterable[tuple[int, int]], name: str) -> str:
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + name + text[end:]
+    return text
+
+
+def entries_by_path(found: References) -> Mapping[str, list[Entry]]:
+    by_path: dict[str, list[Entry]] = {}
+    for entry in found.entries:
+        by_path.setdefault(entry.path, []).append(entry)
+    return by_path
+
+
+def object_of(document: Document, spot_place: int) -> str:
+    """The object that a section is."""
+    section, name = document.sections[spot_place], document.names()[spot_place]
+    by_word = {word: kind for kind, word in section_kinds().items()}
+    return spelled(by_word.get(section.kind, section.kind), unquoted(name)).rstrip("/")

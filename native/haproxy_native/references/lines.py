@@ -1,0 +1,242 @@
+"""The places of a configuration that name an object, and those that make it. Pure."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Protocol
+
+from haproxy_native.editing.bindings import DEFAULTS, all_implicit, named_defaults
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.editing.resources import resources
+from haproxy_native.errors import BadRequest, NotFound
+from haproxy_native.planning.effects import kind_of
+from haproxy_native.references.kinds import Kind, kinds, tables
+from haproxy_native.references.pattern import (
+    PARENT,
+    CallPattern,
+    Condition,
+    Criterion,
+    Pattern,
+    Span,
+    Word,
+    up_to_condition,
+    words_of,
+)
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.section import BOUNDARY, Section
+from haproxy_native.text.words import unquoted
+
+TABLE = "stick_table"
+_QUOTES = re.compile(r"[\"'\\]")
+# How a place names an object.
+DEFINITION, HEADER, LINE, ARGUMENT, PATTERN, CONDITION, STICK_TABLE, IMPLICIT = (
+    "definition",
+    "header",
+    "line",
+    "argument",
+    "pattern",
+    "condition",
+    "stick table",
+    "implicit",
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object of the configuration: its kind, its name, and the section that it is or stands in, as the file has it."""
+
+    kind: Kind
+    name: str
+    section: tuple[str, str]
+    only_table: bool = False
+
+    @property
+    def object(self) -> str:
+        first, _, child = self.kind.name.partition("/")
+        return spelled(first, self.section[1], child, self.name) if child else spelled(first, self.name)
+
+    @property
+    def is_section(self) -> bool:
+        return "/" not in self.kind.name
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a section names an object; `place` and `line` count sections and lines from 0. `span` is None where no word does."""
+
+    place: int
+    line: int
+    span: Span | None
+    how: str
+
+
+class Finder(Protocol):
+    def spans(self, words: Sequence[Word]) -> Iterator[Span]: ...
+
+
+Finders = list[tuple[str, Finder]]
+Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[str]], Finders]
+
+
+def section_kinds() -> dict[str, str]:
+    """The word that begins a section, by the kind of its object."""
+    return {kind_of(each): each.section for each in resources().by_name.values() if each.section and not each.parents and not each.file}
+
+
+def target(document: Document, object_: str) -> Target:
+    """Raises BadRequest for what has no name in a line, and NotFound for what the document does not have."""
+    parts = parsed(object_)
+    if is_table := parts[0] == TABLE and len(parts) == 2:
+        parts = _of_table(document, parts[1])
+    kind = kinds().get("/".join(parts[::2]))
+    if kind is None or len(parts) % 2:
+        raise BadRequest(f"{object_[:100]!r} is nothing that lines name: that are {', '.join(kinds())}, and stored files")
+    section = (section_kinds()[parts[0]], parts[1])
+    found = Target(kind, parts[-1], section, only_table=is_table and len(parts) == 2)
+    if not any(definitions(document, found)):
+        raise NotFound(f"{object_[:100]} does not exist{_nearest(document, found)}")
+    return found
+
+
+def _of_table(document: Document, name: str) -> tuple[str, ...]:
+    """The object that a stick table is, or is of, by the name that lines have for it."""
+    peers, _, table = name.partition("/")
+    if table:
+        return ("peer_section", peers, "table", table)
+    for kind, word in section_kinds().items():
+        section = document.find(word, name)
+        if section and kind in kinds() and _has_table(kinds()[kind], section):
+            return (kind, name)
+    raise NotFound(f"stick_table/{name[:100]} does not exist: no proxy of that name has a stick-table line")
+
+
+def _has_table(kind: Kind, section: Section) -> bool:
+    words = {each.holds for each in kinds_of(kind)} - {""}
+    return any(line.words and line.words[0] in words for line in section.lines)
+
+
+def kinds_of(kind: Kind) -> list[Kind]:
+    """With the kinds that it is as well."""
+    return [kind, *(kinds()[each] for each in kind.also)]
+
+
+def _nearest(document: Document, wanted: Target) -> str:
+    there = dict.fromkeys(name for name, _ in _made(document, wanted, None))
+    close = get_close_matches(wanted.name[:100], there, 1, 0.5)
+    return f"; the nearest is {replace(wanted, name=close[0]).object}" if close else ""
+
+
+def definitions(document: Document, wanted: Target) -> Iterator[Spot]:
+    """The lines that make it."""
+    return (spot for _, spot in _made(document, wanted, wanted.name))
+
+
+def _made(document: Document, wanted: Target, name: str | None) -> Iterator[tuple[str, Spot]]:
+    """The names of what stands where the object does, and where; of all names for None."""
+    patterns = [Pattern(text, name) for text in wanted.kind.defined]
+    for place, (section, known) in enumerate(zip(document.sections, document.names(), strict=True)):
+        if section.kind != wanted.section[0]:
+            continue
+        if wanted.is_section and name in (None, unquoted(known)):
+            words = words_of(section.header)
+            span = words[1].span(0, len(words[1].value)) if section.name and len(words) > 1 else None
+            yield unquoted(known), Spot(place, 0, span, DEFINITION)
+        elif not wanted.is_section and unquoted(known) == wanted.section[1] and (name is None or has(section.text, name)):
+            for number, line in enumerate(section.lines[1:], 1):
+                words = words_of(line)
+                for span in (span for pattern in patterns for span in pattern.spans(words)):
+                    yield line.text[span.start : span.end], Spot(place, number, span, DEFINITION)
+
+
+def objects(document: Document) -> list[Target]:
+    """All objects of the document that lines can name, by kind."""
+    words, found = section_kinds(), dict[Target, None]()
+    for kind in kinds().values():
+        word = words[kind.name.partition("/")[0]]
+        for section in dict.fromkeys(unquoted(name) for name, _ in document.of_kind(word)):
+            wanted = Target(kind, section, (word, section))
+            if wanted.is_section:
+                found[wanted] = None
+            else:
+                found |= {replace(wanted, name=unquoted(name)): None for name, _ in _made(document, wanted, None)}
+    return list(found)
+
+
+def spots(document: Document, wanted: Target) -> Iterator[Spot]:
+    """Every place of the configuration that names it, in order; the lines that make it are not among them."""
+    finders = _Finders(document, wanted)
+    made = {(spot.place, spot.line, spot.span) for spot in definitions(document, wanted)}
+    implied = all_implicit(document) if wanted.section[0] == DEFAULTS and wanted.is_section else None
+    for place, section in enumerate(document.sections):
+        if section.kind == BOUNDARY:
+            continue
+        if implied and implied[place] == wanted.name and named_defaults(section) is None:
+            yield Spot(place, 0, None, IMPLICIT)
+        if has(section.text, wanted.name):
+            for number, line in enumerate(section.lines):
+                found = finders.of_line(section, document.names()[place], number, line) if has(line.text, wanted.name) else ()
+                for span, how in sorted(dict(found).items()):
+                    if (place, number, span) not in made:
+                        yield Spot(place, number, span, how)
+
+
+def has(text: str, name: str) -> bool:
+    """Whether a text may have the name as HAProxy reads it, quotes aside."""
+    return name in text or (_QUOTES.search(text) is not None and name in _QUOTES.sub("", text))
+
+
+class _Finders:
+    """The patterns of one object, by where they hold."""
+
+    def __init__(self, document: Document, wanted: Target) -> None:
+        kind, name, values = wanted.kind, wanted.name, {PARENT: wanted.section[1]}
+        every = kinds_of(kind)
+        self._wanted, self._tables = wanted, tables().sections
+
+        def made(how: str, sort: Callable[[str, str, Mapping[str, str]], Finder], texts: Iterable[str]) -> Finders:
+            return [(how, sort(text, name, values)) for text in texts]
+
+        def words(member: str) -> list[str]:
+            return [text for each in every for text in getattr(each, member)]
+
+        self._headers = made(HEADER, Pattern, words("headers"))
+        self._lines = made(LINE, Pattern, words("lines"))
+        self._here = made(LINE, Pattern, words("here"))
+        self._calls = [*made(ARGUMENT, CallPattern, words("arguments")), *made(PATTERN, Criterion, words("criteria"))]
+        self._calls_here = made(ARGUMENT, CallPattern, words("arguments_here"))
+        self._conditions: Finders = [(CONDITION, Condition(name))] if kind.conditions else []
+        self._of_table(document, next((each.table for each in every if each.table), ""), made)
+        if wanted.only_table:
+            self._headers, self._lines, self._calls = [], [], []
+
+    def _of_table(self, document: Document, title: str, made: Make) -> None:
+        """`title`: what stands in the place of the table's name."""
+        section = next(
+            (each for name, each in document.of_kind(self._wanted.section[0]) if unquoted(name) == self._wanted.section[1]), None
+        )
+        needs_line = any(each.holds for each in kinds_of(self._wanted.kind))
+        is_there = title and section is not None and (not needs_line or _has_table(self._wanted.kind, section))
+        lines, calls = ([text.replace("<>", title) for text in texts] if is_there else [] for texts in (tables().lines, tables().arguments))
+        self._table_lines, self._table_calls = made(STICK_TABLE, Pattern, lines), made(STICK_TABLE, CallPattern, calls)
+
+    def of_line(self, section: Section, name: str, number: int, line: Line) -> Iterator[tuple[Span, str]]:
+        words = words_of(line)
+        if number == 0:
+            yield from _found(self._headers, words)
+            return
+        plain, is_here = up_to_condition(words), (section.kind, unquoted(name)) == self._wanted.section
+        yield from _found([*self._lines, *(self._here if is_here else ())], plain)
+        yield from _found(self._calls, words)
+        if section.kind in self._tables:
+            yield from _found(self._table_lines, plain)
+            yield from _found(self._table_calls, words)
+        if is_here:
+            yield from _found([*self._calls_here, *self._conditions], words)
+
+
+def _found(finders: Iterable[tuple[str, Finder]], words: Sequence[Word]) -> Iterator[tuple[Span, str]]:
+    for how, finder in finders:
+        for span in finder.spans(words):
+            yield span, how

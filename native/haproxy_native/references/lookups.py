@@ -1,0 +1,249 @@
+"""Names that HAProxy looks up when a request comes: the lines that do so, the maps that they ask, and what no one can follow. Pure."""
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from haproxy_native.editing.file_references import bases
+from haproxy_native.references.kinds import lookups
+from haproxy_native.references.lines import ARGUMENT, Spot, Target, kinds_of
+from haproxy_native.references.pattern import Argument, Pattern, Word, arguments, called, up_to_condition, words_of
+from haproxy_native.storage.map_file import entry_of
+from haproxy_native.text.document import Document
+from haproxy_native.text.line import Line
+from haproxy_native.text.words import unquoted
+
+# From a path to what the file holds; None where it cannot be read.
+Read = Callable[[str], str | None]
+MAP, PREFIX = "map", re.compile(r"(?:opt|virt|file)@")
+_EXPRESSION = re.compile(r"%\[((?:[^\]\"']|\"[^\"]*\"|'[^']*')*)\]")
+_IN_PARENTHESES = re.compile(r"\([^()]*\)")
+_BLANKS = " \t\r\n"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a file beside the configuration; `line` counts from 1, `start` and `end` are characters of the whole text.
+
+    `how` is empty for the value of a map.
+    """
+
+    path: str
+    line: int
+    text: str
+    start: int
+    end: int
+    how: str = ""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What may name an object and cannot be followed: where, from 0 as in `Spot`, or in which file, from 1, and why."""
+
+    why: str
+    place: int = -1
+    line: int = 0
+    path: str = ""
+    text: str = ""
+
+
+@dataclass
+class Found:
+    """`spots` are words with the name in lines that make names, `through` the lines that ask a map with an entry."""
+
+    spots: list[Spot] = field(default_factory=list)
+    through: list[Spot] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    lost: list[Lost] = field(default_factory=list)
+
+
+class Lookup:
+    """Of one object; `directory`: where relative paths begin."""
+
+    def __init__(self, document: Document, wanted: Target, directory: str, read: Read) -> None:
+        self._document, self._wanted, self._read = document, wanted, read
+        self._bases = bases(document, directory)
+        self._maps, self._variables, self._texts = (called(each) for each in (lookups().maps, lookups().variables, lookups().texts))
+        self._setters, self._writers = called(lookups().setters), called(lookups().writers)
+        self._asked: dict[str, list[tuple[int, int]]] = {}
+
+    def found(self) -> Found:
+        found = Found()
+        if _dynamic(self._wanted) and not self._wanted.only_table:
+            self._add_lines(found)
+            self._add_maps(found)
+            found.lost += self._by_others()
+        return found
+
+    # -- lines that make a name
+
+    @cached_property
+    def _words_of_lines(self) -> list[tuple[int, int, list[Word]]]:
+        return [
+            (place, number, words)
+            for place, section in enumerate(self._document.sections)
+            for number, line in enumerate(section.lines[1:], 1)
+            if _may_matter(line) and (words := words_of(line))
+        ]
+
+    def _add_lines(self, found: Found) -> None:
+        followed: set[str] = set()
+        left = [(place, number, words[1:2]) for place, number, words in self._words_of_lines if self._is_dynamic(place, words)]
+        for place, number, words in left:
+            if words and self._may_be(words[0].value, followed=set()):
+                found.lost.append(Lost(self._why(words[0].value), place, number))
+        while left:
+            place, number, words = left.pop()
+            self._add_line(found, place, number, words)
+            variables = {
+                each.text for word in words for each in arguments(word.value) if self._variables.fullmatch(each.function)
+            } - followed
+            followed |= variables
+            left += [each for variable in sorted(variables) for each in self._set(variable)]
+
+    def _is_dynamic(self, place: int, words: Sequence[Word]) -> bool:
+        kind, section = self._wanted.kind, self._document.sections[place]
+        if len(words) < 2 or words[0].value not in _dynamic(self._wanted) or not set("%$") & set(words[1].value):
+            return False
+        return "/" not in kind.name or (section.kind, unquoted(self._document.names()[place])) == self._wanted.section
+
+    def _add_line(self, found: Found, place: int, number: int, words: Sequence[Word]) -> None:
+        name = self._wanted.name
+        for word in words:
+            if word.value == name:
+                found.spots.append(Spot(place, number, word.span(0, len(name)), ARGUMENT))
+            for argument in arguments(word.value):
+                if self._maps.fullmatch(argument.function) and argument.place == 0:
+                    self._asked.setdefault(self._path(argument.text), []).append((place, number))
+                elif argument.text == name:
+                    found.spots.append(Spot(place, number, word.span(argument.start, argument.end), ARGUMENT))
+
+    def _set(self, variable: str) -> Iterator[tuple[int, int, list[Word]]]:
+        """What the lines that set a variable give it."""
+        for place, number, words in self._words_of_lines:
+            plain = list(up_to_condition(words))
+            for at, word in enumerate(plain):
+                if any(self._sets(argument, variable) for argument in arguments(word.value)):
+                    yield place, number, plain[at + 1 :]
+
+    def _sets(self, argument: Argument, variable: str) -> bool:
+        return argument.place == 0 and argument.text == variable and self._setters.fullmatch(argument.function) is not None
+
+    # -- whether a name may be made in a way that is not followed
+
+    def _may_be(self, word: str, followed: set[str]) -> bool:
+        """Whether a word may give the name by something else than texts and maps."""
+        if "$" in word:
+            return True
+        expressions = _EXPRESSION.findall(word)
+        if len(expressions) == 1 and _EXPRESSION.fullmatch(word):
+            return self._is_open(expressions[0], followed)
+        pattern = ".*".join(re.escape(part) for part in _EXPRESSION.split(word)[::2])
+        return bool(expressions) and re.fullmatch(pattern, self._wanted.name) is not None
+
+    def _is_open(self, expression: str, followed: set[str]) -> bool:
+        last = list(_calls(expression))[-1:]
+        if not last:
+            return True
+        function, text = last[0]
+        if self._maps.fullmatch(function) or self._texts.fullmatch(function):
+            return False
+        if not self._variables.fullmatch(function) or text in followed:
+            return not self._variables.fullmatch(function)
+        given = [words for _, _, words in self._set(text)]
+        return not given or any(self._is_open_value(words, followed | {text}) for words in given)
+
+    def _is_open_value(self, words: Sequence[Word], followed: set[str]) -> bool:
+        value = "".join(word.value for word in words)
+        if "%[" in value or "$" in value:
+            return self._may_be(value, followed)
+        return "(" in value and self._is_open(value, followed)
+
+    def _why(self, word: str) -> str:
+        if "$" in word and "%[" not in word:
+            return "an environment variable gives the name"
+        return "the name is made when a request comes"
+
+    # -- files
+
+    def _path(self, text: str) -> str:
+        return PREFIX.sub("", text) if text.startswith("virt@") else self._absolute(PREFIX.sub("", text))
+
+    def _absolute(self, text: str) -> str:
+        paths = [posixpath.normpath(posixpath.join(base, text)) for base in self._bases]
+        return next((path for path in paths if self._read(path) is not None), paths[0])
+
+    def _add_maps(self, found: Found) -> None:
+        for path, places in self._asked.items():
+            text = self._read(path)
+            if text is None:
+                found.lost.append(Lost("the map cannot be read, or has no file", *places[0], path=path))
+                continue
+            entries = list(valued(path, text, self._wanted.name))
+            found.entries += entries
+            found.through += [Spot(*place, None, MAP) for place in places if entries]
+        for place, number, words in self._words_of_lines:
+            for argument in (argument for word in words for argument in arguments(word.value)):
+                if argument.place == 0 and self._writers.fullmatch(argument.function) and self._path(argument.text) in self._asked:
+                    found.lost.append(Lost("the map is also written while HAProxy runs", place, number))
+
+    def _by_others(self) -> Iterator[Lost]:
+        """Lua and SPOE agents."""
+        name = re.compile(rf"(?<![\w.:-]){re.escape(self._wanted.name)}(?![\w.:-])")
+        scripts = set(lookups().scripts)
+        for place, number, words in self._words_of_lines:
+            if words[0].value in scripts and len(words) > 1:
+                yield from self._in_script(place, number, self._absolute(words[1].value), name)
+            for span in (span for each in lookups().agents for span in Pattern(each, None).spans(words)):
+                line = self._document.sections[place].lines[number]
+                path = self._absolute(unquoted(line.text[span.start : span.end]))
+                yield from self._in_agent(path, self._read(path) or "")
+
+    def _in_script(self, place: int, number: int, path: str, name: re.Pattern[str]) -> Iterator[Lost]:
+        text = self._read(path)
+        if text is None:
+            yield Lost(f"the script {path} cannot be read", place, number)
+        for line, each in enumerate((text or "").split("\n"), 1):
+            if name.search(each):
+                yield Lost("a script has the word", path=path, line=line, text=each.strip())
+
+    def _in_agent(self, path: str, text: str) -> Iterator[Lost]:
+        patterns = [Pattern(each, self._wanted.name) for kind in kinds_of(self._wanted.kind) for each in kind.spoe]
+        for line, each in enumerate(text.split("\n"), 1):
+            words = words_of(Line(each))
+            if any(list(pattern.spans(words)) for pattern in patterns):
+                yield Lost("an SPOE file names it, which is changed by itself", path=path, line=line, text=each.strip())
+
+
+def _dynamic(wanted: Target) -> Sequence[str]:
+    return [word for each in kinds_of(wanted.kind) for word in each.dynamic]
+
+
+def _may_matter(line: Line) -> bool:
+    """Whether a line may make a name, set a variable, load a script or name an agent."""
+    return "%" in line.text or "$" in line.text or "(" in line.text or any(word in line.text for word in _loaded())
+
+
+def _loaded() -> list[str]:
+    return [*lookups().scripts, *(each.split()[1] for each in lookups().agents)]
+
+
+def _calls(expression: str) -> Iterator[tuple[str, str]]:
+    """Function and first argument of each part of a sample expression."""
+    inner = _IN_PARENTHESES.sub(lambda match: match[0].replace(",", "\0"), expression)
+    for part in inner.split(","):
+        function, _, rest = part.strip().partition("(")
+        yield function, rest.removesuffix(")").partition("\0")[0].strip()
+
+
+def valued(path: str, text: str, value: str) -> Iterator[Entry]:
+    """The entries of a map with that value."""
+    at = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        entry = entry_of(line) if value in line else None
+        if entry and entry.value == value:
+            end = at + len(line.rstrip(_BLANKS))
+            yield Entry(path, number, line.strip(_BLANKS), end - len(value), end)
+        at += len(line) + 1

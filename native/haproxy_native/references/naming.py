@@ -1,0 +1,198 @@
+"""`Naming`: the places that name an object, and one commit that gives it another name in all of them."""
+
+import asyncio
+import os
+import posixpath
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from haproxy_native.beside import beside
+from haproxy_native.commit import file_set
+from haproxy_native.commit.change import Change, FileEdits, Outcome
+from haproxy_native.commit.commit import commit
+from haproxy_native.commit.preview import Preview, preview
+from haproxy_native.disk.aside import drafts_aside
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.engine import Engine
+from haproxy_native.errors import BadRequest, Conflict, NotFound, Unusable
+from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.references import files
+from haproxy_native.references.files import StoredFile
+from haproxy_native.references.found import References, check_name, entries_by_path, renamed, to_file, to_object
+from haproxy_native.references.lines import target
+from haproxy_native.references.lookups import Lost
+from haproxy_native.references.rows import Row, Rows
+from haproxy_native.storage.store import Store
+from haproxy_native.text.document import Document
+
+# Bytes of a file that is looked through.
+LARGEST = 1 << 26
+
+
+@dataclass(frozen=True)
+class Named:
+    """The places that name an object, and what may name it and cannot be followed."""
+
+    places: Sequence[Row]
+    lost: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Renaming:
+    """An object with another name: `to` is the whole name, `places` those that change or lead to it, the object's own among them."""
+
+    object: str
+    to: str
+    places: Sequence[Row]
+    lost: Sequence[Row]
+    change: Change
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a renaming would do; `files`: how each stored file is applied, by its object."""
+
+    preview: Preview
+    files: Mapping[str, FilePlan]
+
+
+class Naming:
+    """Of one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def references(self, object_: str, transaction_id: str | None = None) -> Named:
+        """Raises BadRequest, NotFound and NoTransaction."""
+        document = self._engine.read(transaction_id)
+        found = await beside(self._found, document, object_)
+        rows = self._rows(document)
+        return Named(await beside(rows.places, found), rows.lost(found.lost))
+
+    async def renaming(self, object_: str, to: str, *, version: int | None = None, transaction_id: str | None = None) -> Renaming:
+        """The change that renames it. Raises BadRequest, BadValue, Exists, NotFound and NoTransaction."""
+        document = self._engine.read(transaction_id)
+        stored = await asyncio.to_thread(self._stored_file, object_)
+        if stored:
+            await asyncio.to_thread(files.check_name, stored, to)
+        else:
+            check_name(document, await beside(target, document, object_), to)
+        found = await beside(self._found, document, object_)
+        edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
+        if transaction_id and edits:
+            names = ", ".join(sorted(path.name for path in edits.stores))
+            raise BadRequest(f"{names} would change with it, and a transaction holds no stored files: rename without transaction_id")
+        edit = partial(self._renamed, object_=object_, to=to, stored=frozenset(map(str, edits.stores) if edits else ()))
+        rows = self._rows(document)
+        places = await beside(rows.places, found, made=True)
+        change = Change(edit, version, transaction_id, kept=False, files=edits)
+        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found.lost, *left]), change)
+
+    async def plan(self, renaming: Renaming) -> Foreseen:
+        """What it would do, without doing it."""
+        engine, change = self._engine, renaming.change
+        async with drafts_aside(wanted=True), file_set.edited(engine.context, change) as changed:
+            document = await beside(change.edit, engine.read(change.transaction_id))
+            if not changed:
+                return Foreseen(await engine.plan_document(document), {})
+            found = await preview(engine.context, document, partial(changed.checked, name="plan"), sent=False)
+            async with engine.context.settled():
+                plans = await changed.planned()
+        return Foreseen(found, {spelled(changed.stores[path].kind, path.name): plan for path, plan in plans.items()})
+
+    async def rename(self, renaming: Renaming, *, force_reload: bool = False) -> Outcome:
+        """One commit, or an edit of the transaction. Raises what they raise."""
+        change = renaming.change
+        if change.transaction_id:
+            return await self._engine.write(change.edit, transaction_id=change.transaction_id, force_reload=force_reload)
+        return await commit(self._engine.context, replace(change, force_reload=force_reload))
+
+    # -- what is found
+
+    def _found(self, document: Document, object_: str) -> References:
+        stored = self._stored_file(object_)
+        if stored is None:
+            return to_object(document, target(document, object_), self._directory, _Texts().read)
+        found = to_file(document, str(stored.path), self._directory)
+        return replace(found, entries=files.listing(stored, document, self._directory))
+
+    def _stored_file(self, object_: str) -> StoredFile | None:
+        """None for what is no kind of stored files. Raises NotFound."""
+        parts = parsed(object_)
+        store = next((each for each in self._engine.stores.values() if each.kind == parts[0]), None)
+        if store is None or len(parts) != 2:
+            return None
+        paths = [path for path in store.files() if path.name == parts[1]]
+        if not paths:
+            raise NotFound(f"{object_[:100]} does not exist{files.nearest(store, parts[1])}")
+        return StoredFile(store, paths[0])
+
+    @property
+    def _directory(self) -> str:
+        return os.path.abspath(self._engine.context.current.path.parent)
+
+    def _rows(self, document: Document) -> Rows:
+        return Rows(document, str(self._engine.context.current.path), self._object_of)
+
+    def _object_of(self, path: str) -> str:
+        store = self._store_of(path)
+        return spelled(store.kind, posixpath.basename(path)) if store else ""
+
+    def _store_of(self, path: str) -> Store | None:
+        """That which has the file: the first where several share its directory."""
+        for store in self._engine.stores.values():
+            try:
+                if Path(os.path.abspath(store.directory)) == Path(path).parent and store.directory / Path(path).name in store.files():
+                    return store
+            except Unusable:
+                continue
+        return None
+
+    # -- what changes
+
+    def _file_edits(self, found: References, stored: StoredFile | None, object_: str, to: str) -> tuple[FileEdits | None, list[Lost]]:
+        """The stored files that change, and the places in others."""
+        if stored:
+            return files.moved(stored, to, [Path(path) for path in entries_by_path(found)]), []
+        stores, left = dict[Path, Store](), list[Lost]()
+        for path, entries in entries_by_path(found).items():
+            if store := self._store_of(path):
+                stores[store.directory / Path(path).name] = store
+            else:
+                left += [Lost("the map is no stored file", path=path, line=each.line, text=each.text) for each in entries]
+        return files.revalued(stores, parsed(object_)[-1], to) if stores else None, left
+
+    def _renamed(self, document: Document, object_: str, to: str, stored: frozenset[str]) -> Document:
+        """Raises Conflict where other files have come to name it."""
+        found = self._found(document, object_)
+        here = {path for path in entries_by_path(found) if self._store_of(path)}
+        if {posixpath.basename(path) for path in here} - {posixpath.basename(path) for path in stored}:
+            raise Conflict(f"other files have come to name {object_} meanwhile; repeat the call")
+        return renamed(found, to)
+
+
+def _other_name(object_: str, to: str) -> str:
+    return spelled(*parsed(object_)[:-1], to)
+
+
+class _Texts:
+    """Contents of files beside the configuration, each read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, str | None] = {}
+
+    def read(self, path: str) -> str | None:
+        """None for what is no file, cannot be read, or is too large."""
+        if path not in self._known:
+            self._known[path] = self._read(Path(path))
+        return self._known[path]
+
+    def _read(self, path: Path) -> str | None:
+        try:
+            if not path.is_file() or path.stat().st_size > LARGEST:
+                return None
+            return path.read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            return None

@@ -1,0 +1,168 @@
+"""Patterns of lines and of calls, in the notation of openapi/haproxy/references.yaml, and where in a line they find a name. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from haproxy_native.grammar.synopsis import CONDITIONS, condition_at
+from haproxy_native.text.line import Line
+from haproxy_native.text.words import unquoted
+
+NAME, ONE_OF, PARENT, MANY = "<>", "<,>", "<parent>", "..."
+_SIGNS = re.compile(r"<>|<,>|<parent>|\*|\|")
+# A call of a sample fetch, a converter or an action, with its arguments.
+_CALL = re.compile(r"([A-Za-z_][\w.-]*)\(([^()]*)\)")
+# What an argument may have around it.
+_AROUND = " \t\"'\\"
+# What ends the patterns of a criterion.
+_ENDS = frozenset(("}", "||", "or", *CONDITIONS))
+
+
+class Span(NamedTuple):
+    """Characters of a line's text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of a line: as HAProxy reads it, as it is written, and where it begins."""
+
+    value: str
+    raw: str
+    start: int
+
+    def span(self, start: int, end: int) -> Span:
+        """Where characters of the value stand in the line."""
+        if self.raw == self.value:
+            return Span(self.start + start, self.start + end)
+        sizes = [len(unquoted(self.raw[:size])) for size in range(len(self.raw) + 1)]
+        first = max(place for place, size in enumerate(sizes) if size <= start)
+        last = next((place for place, size in enumerate(sizes) if size >= end and place > first), len(self.raw))
+        # A quote that begins or ends inside goes with the name.
+        for quote in "\"'":
+            if self.raw.count(quote, first, last) % 2:
+                first, last = (first, last + 1) if self.raw[last : last + 1] == quote else (first - 1, last)
+        return Span(self.start + max(first, 0), self.start + last)
+
+
+def words_of(line: Line) -> list[Word]:
+    at, words = 0, []
+    for gap, raw in zip(line.split.gaps, line.split.words, strict=True):
+        words.append(Word(unquoted(raw), raw, at + len(gap)))
+        at += len(gap) + len(raw)
+    return words
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a call; `start` and `end` are places in the value of its word."""
+
+    function: str
+    place: int
+    text: str
+    start: int
+    end: int
+
+
+def arguments(value: str) -> Iterator[Argument]:
+    for call in _CALL.finditer(value):
+        at = call.start(2)
+        for place, part in enumerate(call[2].split(",")):
+            text = part.strip(_AROUND)
+            start = at + len(part) - len(part.lstrip(_AROUND))
+            yield Argument(call[1], place, text, start, start + len(text))
+            at += len(part) + 1
+
+
+def called(names: Sequence[str]) -> re.Pattern[str]:
+    """Functions with one of these names, in which * stands for any characters."""
+    return re.compile("|".join(re.escape(name).replace(r"\*", ".*") for name in names) or "(?!)")
+
+
+class Pattern:
+    """A line, with a name in the place of `<>`, or any name for None. `values` replaces other signs, as `<parent>`."""
+
+    def __init__(self, text: str, name: str | None, values: Mapping[str, str] | None = None) -> None:
+        self._tokens = [token if token == MANY else _regex(token, name, values or {}) for token in text.split()]
+        self._place = next(place for place, token in enumerate(text.split()) if NAME in token or ONE_OF in token)
+
+    def spans(self, words: Sequence[Word]) -> Iterator[Span]:
+        """Where the name stands."""
+        before, wanted = self._tokens[: self._place], self._tokens[self._place]
+        for place, word in enumerate(words):
+            if isinstance(wanted, re.Pattern) and (found := wanted.fullmatch(word.value)) and _lead(before, words[:place]):
+                yield word.span(*found.span("name"))
+
+
+class CallPattern:
+    """`function(argument)`: any call of the function with such an argument."""
+
+    def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
+        function, argument = text.removesuffix(")").split("(", 1)
+        self._function, self._argument = called([function]), _regex(argument, name, values or {})
+
+    def spans(self, words: Sequence[Word]) -> Iterator[Span]:
+        for word in words:
+            for argument in arguments(word.value) if "(" in word.value else ():
+                if self._function.fullmatch(argument.function) and (found := self._argument.fullmatch(argument.text)):
+                    start, end = found.span("name")
+                    yield word.span(argument.start + start, argument.start + end)
+
+
+class Criterion:
+    """The patterns of an ACL's criterion, in a line of its own or in braces."""
+
+    def __init__(self, text: str, name: str, values: Mapping[str, str] | None = None) -> None:
+        self._criterion, self._name = _regex(text, name, values or {}), name
+
+    def spans(self, words: Sequence[Word]) -> Iterator[Span]:
+        inside = False
+        for word in words:
+            if inside and word.value == self._name:
+                yield word.span(0, len(word.value))
+            inside = (inside and word.value not in _ENDS) or self._criterion.fullmatch(word.value) is not None
+
+
+class Condition:
+    """The names of ACLs in the condition of a line, outside braces."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def spans(self, words: Sequence[Word]) -> Iterator[Span]:
+        values, inside = [word.value for word in words], False
+        for word in words[condition_at(values, 1) + 1 :]:
+            inside = word.value in ("{", "!{") or (inside and word.value != "}")
+            if not inside and word.value.lstrip("!") == self._name:
+                yield word.span(len(word.value) - len(self._name), len(word.value))
+
+
+def up_to_condition(words: Sequence[Word]) -> Sequence[Word]:
+    return words[: condition_at([word.value for word in words], 1)]
+
+
+def _lead(tokens: Sequence[re.Pattern[str] | str], words: Sequence[Word]) -> bool:
+    """Whether the words are what the tokens stand for."""
+    if not tokens:
+        return not words
+    first, others = tokens[0], tokens[1:]
+    if isinstance(first, str):
+        return any(_lead(others, words[size:]) for size in range(len(words) + 1))
+    return bool(words) and first.fullmatch(words[0].value) is not None and _lead(others, words[1:])
+
+
+def _regex(token: str, name: str | None, values: Mapping[str, str]) -> re.Pattern[str]:
+    return re.compile("".join(_parts(token, name, values)), re.DOTALL)
+
+
+def _parts(token: str, name: str | None, values: Mapping[str, str]) -> Iterator[str]:
+    at, subject = 0, f"(?P<name>{'.+' if name is None else re.escape(name)})"
+    meanings = {NAME: subject, ONE_OF: f"(?:[^,]+,)*{subject}(?:,[^,]+)*", "*": ".*", "|": "|"}
+    for sign in _SIGNS.finditer(token):
+        yield re.escape(token[at : sign.start()])
+        yield meanings.get(sign[0]) or re.escape(values.get(sign[0], ""))
+        at = sign.end()
+    yield re.escape(token[at:])

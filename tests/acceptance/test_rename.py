@@ -1,0 +1,121 @@
+"""Renamed objects with real traffic: live where HAProxy can, and by a reload elsewhere."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.acceptance.farm import Farm, farm_of
+
+RENAME, REFERENCES, MAPS = "/v3/sidecar/rename", "/v3/sidecar/references", "/v3/services/haproxy/storage/maps"
+LINES = """\
+    acl known path /known   # stays
+    use_backend "v2" if known {{ nbsrv(v2) gt 0 }}
+    use_backend %[path,map({maps}/paths.map,v3)]
+    default_backend v3
+
+backend v1 from plain
+    server s 127.0.0.1:{v1}
+
+backend v2 from plain
+    server s 127.0.0.1:{v2}
+
+backend v3 from plain
+    server s 127.0.0.1:{v3}
+"""
+ENTRIES = "# paths\n/one   v1\n/v1 v3\n/three\tv3  \n"
+
+
+class Renamed(Farm):
+    def rename(self, object_: str, to: str, **parameters: object) -> httpx2.Response:
+        return self.sidecar.post(RENAME, {"object": object_, "to": to}, **parameters)
+
+    def asked(self, path: str) -> str:
+        return httpx2.get(f"{self.url}{path}").text
+
+    @property
+    def maps(self) -> Path:
+        return self.sidecar.directory / "maps_dir"
+
+    def map(self, name: str = "paths.map") -> str:
+        return (self.maps / name).read_text()
+
+    def plain(self) -> str:
+        """The configuration without the comments at its top."""
+        return self.sidecar.text()[self.sidecar.text().index("global\n") :]
+
+
+@pytest.fixture(params=["2.6", "3.4"])
+def farm(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Renamed]:
+    maps = tmp_path / "maps_dir"
+    maps.mkdir()
+    (maps / "paths.map").write_text(ENTRIES)
+    lines = LINES.replace("{maps}", str(maps))
+    with farm_of(Renamed, tmp_path, request.param, lines, "v1", "v2", "v3") as found:
+        yield found
+
+
+def rows(found: object) -> list[tuple[str, str]]:
+    assert isinstance(found, list)
+    return [(row["object"], row["how"]) for row in found]
+
+
+def test_a_backend_that_a_map_alone_names(farm: Renamed) -> None:
+    before = farm.sidecar.text()
+    found = farm.sidecar.get(REFERENCES, object="backend/v1").json()
+    assert rows(found["references"]) == [("frontend/site", "map"), ("map/paths.map", "map value")] and found["not_followed"] == []
+    planned = farm.rename("backend/v1", "first", dry_run=True)
+    assert planned.status_code == 200 and planned.json()["valid"], planned.text
+    assert "+backend first from plain" in planned.json()["diff"] and [each["object"] for each in planned.json()["files"]] == [
+        "map/paths.map"
+    ]
+    assert farm.sidecar.text() == before and farm.asked("/one") == "v1"
+    answer = farm.rename("backend/v1", "first")
+    assert farm.sidecar.reloaded(answer)["status"] == "succeeded", farm.sidecar.why(answer)
+    assert farm.asked("/one") == "v1" and farm.sidecar.get("backends/v1").status_code == 404
+    assert farm.map() == ENTRIES.replace("/one   v1", "/one   first")
+    assert farm.plain() == before[before.index("global\n") :].replace("backend v1", "backend first")
+
+
+def test_a_backend_and_an_acl_of_lines(farm: Renamed) -> None:
+    before = farm.plain()
+    assert farm.sidecar.reloaded(farm.rename("backend/v2", "second"))["status"] == "succeeded"
+    assert farm.sidecar.reloaded(farm.rename("frontend/site/acl/known", "wanted"))["status"] == "succeeded"
+    after = before.replace('"v2" if known { nbsrv(v2)', '"second" if wanted { nbsrv(second)').replace("backend v2", "backend second")
+    assert farm.plain() == after.replace("acl known", "acl wanted") and farm.asked("/known") == "v2"
+
+
+def test_a_map_that_lines_name(farm: Renamed) -> None:
+    before = farm.plain()
+    found = farm.sidecar.get(REFERENCES, object="map/paths.map").json()["references"]
+    assert rows(found) == [("frontend/site", "file")]
+    assert farm.sidecar.reloaded(farm.rename("map/paths.map", "ways.map"))["status"] == "succeeded"
+    assert farm.plain() == before.replace("paths.map", "ways.map") and farm.map("ways.map") == ENTRIES
+    assert not (farm.maps / "paths.map").exists() and farm.asked("/one") == "v1"
+
+
+def test_a_transaction_holds_lines_and_no_files(farm: Renamed) -> None:
+    before, id_ = farm.plain(), farm.sidecar.transaction()
+    refused = farm.rename("backend/v1", "first", transaction_id=id_)
+    assert refused.status_code == 400 and "paths.map would change" in refused.json()["message"]
+    answer = farm.rename("backend/v2", "second", transaction_id=id_)
+    assert answer.status_code == 202 and farm.plain() == before, answer.text
+    assert farm.sidecar.get(REFERENCES, object="backend/second", transaction_id=id_).status_code == 200
+    assert farm.sidecar.get(REFERENCES, object="backend/second").status_code == 404
+
+
+def test_what_cannot_be(farm: Renamed) -> None:
+    before = farm.plain()
+    for object_, to, status, words in (
+        ("backend/v1", "v2", 409, "backend/v2 is there"),
+        ("backend/v9", "x", 404, "nearest"),
+        ("backend/v1", "a b", 400, "no name that HAProxy takes"),
+        ("map/path.map", "x.map", 404, "nearest is map/paths.map"),
+        ("map/paths.map", "../x", 400, "no name of a stored file"),
+        ("http_request_rule/1", "x", 400, "nothing that lines name"),
+    ):
+        answer = farm.rename(object_, to)
+        assert answer.status_code == status and words in answer.json()["message"], answer.text
+    stale = farm.rename("backend/v2", "second", version=farm.sidecar.version() + 1)
+    assert stale.status_code == 409 and farm.plain() == before
