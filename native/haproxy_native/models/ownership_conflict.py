@@ -19,6 +19,8 @@ class OwnershipConflict(Model):
     """What it is."""
     mine: Any | None = None
     """What is declared."""
+    line: StrictInt | None = None
+    """The line of the file at which it stands; absent for a stored file."""
     author: StrictStr | None = None
     """Who has changed the object last, where outside owns it and the history knows."""
     entry: StrictStr | None = None

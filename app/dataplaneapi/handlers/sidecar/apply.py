@@ -26,6 +26,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.errors import Unusable
 from haproxy_native.planning.effects import Effect
+from haproxy_native.planning.object_lines import line_of_member
 from haproxy_native.request_context import OUTSIDE, author
 from haproxy_native.storage.key_material import is_secret
 
@@ -160,7 +161,7 @@ def _shown(call: Call, found: Planned, mask: Mask) -> dict[str, Any]:
         "changed": [present(_hidden(effect.as_dict(), mask)) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(found.unchanged),
-        "taken": [_conflict(each, mask) for each in found.taken],
+        "taken": [_conflict(each, None, mask) for each in found.taken],
     }
 
 
@@ -168,7 +169,9 @@ async def _conflicts(call: Call, found: Planned, mask: Mask) -> list[dict[str, A
     """Those with what is outside say who has changed the object last."""
     outside = [_changed_object(each) for each in found.conflicts if OUTSIDE in each.owners]
     last = await last_changes(call, outside) if outside else {}
-    return [_conflict(each, mask) | (last.get(_changed_object(each), {}) if OUTSIDE in each.owners else {}) for each in found.conflicts]
+    lines = await beside(lambda: [line_of_member(call.services.editor, found.before, each.object, each.member) for each in found.conflicts])
+    known = [last.get(_changed_object(each), {}) if OUTSIDE in each.owners else {} for each in found.conflicts]
+    return [_conflict(each, line, mask) | more for each, line, more in zip(found.conflicts, lines, known, strict=True)]
 
 
 def _changed_object(conflict: Conflict) -> str:
@@ -180,9 +183,9 @@ def _hidden(members: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
     return {name: mask.fingerprint(value) if isinstance(value, bytes) else value for name, value in members.items()}
 
 
-def _conflict(conflict: Conflict, mask: Mask) -> dict[str, Any]:
-    """Without the value of what the caller may not read."""
+def _conflict(conflict: Conflict, line: int | None, mask: Mask) -> dict[str, Any]:
+    """Without value and line of what the caller may not read."""
     may_read = reader()
-    theirs = conflict.theirs if may_read is None or may_read(conflict.object) else None
+    theirs, line = (conflict.theirs, line) if may_read is None or may_read(conflict.object) else (None, None)
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
-    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine}, mask))
+    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, "line": line}, mask))

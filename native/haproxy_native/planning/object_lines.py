@@ -1,0 +1,39 @@
+"""At which line an object, or a member of it, stands in its file."""
+
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.object_names import parsed
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import BadRequest
+from haproxy_native.planning.effects import kind_of, object_section
+from haproxy_native.planning.outcome import line_of
+from haproxy_native.text.document import Document
+from haproxy_native.text.section import Section
+
+
+def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
+    """From 1. That of the object where the member has none of its own; None for what is no section, and nothing that stands in one."""
+    try:
+        kind, name = object_section(editor, object_)
+        _, _, *within = parsed(object_) if "/" in object_ else (object_, "")
+    except BadRequest:
+        return None
+    if (section := document.find(kind, name)) is None:
+        return None
+    resource = next(each for each in editor.resources.by_name.values() if each.section == kind and not each.parents)
+    return line_of(document, section, _place(editor, section, resource, within, member))
+
+
+def _place(editor: Editor, section: Section, resource: Resource, within: list[str], member: str) -> int:
+    """The line's place in its section; 0 for the header."""
+    children = dict(editor.resources.children(resource.name))
+    if len(within) == 2:
+        child = next((each for each in children.values() if kind_of(each) == within[0]), None)
+        rows = editor.lines.children(section, child) if child else None
+        named = zip(rows.places, rows.objects, strict=True) if rows else ()
+        return next((place for place, each in named if child and each and str(each.get(child.key)) == within[1]), 0)
+    if member in children:
+        return next(iter(editor.lines.children(section, children[member]).places), 0)
+    shape = editor.shape(resource)
+    directives = ((shape.directives[number], lines) for number, lines in shape.reading(section).lines.items())
+    own = (lines for each, lines in directives if member and member in (each.path[:1] or (*each.shape.members, each.rows)))
+    return next((place for lines in own for place, _ in lines), 0)
