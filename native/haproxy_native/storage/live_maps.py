@@ -34,7 +34,7 @@ class LiveMap(LiveFile[MapEntry]):
 
     async def add(self, key: str, value: str, *, sync: bool = False) -> None:
         """Raises Exists for a key that is there."""
-        _check_key(key)
+        check_key(key)
         await self._change(
             Add(self.name, key, value), lambda before: [*before, MapEntry(key, value)], sync, [self._touch(key, CREATE)], new=key
         )
@@ -104,7 +104,7 @@ class LiveMap(LiveFile[MapEntry]):
             raise Exists(f"{self.path.name} has the key {key}")
 
 
-def _check_key(key: str) -> None:
-    """HAProxy takes blanks in a key and shows them as if the value began there."""
+def check_key(key: str) -> None:
+    """Raises BadValue: HAProxy takes blanks in a key and shows them as if the value began there."""
     if any(sign in key for sign in " \t\r\n\0"):
         raise BadValue(f"the key of a map has no blanks: {key!r}")

@@ -203,13 +203,13 @@ class Store:
 
     def _upload(self, path: Path, check: Callable[[], None]) -> Upload:
         draft = self.staging.staged.draft() if self.staging else self.draft(path)
-        return Upload(self, path, draft, check, self.check_content, self._staged(path, draft, check))
+        return Upload(self, path, draft, check, self.check_content, self._staged(path, draft))
 
-    def _staged(self, path: Path, draft: Draft, check: Callable[[], None]) -> Callable[[], Awaitable[None]] | None:
+    def _staged(self, path: Path, draft: Draft) -> Callable[[Callable[[], None]], Awaitable[None]] | None:
         """Instead of the commit of an upload."""
         if (staging := self.staging) is None:
             return None
-        return lambda: staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
+        return lambda check: staging.put(self, path, draft, check, is_there=self._is_ours(path.name))
 
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """What a file will hold, also one elsewhere. Raises WriteFailed, and Unusable for the directory."""

@@ -19,7 +19,7 @@ class Upload:
     """`append` what arrives, then `commit`; `discard` at the end, whatever happened. `size` in bytes.
 
     `check` is called under the lock of the commit and raises what speaks against it. `stage`, of a transaction, takes the place of the
-    commit.
+    commit; it is given the check.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class Upload:
         draft: Draft,
         check: Callable[[], None],
         check_content: Callable[[Path, Path], None],
-        stage: Callable[[], Awaitable[None]] | None = None,
+        stage: Callable[[Callable[[], None]], Awaitable[None]] | None = None,
     ) -> None:
         self.path, self.size, self.check = path, 0, check
         self._store, self._draft, self._check_content, self._stage = store, draft, check_content, stage
@@ -60,7 +60,7 @@ class Upload:
         await self._flush()
         await asyncio.to_thread(self._check_content, self.path, self._draft.path)
         if self._stage:
-            await self._stage()
+            await self._stage(self.check)
             self._committed = True
             return Outcome(context.current.version)
         change = FileChange(self._store, self.path, self._draft, self.check, steps, force_reload, may_reload, live)

@@ -16,6 +16,7 @@ from haproxy_native.runtime.map_dump import MapDump
 from haproxy_native.runtime.maps import Map, MapEntry
 from haproxy_native.storage.live_maps import LiveMap
 from haproxy_native.storage.map_store import MapStore
+from haproxy_native.storage.staged_map import StagedMap
 
 ALL_MISUSED: Kinds = (("", RuntimeMisused),)
 OF_AN_ENTRY: Kinds = (("not found", RuntimeMissing), ("Unknown map", RuntimeMissing), *ALL_MISUSED)
@@ -57,6 +58,8 @@ async def clear(call: JsonCall) -> Response:
 
 
 async def read_entries(call: ReadCall) -> Response:
+    if staged := _staged(call, "parent_name"):
+        return json_response(200, [_entry(each) for each in await staged.entries()])
     path, dump = _store(call).path_of(call.get("parent_name")), MapDump()
     async with asking(call, kinds=ALL_NOT_THERE, seconds=None) as runtime:
         await read_long(runtime, f"show map {argument(str(path))}", maps.ENTRIES_HEAD, dump)
@@ -64,6 +67,8 @@ async def read_entries(call: ReadCall) -> Response:
 
 
 async def read_entry(call: ReadCall) -> Response:
+    if staged := _staged(call, "parent_name"):
+        return json_response(200, _entry(await staged.existing(call.get("id"))))
     async with _changing(call, "parent_name", ALL_NOT_THERE) as live:
         return json_response(200, _entry(await _existing(call, live)))
 
@@ -88,8 +93,13 @@ async def delete_entry(call: JsonCall) -> Response:
 
 
 @asynccontextmanager
-async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveMap]:
-    """The map that the path names; the commit takes the time it needs."""
+async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | None = SECONDS) -> AsyncIterator[LiveMap | StagedMap]:
+    """The map that the path names, or as a transaction has it; the commit takes the time it needs."""
+    if staged := _staged(call, named):
+        if not (_sync(call) or call.get("forceDelete")):
+            raise ApiError(400, "a transaction holds changes of the map's file: send force_sync=true")
+        yield staged
+        return
     store = _store(call)
     path = store.path_of(call.get(named))
     async with asking(call, kinds=kinds, seconds=None if _sync(call) or call.get("forceDelete") else seconds) as runtime:
@@ -103,11 +113,19 @@ async def _changing(call: Call, named: str, kinds: Kinds, *, seconds: float | No
             raise ApiError(409, f"{runtime.address} already exists") from None
 
 
-async def _existing(call: Call, live: LiveMap) -> MapEntry:
+async def _existing(call: Call, live: LiveMap | StagedMap) -> MapEntry:
     entry = await live.entry(call.get("id"))
     if entry is None:
         raise NotFound(f"{call.services.engine.runtime.address} {call.get('id')} not found")
     return entry
+
+
+def _staged(call: Call, named: str) -> StagedMap | None:
+    """The map that the path names as a transaction has it; None outside of one."""
+    if not (id_ := call.get("transaction_id")):
+        return None
+    engine, store = call.services.engine, _store(call)
+    return StagedMap(engine.context, store.within(engine.context.transactions, id_), store.path_of(call.get(named)))
 
 
 def _store(call: Call) -> MapStore:

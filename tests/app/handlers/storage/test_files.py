@@ -126,3 +126,19 @@ def test_what_belongs_to_the_commit(client: Client, given: str) -> None:
     refused = client.put(f"{STORAGE}/maps/a.map?transaction_id={id_}&{given}", b"n 2\n", headers=TEXT)
     assert (refused.status, given.partition("=")[0] in refused.message) == (400, True)
     assert client.get(f"{STORAGE}/maps?transaction_id=none").status in (400, 404)
+
+
+def test_entries_of_a_map_in_a_transaction(client: Client) -> None:
+    assert upload(client, "maps", "a.map", b"a 1\n").status == 201
+    id_ = client.post("/v3/services/haproxy/transactions?version=1").json["id"]
+    entries = "/v3/services/haproxy/runtime/maps/a.map/entries"
+    refused = client.post(f"{entries}?transaction_id={id_}", {"key": "b", "value": "2"})
+    assert (refused.status, "force_sync=true" in refused.message) == (400, True)
+    assert client.post(f"{entries}?transaction_id={id_}&force_sync=true", {"key": "b", "value": "2"}).status == 201
+    assert client.put(f"{entries}/a?transaction_id={id_}&force_sync=true", {"value": "9"}).status == 200
+    assert client.get(f"{entries}?transaction_id={id_}").json == [{"key": "a", "value": "9"}, {"key": "b", "value": "2"}]
+    assert client.get(f"{entries}/b?transaction_id={id_}").json == {"key": "b", "value": "2"}
+    assert client.delete(f"{entries}/a?transaction_id={id_}&force_sync=true").status == 204
+    assert client.delete(f"{entries}/a?transaction_id={id_}&force_sync=true").status == 404
+    assert client.get(f"{STORAGE}/maps/a.map").body == b"a 1\n"
+    assert client.get(f"{STORAGE}/maps/a.map?transaction_id={id_}").body == b"b 2\n"
