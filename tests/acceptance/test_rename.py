@@ -119,3 +119,18 @@ def test_what_cannot_be(farm: Renamed) -> None:
         assert answer.status_code == status and words in answer.json()["message"], answer.text
     stale = farm.rename("backend/v2", "second", version=farm.sidecar.version() + 1)
     assert stale.status_code == 409 and farm.plain() == before
+
+
+def test_what_is_used_is_not_deleted_and_all_places_are_named(farm: Renamed) -> None:
+    refused = farm.sidecar.delete("backends/v3", version=farm.sidecar.version())
+    message = refused.json()["message"]
+    assert refused.status_code == 400 and "backend/v3 is named by\nline " in message, message
+    assert "default_backend v3" in message and "paths.map,v3)]" in message and "three\tv3" in message
+    refused = farm.sidecar.delete("defaults/plain", version=farm.sidecar.version())
+    message = refused.json()["message"]
+    assert refused.status_code == 400 and all(f": {each} from plain" in message for each in ("frontend site", "backend v1", "backend v3"))
+    rule = {"type": "set-map", "map_file": str(farm.maps / "paths.map"), "map_keyfmt": "x", "map_valuefmt": "v1"}
+    added = farm.sidecar.post("backends/v1/http_request_rules/0", rule, version=farm.sidecar.version())
+    assert added.status_code == 202, added.text
+    used = farm.sidecar.delete(f"{MAPS}/paths.map")
+    assert used.status_code == 409 and used.json()["message"].count("at line") == 2, used.text

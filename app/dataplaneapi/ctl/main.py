@@ -21,6 +21,8 @@ COMMANDS = {
     "edit": ("edit", "change an object in an editor"),
     "drain": ("operate", "take servers out of service"),
     "split": ("operate", "divide traffic between backends"),
+    "references": ("naming", "show what names an object"),
+    "rename": ("naming", "give an object another name, everywhere"),
     "history": ("show", "show who has changed what"),
     "revert": ("operate", "take back a change, or everything since"),
     "confirm": ("operate", "confirm a change, or take it back"),

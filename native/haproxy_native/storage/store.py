@@ -36,6 +36,8 @@ from haproxy_native.text.document import Document
 from haproxy_native.transactions.transactions import Transactions
 
 log = logging.getLogger(__name__)
+# Further lines that one message names.
+MOST_NAMED = 50
 LONGEST_NAME = 255 - len(".") - len(".") - 36
 
 
@@ -239,10 +241,11 @@ class Store:
         self.refuse_named(path, context.current.document, str(context.current.path.parent))
 
     def refuse_named(self, path: Path, document: Document, directory: str) -> None:
-        """Raises InUse for a file that the configuration in `directory` names."""
-        for reference in self.naming_lines(path, document, directory)[:1]:
-            where = f"at line {reference.line}: {reference.text}"
-            raise InUse(f"rejecting attempt to delete file {path} referenced in haproxy conf {where}")
+        """Raises InUse for a file that the configuration in `directory` names, with all lines."""
+        if lines := self.naming_lines(path, document, directory):
+            first, *others = (f"at line {each.line}: {each.text}" for each in lines)
+            text = f"rejecting attempt to delete file {path} referenced in haproxy conf {first}"
+            raise InUse("\n".join([text, *(f"and {each}" for each in others[:MOST_NAMED])]))
 
     def naming_lines(self, path: Path, document: Document, directory: str) -> list[Reference]:
         """The lines with which HAProxy would not start without the file."""

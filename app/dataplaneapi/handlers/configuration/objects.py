@@ -16,12 +16,13 @@ from dataplaneapi.api.responses import RELOAD_ID, UNPARSED_LINES, Header, Respon
 from dataplaneapi.api.unchanged import has_zero, sent_back
 from dataplaneapi.api.validation import validated
 from dataplaneapi.did_you_mean import nearest
+from dataplaneapi.handlers.configuration import naming
 from haproxy_native.beside import LARGE, beside_if
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.resources import Resource
 from haproxy_native.editing.response_body import as_it_stands, with_defaults, without_aliases
 from haproxy_native.editing.sites import Sites
-from haproxy_native.errors import Missing, NoParent, OtherName
+from haproxy_native.errors import Missing, NoParent, OtherName, Refused
 
 Parent = tuple[Resource, str] | None
 # What the engine reads and the editor edits; a handler never looks inside.
@@ -169,20 +170,26 @@ def _sent_back(shaped: Any, sent: Any, now: Callable[[], Any]) -> Any:
 
 @contextmanager
 def telling_how_to_rename(call: Call) -> Iterator[None]:
-    """Adds the two calls that rename to the refusal of another name."""
+    """Adds the call that renames to the refusal of another name, or the two calls for what that call does not know."""
     try:
         yield
     except OtherName as error:
-        path = call.operation.at(call.values)
-        collection, member = path.rpartition("/")[0], error.place.member if error.place else None
-        raise ApiError(400, f"{error}; POST {collection} with the new name, then DELETE {path}", place={"member": member}) from None
+        path, member = call.operation.at(call.values), error.place.member if error.place else None
+        object_ = naming.object_of(call)
+        rename = f"POST {path.rpartition('/')[0]} with the new name, then DELETE {path}"
+        if object_:
+            rename = f'POST /v3/sidecar/rename {{"object": "{object_}", "to": ...}} renames it and what names it'
+        raise ApiError(400, f"{error}; {rename}", place={"member": member}) from None
 
 
 async def delete_one(call: JsonCall) -> Response:
     asked = target(call, one=True)
     if "delete" in asked.resource.existence_first:
         await _check_there(call, asked, "absent_delete")
-    return await change(call, asked.delete, 204)
+    try:
+        return await change(call, asked.delete, 204)
+    except Refused as error:
+        raise await naming.with_places(call, error) from None
 
 
 async def change(

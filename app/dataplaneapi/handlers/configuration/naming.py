@@ -1,0 +1,42 @@
+"""What names the object of a call: told where HAProxy refuses that it goes, or gets another name."""
+
+from dataplaneapi.api.access import reader
+from dataplaneapi.api.call import Call
+from dataplaneapi.api.place import place_of
+from haproxy_native.errors import BadRequest, NotFound, Refused
+from haproxy_native.planning.effects import Place, name_of
+from haproxy_native.references.kinds import kinds
+from haproxy_native.references.naming import Naming
+
+# Places that one message names.
+MOST = 50
+
+
+def object_of(call: Call) -> str:
+    """The name of what a call is about; empty where lines do not name it."""
+    editor, operation = call.services.editor, call.operation
+    resource = editor.resources.by_name.get(operation.resource or "")
+    if resource is None or resource.kind == "view" or resource.file:
+        return ""
+    resource, parent, key = place_of(operation, call.values, editor, one=True)
+    name = name_of(Place(resource, parent, "" if key is None else key))
+    if resource.kind == "indexed":
+        return ""
+    return name if "/".join(name.split("/")[::2]) in kinds() else ""
+
+
+async def with_places(call: Call, error: Refused) -> Refused:
+    """The refusal of a DELETE, with the places that name the object behind it, as far as the caller may read them."""
+    if not (object_ := object_of(call)):
+        return error
+    try:
+        named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))
+    except (BadRequest, NotFound):
+        return error
+    may_read = reader()
+    rows = [each for each in named.places if each.object != object_ and (may_read is None or may_read(each.object))]
+    if not rows:
+        return error
+    lines = [f"line {each.line} of {each.file}: {each.text}" for each in rows[:MOST]]
+    more = [f"and {len(rows) - MOST} more"] if len(rows) > MOST else []
+    return Refused("\n".join([error.detail, f"{object_} is named by", *lines, *more]), place=error.place, alerts=error.alerts)
