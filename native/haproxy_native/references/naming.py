@@ -83,7 +83,9 @@ class Naming:
         edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
         if transaction_id and edits:
             names = ", ".join(sorted(path.name for path in edits.stores))
-            raise BadRequest(f"{names} would change with it, and a transaction holds no stored files: rename without transaction_id")
+            raise BadRequest(
+                f"{names} would change with it, and in a transaction a renaming changes text alone: rename without transaction_id"
+            )
         edit = partial(self._renamed, object_=object_, to=to, stored=frozenset(map(str, edits.stores) if edits else ()))
         rows = self._rows(document)
         places = await beside(rows.places, found, made=True)
