@@ -1,4 +1,4 @@
-"""What names the object of a call: told where HAProxy refuses that it goes, or gets another name."""
+"""What names the object of a call: shown where HAProxy refuses that it goes, or gets another name."""
 
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call
