@@ -21,6 +21,7 @@ from haproxy_native.text.document import Document
 
 logger = logging.getLogger(__name__)
 START_SECONDS, ANSWER_SECONDS = 20.0, 10.0
+POLL_SECONDS = 0.003
 # MiB of one shadow, and bytes of what it says when it does not start.
 MEMORY, MOST_SAID = 512, 20_000
 _PARSING = re.compile(r"parsing \[.*?:(\d+)\]\s*:\s*(.*)")
@@ -97,7 +98,7 @@ class ShadowProcess:
         return _seen(line, self._request, response)
 
     async def _sent(self, asked: Asked) -> bytes:
-        reader, writer = await asyncio.open_unix_connection(str(self._scratch.path / asked.listener.socket))
+        reader, writer = await self._connection(str(self._scratch.path / asked.listener.socket))
         try:
             writer.write(_proxy_line(asked))
             if asked.tls is not None:
@@ -108,6 +109,16 @@ class ShadowProcess:
             return b""
         finally:
             writer.transport.abort()
+
+    async def _connection(self, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """HAProxy binds its sockets a moment before it listens on them."""
+        while True:
+            try:
+                return await asyncio.open_unix_connection(path)
+            except ConnectionRefusedError:
+                if self.ended:
+                    raise
+            await asyncio.sleep(POLL_SECONDS)
 
     async def serve(self) -> None:
         """Begins to answer as the servers."""
@@ -177,7 +188,7 @@ async def _started(process: ShadowProcess, directory: Path) -> None:
             return
         if asyncio.get_running_loop().time() > deadline:
             raise NoShadow("the shadow did not start in time")
-        await asyncio.sleep(0.003)
+        await asyncio.sleep(POLL_SECONDS)
     assert process._child.stderr is not None
     said = await read(process._child.stderr, MOST_SAID)
     raise NoShadow(f"HAProxy does not start with it: {refusal(said, process.shadow)}")

@@ -26,6 +26,7 @@ class Shadows:
     def __init__(self, binary: str, home: Path) -> None:
         self._binary, self._home = binary, home
         self._kept: dict[bytes, _Kept] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._lock = asyncio.Lock()
         self._free = asyncio.Condition()
 
@@ -41,6 +42,7 @@ class Shadows:
     async def close(self) -> None:
         for key in list(self._kept):
             await self._end(key)
+        await asyncio.gather(*self._ending)
 
     async def _used(self, document: Document, key: bytes) -> _Kept:
         async with self._lock:
@@ -76,7 +78,9 @@ class Shadows:
 
     def _idle(self, key: bytes, kept: _Kept) -> None:
         if self._kept.get(key) is kept and not kept.users:
-            asyncio.get_running_loop().create_task(self._end(key))
+            task = asyncio.get_running_loop().create_task(self._end(key))
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
 
     async def _end(self, key: bytes) -> None:
         if kept := self._kept.pop(key, None):

@@ -1,12 +1,15 @@
 """A shadow that runs, beside the real HAProxy of each version."""
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
+from haproxy_native.child import Child
 from haproxy_native.errors import NoShadow
+from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, refusal, start
 from haproxy_native.shadow.rewrite import Place, Shadow
 from haproxy_native.text.document import Document
@@ -144,3 +147,22 @@ def test_nothing_is_left(haproxy_binary: str, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with_shadow(haproxy_binary, tmp_path, http("/"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_it_is_asked_as_soon_as_it_listens(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+
+    async def run() -> None:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(path)
+            process = ShadowProcess(Shadow(), Scratch("shadow"), Child(["sleep", "60"]), socket.socket(socket.AF_UNIX))
+            try:
+                connection = asyncio.create_task(process._connection(path))
+                await asyncio.sleep(0)
+                listener.listen()
+                _, writer = await connection
+                writer.close()
+            finally:
+                await process.close()
+
+    asyncio.run(run())
