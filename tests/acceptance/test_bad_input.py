@@ -115,7 +115,7 @@ ROWS = [
         f"{SERVERS}/one",
         server(name="two"),
         400,
-        ("validation error", "'one'", "'two'", "POST", "DELETE"),
+        ("validation error", "'one'", "'two'", "POST /v3/sidecar/rename"),
     ),
     Row(
         "half a condition",
