@@ -39,11 +39,11 @@ class Confinement:
     scratch: Path | None
     seconds: float
 
-    def start(self, words: Sequence[str], environment: Mapping[str, str], home: Path | None) -> Child:
-        """Raises OSError."""
+    def start(self, words: Sequence[str], environment: Mapping[str, str], home: Path | None = None, program: str = "") -> Child:
+        """`program` is what the command starts in its own place. Raises OSError."""
         temporary = {"TMPDIR": str(self.scratch)} if self.scratch else {}
         start = partial(Child, words, {**environment, **temporary}, stdout=PIPE, stderr=PIPE, home=home)
-        child = confined(start, [self.scratch] if self.scratch else [], programs_of(shutil.which(words[0]) or words[0]))
+        child = confined(start, [self.scratch] if self.scratch else [], _programs(words[0], program or words[0]))
         child.limit(self._limits())
         return child
 
@@ -56,6 +56,12 @@ class Confinement:
             resource.RLIMIT_FSIZE: _LARGEST_FILE,
             resource.RLIMIT_CORE: 0,
         }
+
+
+def _programs(*names: str) -> list[Path]:
+    """What may be executed; empty for all, where one is a script."""
+    found = [programs_of(shutil.which(name) or name) for name in names]
+    return [path for each in found for path in each] if all(found) else []
 
 
 async def run(

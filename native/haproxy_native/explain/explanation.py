@@ -5,10 +5,8 @@ from dataclasses import asdict, dataclass
 
 from haproxy_native.shadow.process import Seen
 from haproxy_native.shadow.rewrite import Listener, Place, Shadow
-from haproxy_native.shadow.words import definition, ending, unknown
+from haproxy_native.shadow.words import ending
 from haproxy_native.text.document import Document
-
-Acls = Mapping[tuple[str, str], Sequence[Place]]
 
 
 @dataclass(frozen=True)
@@ -89,8 +87,7 @@ class Explanation:
 
 def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen) -> Explanation:
     """Without the servers that could be chosen."""
-    acls = _acls(shadow)
-    rules = [*_applied(shadow, seen.marks, acls)]
+    rules = [*_applied(shadow, seen.marks)]
     is_both = document.find("listen", seen.backend) is not None
     backend = seen.backend if is_both or seen.backend != seen.frontend else ""
     is_http = listener.mode == "http"
@@ -111,26 +108,16 @@ def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen
     )
 
 
-def _applied(shadow: Shadow, marks: Sequence[str], acls: Acls) -> Iterator[Applied]:
+def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[Applied]:
     terms: list[Term] = []
     before: Place | None = None
     for rule in (shadow.rules[each] for each in marks if each in shadow.rules):
         if rule.place is not before:
             terms, before = [], rule.place
         if rule.term:
-            terms.append(Term(rule.term, acls.get((rule.place.section, rule.term.lstrip("! ")), ())))
+            terms.append(Term(rule.term, shadow.acls.get((rule.place.section, rule.term.lstrip("! ")), ())))
         else:
             yield Applied(**vars(rule.place), because=terms)
-
-
-def _acls(shadow: Shadow) -> Acls:
-    """The lines of each ACL, by its section and name."""
-    found: dict[tuple[str, str], list[Place]] = {}
-    for place in shadow.places.values():
-        words = place.text.split(None, 2)
-        if words[0] == definition() and len(words) > 1:
-            found.setdefault((place.section, words[1]), []).append(place)
-    return found
 
 
 def _answered_by(shadow: Shadow, seen: Seen, rules: Sequence[Applied]) -> Place | None:
@@ -151,10 +138,6 @@ def _message(data: bytes) -> Message | None:
 
 def _unknown(shadow: Shadow, sections: set[str], backend: str) -> Iterator[Unknown]:
     """In the sections that were passed."""
-    passed = {place.section for place in shadow.places.values() if place.section in sections or place.section.split()[1:2] == [backend]}
-    for place, why in shadow.left_out:
-        if place.section in passed:
-            yield Unknown(**asdict(place), why=why)
-    for place in shadow.places.values():
-        if place.section in passed:
-            yield from (Unknown(**asdict(place), why=why) for pattern, why in unknown() if pattern.search(place.text))
+    for section, lines in shadow.doubtful.items():
+        if section in sections or section.split()[1:2] == [backend]:
+            yield from (Unknown(**asdict(place), why=why) for place, why in lines)

@@ -12,7 +12,8 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from haproxy_native.check.environment import for_haproxy
-from haproxy_native.child import PIPE, Child, read
+from haproxy_native.check.run import Confinement
+from haproxy_native.child import Child, read
 from haproxy_native.errors import NoShadow
 from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.isolation import refuse_to_reach_out, without_network
@@ -22,8 +23,8 @@ from haproxy_native.text.document import Document
 logger = logging.getLogger(__name__)
 START_SECONDS, ANSWER_SECONDS = 20.0, 10.0
 POLL_SECONDS = 0.003
-# MiB of one shadow, and bytes of what it says when it does not start.
-MEMORY, MOST_SAID = 512, 20_000
+# MiB of one shadow, seconds of the processor's time, and the bytes that are kept of its output.
+MEMORY, CPU_SECONDS, MOST_SAID = 512, 60, 20_000
 _PARSING = re.compile(r"parsing \[.*?:(\d+)\]\s*:\s*(.*)")
 _HEAD_END = b"\r\n\r\n"
 _LARGEST = 1 << 20
@@ -80,6 +81,7 @@ class ShadowProcess:
     _asked: Asked | None = None
     _request: bytes | None = None
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _output: asyncio.Future[tuple[str, str]] | None = None
 
     @property
     def ended(self) -> bool:
@@ -121,8 +123,16 @@ class ShadowProcess:
             await asyncio.sleep(POLL_SECONDS)
 
     async def serve(self) -> None:
-        """Begins to answer as the servers."""
+        """Begins to answer as the servers, and to read the output, which would fill its pipes."""
+        assert self._child.stderr
+        assert self._child.stdout
+        self._output = asyncio.gather(read(self._child.stderr, MOST_SAID), read(self._child.stdout, MOST_SAID))
         self._echo = await asyncio.start_unix_server(self._answer, str(self._scratch.path / ECHO))
+
+    async def said(self) -> str:
+        """What it has written to its standard error, at its end."""
+        assert self._output
+        return (await self._output)[0]
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = self._asked
@@ -142,6 +152,9 @@ class ShadowProcess:
         if self._echo:
             self._echo.close()
         self._log.close()
+        if self._output:
+            self._output.cancel()
+            await asyncio.wait([self._output])
         self._child.close()
         await asyncio.to_thread(self._scratch.remove)
 
@@ -176,7 +189,7 @@ def _begun(
     log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     log.bind(str(scratch.path / LOG))
     words = [*command, "-f", str(path), "-db", "-m", str(MEMORY)]
-    child = Child(words, for_haproxy(environ, [document.data]), stdout=PIPE, stderr=PIPE)
+    child = Confinement(scratch.path, CPU_SECONDS).start(words, for_haproxy(environ, [document.data]), program=command[-1])
     return ShadowProcess(shadow, scratch, child, log)
 
 
@@ -189,9 +202,7 @@ async def _started(process: ShadowProcess, directory: Path) -> None:
         if asyncio.get_running_loop().time() > deadline:
             raise NoShadow("the shadow did not start in time")
         await asyncio.sleep(POLL_SECONDS)
-    assert process._child.stderr is not None
-    said = await read(process._child.stderr, MOST_SAID)
-    raise NoShadow(f"HAProxy does not start with it: {refusal(said, process.shadow)}")
+    raise NoShadow(f"HAProxy does not start with it: {refusal(await process.said(), process.shadow)}")
 
 
 def refusal(said: str, shadow: Shadow) -> str:

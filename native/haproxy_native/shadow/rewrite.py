@@ -12,7 +12,7 @@ from typing import Any
 
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.shadow.conditions import SEPARATOR, SESSION, STREAM, Mark, marked
-from haproxy_native.shadow.words import begins, listener_words, only, server_words, without, words
+from haproxy_native.shadow.words import begins, definition, listener_words, only, server_words, unknown, without, words
 from haproxy_native.text.document import MARK_END, Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_lines
@@ -60,13 +60,19 @@ class Listener:
 
 @dataclass
 class Shadow:
-    """`places` by the number of a line in `text`, from 1. `rules` by mark. `left_out`: lines whose effect is not known, and why."""
+    """`places` by the number of a line in `text`, from 1. `rules` by mark. `acls`: the lines of each, by its section and name.
+    `doubtful`: by section, the lines whose effect is not known, and why.
+    """
 
     text: str = ""
     places: dict[int, Place] = field(default_factory=dict)
     rules: dict[str, Rule] = field(default_factory=dict)
     listeners: list[Listener] = field(default_factory=list)
-    left_out: list[tuple[Place, str]] = field(default_factory=list)
+    acls: dict[tuple[str, str], list[Place]] = field(default_factory=dict)
+    doubtful: dict[str, list[tuple[Place, str]]] = field(default_factory=dict)
+
+    def doubt(self, place: Place, why: str) -> None:
+        self.doubtful.setdefault(place.section, []).append((place, why))
 
 
 def rewritten(document: Document, directory: Path, home: Path) -> Shadow:
@@ -94,6 +100,16 @@ class _Rewriter:
         for section in document.sections:
             self._section(section)
         self.shadow.text = "".join(f"{line}\n" for line in self._lines)
+        for place in self.shadow.places.values():
+            self._classify(place)
+
+    def _classify(self, place: Place) -> None:
+        own = place.text.split(None, 2)
+        if own[0] == definition() and len(own) > 1:
+            self.shadow.acls.setdefault((place.section, own[1]), []).append(place)
+        for pattern, why in unknown():
+            if pattern.search(place.text):
+                self.shadow.doubt(place, why)
 
     def _add(self, *templates: str) -> None:
         fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
@@ -174,7 +190,7 @@ class _Rewriter:
     def _listener(self, section: Section, own: list[str], place: Place) -> str:
         about = words()["listener"]
         if why := next((why for begin, why in about["not_private"].items() if len(own) > 1 and own[1].startswith(begin)), ""):
-            self.shadow.left_out.append((place, why))
+            self.shadow.doubt(place, why)
         if why or len(own) < 2:
             return ""
         socket, kept = f"b{len(self.shadow.listeners)}", only(own[2:], listener_words())
@@ -196,7 +212,7 @@ class _Rewriter:
     def _filter(self, own: list[str], place: Place) -> str:
         if own[1:2] and own[1] in words()["proxy"]["filters"]["kept"]:
             return " ".join(own)
-        self.shadow.left_out.append((place, f"what {' '.join(own[:2])} does"))
+        self.shadow.doubt(place, f"what {' '.join(own[:2])} does")
         return ""
 
     def _rule(self, own: list[str], place: Place) -> str:
@@ -212,7 +228,7 @@ class _Rewriter:
         if action in about["dropped_actions"]:
             return ""
         if action in about["idle_actions"]:
-            self.shadow.left_out.append((place, f"what {action} does"))
+            self.shadow.doubt(place, f"what {action} does")
             own = [*own[:at], _NOTHING[variable], "int(0)", *own[condition_at(own, at) :]]
         elif action == about["level_action"]:
             own[at + 1 : at + 2] = [about["level"]]

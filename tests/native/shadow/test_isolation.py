@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native import sandbox
 from haproxy_native.errors import NoShadow
 from haproxy_native.shadow import isolation, process
 from haproxy_native.shadow.isolation import refuse_to_reach_out, without_network
@@ -33,9 +34,9 @@ frontend site
 """
 
 
-def asked(binary: str, directory: Path, port: int) -> str:
-    """Whether Lua in a shadow has reached a port of this machine."""
-    (directory / "a.lua").write_text(LUA % port)
+def asked(binary: str, directory: Path, program: str) -> str:
+    """What a program in Lua leaves in a variable."""
+    (directory / "a.lua").write_text(program)
 
     async def run() -> str:
         shadow = await start(Document.parse(TEXT % (directory / "a.lua")), binary, directory)
@@ -48,19 +49,35 @@ def asked(binary: str, directory: Path, port: int) -> str:
     return asyncio.run(run())
 
 
+WRITER = """\
+core.register_action("call", { "http-req" }, function(txn)
+    txn:set_var("txn.reached", tostring(io.open("%s", "w")))
+end)
+"""
+
+
+@pytest.mark.skipif(not sandbox.version() or without_network() is None, reason="no Landlock or no namespaces here")
+def test_a_program_in_lua_writes_nothing_outside(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked(haproxy_binary, tmp_path, WRITER % (tmp_path / "written")) == "nil"
+    assert not (tmp_path / "written").exists()
+    monkeypatch.setattr(sandbox, "version", lambda: 0)
+    asked(haproxy_binary, tmp_path, WRITER % (tmp_path / "written"))
+    assert (tmp_path / "written").exists()
+
+
 @pytest.mark.skipif(without_network() is None, reason="no namespaces of its own here")
 def test_a_program_in_lua_reaches_nothing(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert asked(haproxy_binary, tmp_path, port) == "nil"
+        assert asked(haproxy_binary, tmp_path, LUA % port) == "nil"
         monkeypatch.setattr(process, "without_network", lambda: ())
-        assert asked(haproxy_binary, tmp_path, port) == "1"
+        assert asked(haproxy_binary, tmp_path, LUA % port) == "1"
 
 
 def test_where_there_is_a_network_it_is_refused(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "without_network", lambda: None)
     with pytest.raises(NoShadow, match="a shadow of what has 'lua-load' could reach others"):
-        asked(haproxy_binary, tmp_path, 1)
+        asked(haproxy_binary, tmp_path, LUA % 1)
 
 
 def test_what_may_reach_others() -> None:

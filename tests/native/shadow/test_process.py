@@ -166,3 +166,10 @@ def test_it_is_asked_as_soon_as_it_listens(tmp_path: Path) -> None:
                 await process.close()
 
     asyncio.run(run())
+
+
+def test_what_haproxy_says_at_length_is_no_hindrance(haproxy_binary: str, tmp_path: Path) -> None:
+    """More than a pipe holds."""
+    warned = "".join(f"backend warned{number}\n    mode http\n    server one 10.0.0.1:80\n" for number in range(2_000))
+    seen, _ = with_shadow(haproxy_binary, tmp_path, http("/return"), TEXT + warned)
+    assert seen.status == 200

@@ -119,7 +119,8 @@ def test_actions_that_reach_others_do_nothing(shadow: Shadow) -> None:
     assert line.startswith("http-request set-var(txn.__none) int(0) if a { var(txn.")
     (line,) = lines(shadow, "http-request set-log-level silent if a")
     assert line.startswith("http-request set-log-level info if a { var(txn.")
-    assert [why for _, why in shadow.left_out] == ["QUIC", "what do-resolve does", "what filter spoe does"]
+    doubts = [why for lines in shadow.doubtful.values() for _, why in lines]
+    assert doubts == ["QUIC", "what do-resolve does", "what filter spoe does", "a program in Lua, which may ask others"]
 
 
 def test_listeners(shadow: Shadow) -> None:
