@@ -8,6 +8,7 @@ import logging
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -17,32 +18,26 @@ from haproxy_native.check.messages import Message
 from haproxy_native.commit import aftermath, file_set, permission
 from haproxy_native.commit.change import Change, Edit, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.context import CommitContext, Planner
-from haproxy_native.commit.current import Current
+from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
-from haproxy_native.commit.ledger import Ledger
-from haproxy_native.commit.loads import LoadedText, Loads
+from haproxy_native.commit.loads import LoadedText
 from haproxy_native.commit.merging import merging
 from haproxy_native.commit.of_transaction import committed, committed_private, preview_of_outdated, private
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.publication import commit_when_healthy
 from haproxy_native.commit.resumption import resume
-from haproxy_native.commit.running import Running
 from haproxy_native.commit.soundness import Soundness
-from haproxy_native.commit.state_file import StateFile
 from haproxy_native.disk import shape_place
 from haproxy_native.disk.aside import drafts_aside
-from haproxy_native.disk.backups import Backups
-from haproxy_native.disk.files import ConfigFiles
-from haproxy_native.editing import header, patches
+from haproxy_native.engine_context import context_of
 from haproxy_native.engine_settings import EngineSettings
 from haproxy_native.errors import (
     BadRequest,
     NoTransaction,
     Unreadable,
 )
-from haproxy_native.planning import plan as planning
+from haproxy_native.raw_push import parsed, raw_push
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
 from haproxy_native.runtime.client import Runtime
@@ -52,9 +47,8 @@ from haproxy_native.storage.map_store import MapStore
 from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
-from haproxy_native.text.document import MARK, Document
+from haproxy_native.text.document import Document
 from haproxy_native.transactions.transaction import OUTDATED, Transaction
-from haproxy_native.transactions.transactions import Transactions
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -70,32 +64,8 @@ class Engine:
         self, settings: EngineSettings, runtime: Runtime, reloads: Callable[["Engine"], ReloadAgent], *, plan: Planner | None = None
     ) -> None:
         self.settings, self.runtime, self.stores = settings, runtime, Stores(settings.directories, settings.storage)
-        state_file = StateFile(settings.storage / "engine.json")
-        stamp = header.with_short_header if settings.short_header else header.with_header
-        current = Current(ConfigFiles(settings.file, settings.storage, settings.before, settings.after), state_file, stamp)
-        stored, unshaped = self.stores.naming(settings.file.parent), shape_place.missing(settings.after, settings.shapes)
-        self.reloads, loads = reloads(self), Loads(settings.storage / "loads", settings.file)
-        self.context = CommitContext(
-            current=current,
-            running=Running(current, runtime, state_file, settings.copy, loads, keeps_copy=not settings.read_only),
-            transactions=Transactions(
-                settings.transactions,
-                settings.file,
-                settings.max_open_transactions,
-                stamp=stamp,
-                make=not settings.read_only,
-                ttl=0.0 if settings.read_only else settings.transaction_ttl,
-            ),
-            backups=Backups(settings.file, settings.backups_number, settings.backups),
-            check=settings.check,
-            runtime=runtime,
-            state_file=state_file,
-            plan=plan or partial(planning.plan, preceded=bool(settings.check.before), stored=stored, unshaped=unshaped),
-            reloads=self.reloads,
-            ledger=Ledger(settings.storage),
-            read_only=settings.read_only,
-        )
-        current.on_edit = self.context.edited
+        self.reloads = reloads(self)
+        self.context = context_of(settings, runtime, self.reloads, self.stores, plan)
         self.soundness, self._watching = Soundness(self.context), Background("watching the files")
 
     async def start(self) -> None:
@@ -231,25 +201,16 @@ class Engine:
         if b"\n" not in body:
             raise BadRequest("invalid configuration: no newline character found")
         name = self.named(file)
-        document = await beside(_parsed, body, versions=skip_version)
-        banner = header.has_banner(document)
-
-        def pushed(current: Document) -> Document:
-            if instead_of:
-                instead_of(current)
-            return patches.sharing(parts.with_parts(current, {name: document}), current, read=True)
-
-        change = Change(
-            edit=pushed,
-            version=None if skip_version else version if instead_of else self._stated(version),
-            keeps_version=skip_version and name == parts.MAIN,
-            force_reload=force_reload and not skip_reload,
+        change = await raw_push(
+            body,
+            name,
+            skip_version=skip_version,
             skip_reload=skip_reload,
-            banner=banner if name == parts.MAIN else None,
-            actions=actions if skip_reload else "",
-            whole=True,
-            sent={name: body.count(b"\n")},
+            force_reload=force_reload,
+            actions=actions,
+            instead_of=instead_of,
         )
+        change = replace(change, version=None if skip_version else version if instead_of else self._stated(version))
         return await commit_when_healthy(self.context, await self._early(change, merges=merges), healthy_within)
 
     async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
@@ -258,7 +219,7 @@ class Engine:
 
     def with_texts(self, texts: Mapping[str, bytes], document: Document | None = None) -> Document:
         """A document, the current one without, with texts in the place of some of its files, by their names. Raises BadRequest."""
-        return parts.with_parts(document or self.document, {name: _parsed(body) for name, body in texts.items()})
+        return parts.with_parts(document or self.document, {name: parsed(body) for name, body in texts.items()})
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
@@ -387,10 +348,3 @@ class Engine:
                 return await self.context.ask_haproxy(drafts.checked(document))
             finally:
                 drafts.discard()
-
-
-def _parsed(body: bytes, *, versions: bool = True) -> Document:
-    """A text that a client sent, perhaps without its version lines; a mark in it would make it speak of other files."""
-    if MARK.encode() in body:
-        raise BadRequest("invalid configuration: it holds a NUL character")
-    return Document.parse(body if versions else header.without_versions(body))

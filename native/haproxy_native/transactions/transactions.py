@@ -1,14 +1,9 @@
 """Transactions: private states of the configuration; open ones are in memory as documents, all of them on disk.
 
-On disk an open one is its base and a file of changes, one line of JSON each; what failed is a complete text. All survive a restart, and
-none is cleaned up but on request, or where the settings limit the time that one may be idle.
+All survive a restart, and none is cleaned up but on request, or where the settings limit the time that one may be idle.
 """
 
 import asyncio
-import errno
-import os
-import re
-import shutil
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -16,7 +11,6 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from haproxy_native.beside import beside
-from haproxy_native.disk.atomic import move, write_atomically
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing import patches
 from haproxy_native.editing.header import Stamp, same_text, with_header
@@ -26,15 +20,12 @@ from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.outline import Outline
-from haproxy_native.transactions.bases import Bases
 from haproxy_native.transactions.ended import Ended
 from haproxy_native.transactions.permission import READ, permit
-from haproxy_native.transactions.staged import Staged, keep_only
-from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATED, SUCCESS, Transaction, found, line, patches_of
+from haproxy_native.transactions.staged import Staged
+from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, SUCCESS, Transaction
+from haproxy_native.transactions.transaction_files import DIRECTORIES, TransactionFiles
 
-# In the order in which the API lists them.
-_DIRECTORIES = {FAILED: "failed", IN_PROGRESS: "", OUTDATED: "outdated"}
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _AWAKE = 8
 _LOOK_SECONDS = 60.0
 
@@ -58,11 +49,10 @@ class Transactions:
         make: bool = True,
         ttl: float = 0.0,
     ) -> None:
-        self.directory, self._file, self.limit, self._outline, self._stamp = directory, file, limit, outline, stamp
+        self.directory, self.limit, self._stamp = directory, limit, stamp
         self.ttl, self._ended = ttl, Ended(directory / ".ended")
-        self._place, self._loaded = Directory(directory, setting, 0o755, own=True, make=make), False
+        self._files, self._loaded = TransactionFiles(Directory(directory, setting, 0o755, own=True, make=make), file, outline), False
         self._all: dict[str, Transaction] = {}
-        self._bases = Bases(directory / ".bases", file, outline)
         self._awake: dict[str, Document] = {}
 
     def load(self) -> None:
@@ -71,32 +61,20 @@ class Transactions:
             self._load()
 
     def _load(self) -> None:
-        if self._is_empty:
+        if self._files.is_empty:
             return
-        self._place.readable()
-        self._all, self._loaded = {}, True
-        for status, name in _DIRECTORIES.items():
-            with suppress(OSError):
-                for path in (self.directory / name).iterdir():
-                    base, _, id_ = path.name.rpartition(".")
-                    if base == self._file.name and _UUID.fullmatch(id_) and path.is_file():
-                        self._all[id_] = found(id_, status, path)
+        self._files.check()
+        self._all, self._loaded = {each.id: each for each in self._files.all()}, True
         self._forget_bases()
-        if self._place.make:
-            keep_only(self._files, self._all)
+        self._files.keep_only(self._all)
 
     def _look(self) -> None:
         """One that could not be used at start may have come back since."""
-        if self._is_empty:
+        if self._files.is_empty:
             return
         if not self._loaded:
             self._load()
-        self._place.readable()
-
-    @property
-    def _is_empty(self) -> bool:
-        """A directory that is not there, and not to be made."""
-        return not self._place.make and not os.path.lexists(self.directory)
+        self._files.check()
 
     def start(self, document: Document, version: int, *, banner: bool = True) -> Transaction:
         """Raises TooManyTransactions and Unusable."""
@@ -105,7 +83,7 @@ class Transactions:
         would_change(reloads=False)
         transaction = Transaction(str(uuid.uuid4()), IN_PROGRESS, version, banner=banner, author=author.get().identity, document=document)
         transaction.started = transaction.used = time.time()
-        self._store(transaction)
+        self._files.store(transaction)
         self._all[transaction.id] = transaction
         return transaction
 
@@ -181,28 +159,28 @@ class Transactions:
         """Those that the present author may read."""
         self._look()
         self.end_idle()
-        order = list(_DIRECTORIES)
+        order = list(DIRECTORIES)
         chosen = [one for one in self._all.values() if status in (None, one.status) and not one.is_private and _is_readable(one)]
         return sorted(chosen, key=lambda one: (order.index(one.status), one.id))
 
     def read(self, id_: str) -> Document:
         """The state of one that is in progress."""
-        document = self._document(self.in_progress(id_))
+        document = self._files.document(self.in_progress(id_))
         self._wake(id_, document)
         return document
 
     def started_from(self, id_: str, document: Document) -> bool:
         """Whether it is about this text; a version alone may stand for two, since not every edit by others counts."""
         base = self.in_progress(id_).base
-        return base is None or same_text(self._bases.load(base), document)
+        return base is None or same_text(self._files.base(base), document)
 
     def sides(self, id_: str) -> tuple[Document | None, Document]:
         """What one of any status started from, None where that is not known, and what it has become. Raises NoTransaction."""
         transaction = self.get(id_)
         if transaction.start is not None:
-            return transaction.start, self._document(transaction)
+            return transaction.start, self._files.document(transaction)
         try:
-            return self._bases.load(transaction.base) if transaction.base else None, self._document(transaction)
+            return self._files.base(transaction.base) if transaction.base else None, self._files.document(transaction)
         except FileNotFoundError:
             raise NoTransaction(f"transaction file {id_} does not exist") from None
 
@@ -217,21 +195,21 @@ class Transactions:
             after, patch = await beside(self._edited, transaction, edit)
             would_change(reloads=False)
             if patch:
-                self._append(self._open(id_), patch)
+                self._files.append(self._open(id_), patch)
                 transaction.document = after
                 self._wake(id_, after)
             return transaction.document or after
 
     async def _change_private(self, transaction: Transaction, edit: Callable[[Document], Document]) -> Document:
         async with transaction.lock:
-            transaction.document = document = await beside(edit, self._document(transaction))
+            transaction.document = document = await beside(edit, self._files.document(transaction))
             return document
 
     def staged(self, id_: str) -> Staged:
         """The stored files of one of any status. Raises NoTransaction and Unreadable."""
         transaction = self.get(id_)
         if transaction.staged is None:
-            transaction.staged = Staged(None if transaction.is_private else self._files / id_)
+            transaction.staged = self._files.staged(transaction)
         return transaction.staged
 
     @asynccontextmanager
@@ -250,7 +228,7 @@ class Transactions:
         return transaction
 
     def _edited(self, transaction: Transaction, edit: Callable[[Document], Document]) -> tuple[Document, patches.Patch | None]:
-        before = self._document(transaction)
+        before = self._files.document(transaction)
         after = edit(before)
         return after, patches.patch(before, after)
 
@@ -268,9 +246,9 @@ class Transactions:
             self._look()
         try:
             if transaction and transaction.base is None and transaction.document is None:
-                return self._path(transaction).read_bytes()
+                return self._files.data(transaction)
             if transaction:
-                return self._stamp(self._document(transaction), transaction.version, banner=transaction.banner).data
+                return self._stamp(self._files.document(transaction), transaction.version, banner=transaction.banner).data
         except FileNotFoundError:
             pass
         raise NoTransaction(f"transaction file {id_} does not exist")
@@ -305,8 +283,7 @@ class Transactions:
         known = self._all.get(id_)
         failed = Transaction(id_, FAILED, author=known.author if known else author.get().identity)
         with suppress(OSError):
-            self._path(failed).parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-            write_atomically(self._path(failed), data, like=self._file, durable=False)
+            self._files.write_failed(failed, data)
             self._all[id_] = failed
         if known and self._all[id_] is failed:
             self._remove(known)
@@ -315,13 +292,7 @@ class Transactions:
 
     def outdate(self, id_: str) -> None:
         """Puts one aside that another writer overtook; its text can still be read."""
-        transaction = self._all[id_]
-        before = self._path(transaction)
-        transaction.status = OUTDATED
-        with suppress(OSError):
-            self._path(transaction).parent.mkdir(mode=0o755, exist_ok=True)
-            move(before, self._path(transaction))
-            transaction.document = None
+        self._files.outdate(self._all[id_])
 
     def outdate_older(self, version: int) -> None:
         """All that started from this version or an earlier one."""
@@ -329,64 +300,13 @@ class Transactions:
             if transaction.status == IN_PROGRESS and not transaction.is_private and transaction.version <= version:
                 self.outdate(transaction.id)
 
-    def _path(self, transaction: Transaction) -> Path:
-        return self.directory / _DIRECTORIES[transaction.status] / f"{self._file.name}.{transaction.id}"
-
-    def _document(self, transaction: Transaction) -> Document:
-        if transaction.document is not None:
-            return transaction.document
-        data = self._path(transaction).read_bytes()
-        if transaction.base is None:
-            document = Document.parse(data, outline=self._outline)
-        else:
-            document = patches.apply(self._bases.load(transaction.base), patches_of(data, self._path(transaction)), self._outline)
-        if transaction.status == IN_PROGRESS:
-            transaction.document = document
-        return document
-
-    def _store(self, transaction: Transaction) -> None:
-        """Its base, and the file that takes its changes."""
-        assert transaction.document
-        with self._place.used():
-            base = self._bases.store(transaction.document)
-            head = {"base": base, "version": transaction.version, "banner": transaction.banner, "author": transaction.author}
-            head["started"] = transaction.started
-            write_atomically(self._path(transaction), line(head), like=self._file, durable=False)
-        transaction.base = base
-
-    def _append(self, transaction: Transaction, patch: patches.Patch) -> None:
-        if transaction.base is None:
-            self._store(transaction)
-        try:
-            handle = os.open(self._path(transaction), os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
-        except OSError as error:
-            raise self._place.unusable(error) from error
-        size = os.fstat(handle).st_size
-        data = line(patch)
-        try:
-            if os.write(handle, data) != len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        except OSError as error:
-            os.ftruncate(handle, size)
-            raise self._place.unusable(error) from error
-        finally:
-            os.close(handle)
-
     def _remove(self, transaction: Transaction) -> None:
-        with suppress(OSError):
-            self._path(transaction).unlink()
+        self._files.remove(transaction)
         self._awake.pop(transaction.id, None)
-        shutil.rmtree(self._files / transaction.id, ignore_errors=True)
         self._forget_bases()
 
-    @property
-    def _files(self) -> Path:
-        return self.directory / ".files"
-
     def _forget_bases(self) -> None:
-        if not self._place.make:
-            return
-        self._bases.keep_only({one.base for one in self._all.values() if one.base})
+        self._files.keep_bases({one.base for one in self._all.values() if one.base})
 
 
 def _is_readable(transaction: Transaction) -> bool:
