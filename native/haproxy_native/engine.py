@@ -22,7 +22,7 @@ from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
 from haproxy_native.commit.merging import merging
-from haproxy_native.commit.of_transaction import committed, committed_private, preview_of_outdated, private
+from haproxy_native.commit.of_transaction import committed, committed_private, is_overtaken, preview_of_outdated, private
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.publication import commit_when_healthy
@@ -48,7 +48,7 @@ from haproxy_native.storage.map_sync import MapSync
 from haproxy_native.storage.stores import Stores
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
-from haproxy_native.transactions.transaction import OUTDATED, Transaction
+from haproxy_native.transactions.transaction import Transaction
 
 log = logging.getLogger(__name__)
 POLL_SECONDS = 1.0
@@ -223,7 +223,7 @@ class Engine:
 
     async def plan(self, body: bytes | None = None, *, transaction_id: str | None = None, file: str = "") -> Preview:
         """What a text or a transaction would change."""
-        if body is None and transaction_id and self.transaction(transaction_id).status == OUTDATED:
+        if body is None and transaction_id and await beside(is_overtaken, self.context, self.transaction(transaction_id).id):
             return await preview_of_outdated(self.context, transaction_id, self.check)
         document = await beside(self.with_texts, {self.named(file): body}) if body is not None else self.read(transaction_id)
         return await self.plan_document(document, sent=body is not None, transaction_id=transaction_id)
@@ -261,10 +261,20 @@ class Engine:
         self.context.transactions.delete(id_)
 
     async def commit_transaction(
-        self, id_: str, *, force_reload: bool = False, healthy_within: float | None = None, merges: bool = False
+        self,
+        id_: str,
+        *,
+        force_reload: bool = False,
+        healthy_within: float | None = None,
+        merges: bool = False,
+        expected: Callable[[Change], Change] = lambda change: change,
     ) -> tuple[Transaction, Outcome]:
-        """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`."""
-        return await committed(self.context, id_, self.stores, force_reload=force_reload, healthy_within=healthy_within, merges=merges)
+        """The transaction, with the version it started from, and what its commit did. An empty one reloads. `merges` as in `write`.
+
+        `expected` returns the change with what it is refused for.
+        """
+        how = {"force_reload": force_reload, "merges": merges}
+        return await committed(self.context, id_, self.stores, healthy_within=healthy_within, expected=expected, **how)
 
     def private_transaction(self, version: int | None, *, merges: bool = False) -> AbstractAsyncContextManager[Transaction]:
         """One for several edits as one change, which nobody else sees, on the current version if none is stated. `merges` as in `write`."""

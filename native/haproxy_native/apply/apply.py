@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from haproxy_native.apply import live_values
 from haproxy_native.apply.files import COLLECTIONS, VALUE, file_object, is_map, parts
 from haproxy_native.apply.fragment import collections
+from haproxy_native.apply.live_values import Files
+from haproxy_native.apply.moves import Moves, Values, refuse_moved
 from haproxy_native.apply.owners import OwnerFile, Owners
 from haproxy_native.apply.parts import SELF, Members, object_of, part_name, parts_of
 from haproxy_native.apply.planner import Planned, planned
@@ -20,18 +23,15 @@ from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, Missing, Moved, Unreadable, Unusable
+from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
 from haproxy_native.request_context import author
 from haproxy_native.scratch import Scratch
 from haproxy_native.storage import coming
 from haproxy_native.storage.coming import Coming, FilePreview
-from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
 OWNER = "owner"
-# By their objects.
-Files = Mapping[str, tuple[Store, Path]]
 # Of one member that waits for reload after reload.
 MOST_DIGESTS = 4
 
@@ -74,16 +74,19 @@ class Applied:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a declaration may do: delete at most so many objects, be made on this version, and have effects of this digest."""
+    """What a declaration may do: delete at most so many objects, be made on this version, and change just this, in a process that has
+    these values.
+    """
 
     most_deleted: int | None = None
     version: int | None = None
-    effects: str | None = None
+    moves: Moves | None = None
+    values: Values | None = None
 
     def check(self, found: Planned) -> None:
         """Raises Contested, TooManyDeleted and Moved."""
-        if self.effects not in (None, found.digest):
-            raise Moved("what the plan changes, or what it left as it was, has been changed since; ask for a new plan")
+        if self.moves is not None:
+            refuse_moved(self.moves, found.moves)
         if found.conflicts:
             raise Contested(found)
         if self.most_deleted is not None and len(gone := found.gone) > self.most_deleted:
@@ -123,6 +126,11 @@ class Apply:
             return found, *await coming.planned(self._engine.context, found.document, sent)
         finally:
             await asyncio.to_thread(scratch.remove)
+
+    async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
+        """What the process has of what a plan changes; None where it does not say."""
+        files = self._files(declaration, self._file.owners)
+        return await live_values.known_values(self._engine.runtime, preview, {each: files[each] for each in found.files.contents})
 
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
         """The files that are declared or were declared before, by their objects; without those of a store that there is no more."""
@@ -208,7 +216,8 @@ class Apply:
 
         stores = {path: store for store, path in files.values()}
         edits = FileEdits(stores, edit_files, touches=lambda *_: _touches(plans[0])) if found.files.contents else None
-        outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False, files=edits))
+        verify = live_values.verifying(self._engine.runtime, limits.values, files)
+        outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False, files=edits, verify=verify))
         return plans[0], outcome
 
     def exported(self, owner: str) -> dict[str, Any]:

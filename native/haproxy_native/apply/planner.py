@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from haproxy_native.apply.files import FileEffect, PlannedFiles, file_object, is_entry, planned_files
-from haproxy_native.apply.owners import ITSELF, Owners, digest
+from haproxy_native.apply.moves import Moves, of_effects
+from haproxy_native.apply.owners import ITSELF, Owners
 from haproxy_native.apply.parts import SELF, Members, Part, object_of, part_name, parts_of
 from haproxy_native.apply.rules import Conflict, Declaration, Rules, Section
 from haproxy_native.editing.bindings import DEFAULTS
@@ -57,10 +58,8 @@ class Planned:
         return [each.object for each in shown if each.new is None and not each.member]
 
     @property
-    def digest(self) -> str:
-        """Of all that is changed, from what to what."""
-        made: list[Effect | FileEffect] = [*self.effects, *self.files.effects]
-        return digest([each.as_dict() for each in made])
+    def moves(self) -> Moves:
+        return of_effects([*self.effects, *self.files.effects])
 
 
 def planned(

@@ -10,21 +10,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from haproxy_native.apply.moves import Moves, Values
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.errors import NoPlan, Unusable
 
 SECONDS = 3600.0
 # So many are kept, of so many bytes together.
 MOST, MOST_BYTES = 100, 1 << 26
-PUSH = "push"
+PUSH, TRANSACTION = "push", "transaction"
 _SUFFIX, _TOKEN = ".json", re.compile(r"[A-Za-z0-9_-]{32}")
 
 
 @dataclass(frozen=True)
 class KeptPlan:
-    """`body` is a declaration as it was sent, of the media type `kind`; `options` are its parameters. `effects`: digest of what it does.
+    """`body` is a declaration as it was sent, of the media type `kind`; `options` are its parameters. `moves`: what it changes. `values`:
+    what the running process had of that, None where it was not known.
 
-    Of the kind PUSH it is texts and files that are pushed whole (native/haproxy_native/apply/pushes.py).
+    Of the kind PUSH it is texts and files that are pushed whole, of TRANSACTION the id of one (native/haproxy_native/apply/pushes.py).
 
     `until`: Unix time.
     """
@@ -32,7 +34,8 @@ class KeptPlan:
     kind: str
     body: bytes
     options: Mapping[str, Any]
-    effects: str
+    moves: Moves
+    values: Values | None
     until: float
 
 
@@ -42,10 +45,10 @@ class Plans:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    def keep(self, kind: str, body: bytes, options: Mapping[str, Any], effects: str) -> str:
+    def keep(self, kind: str, body: bytes, options: Mapping[str, Any], moves: Moves, values: Values | None) -> str:
         """Returns its token. The oldest goes where there are too many. Raises Unusable."""
         token = secrets.token_urlsafe(24)
-        plan = KeptPlan(kind, body, options, effects, time.time() + SECONDS)
+        plan = KeptPlan(kind, body, options, moves, values, time.time() + SECONDS)
         stored = asdict(plan) | {"body": base64.b64encode(body).decode()}
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -63,9 +66,9 @@ class Plans:
                 raise FileNotFoundError
             stored = json.loads(path.read_bytes())
             path.unlink()
-        except (OSError, ValueError):
+            plan = KeptPlan(**stored | {"body": base64.b64decode(stored["body"])})
+        except (OSError, ValueError, TypeError):
             raise NoPlan(f"there is no plan {token[:40]!r}: it was carried out, or an hour has passed; ask for a new one") from None
-        plan = KeptPlan(**stored | {"body": base64.b64decode(stored["body"])})
         if plan.until < time.time():
             raise NoPlan(f"plan {token} is older than an hour; ask for a new one")
         return plan

@@ -4,21 +4,22 @@ import asyncio
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from haproxy_native.apply.owners import digest
-from haproxy_native.commit.change import Change, Contents, FileEdits, Outcome
+from haproxy_native.apply import live_values
+from haproxy_native.apply.expected_changes import moves_now, unmoved
+from haproxy_native.apply.live_values import Files
+from haproxy_native.apply.moves import Moves, Values
+from haproxy_native.commit.change import Change, FileEdits, Outcome
 from haproxy_native.commit.commit import commit
-from haproxy_native.commit.preview import difference
 from haproxy_native.editing import header, patches
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Missing, Moved
+from haproxy_native.errors import Missing
 from haproxy_native.storage.coming import Coming
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
-
-MOVED = "what the plan changes, or what it left as it was, has been changed since; ask for a new plan"
 
 
 @dataclass(frozen=True)
@@ -48,28 +49,26 @@ class Push:
 class Pushes:
     engine: Engine
 
-    async def moves(self, push: Push) -> str:
-        """A digest of all that a push changes now, from what to what."""
-        read = await asyncio.to_thread(lambda: {path: _content(path) for path in self._paths(push)})
-        return await asyncio.to_thread(self._digest, push, self.engine.document, read)
+    async def moves(self, push: Push) -> Moves:
+        """What a push changes now. Raises Missing for a store that there is no more."""
+        change = self._change(push, None)
+        return await asyncio.to_thread(moves_now, self.engine, change)
 
-    async def carry_out(self, push: Push, moves: str, version: int | None) -> Outcome:
-        """`moves`: as it was when it was planned. Raises Moved with nothing changed, and what a commit raises."""
+    def files(self, push: Push) -> Files:
+        """By their objects. Raises Missing."""
+        return {spelled(store.kind, path.name): (store, path) for path, (store, _) in self._paths(push).items()}
+
+    async def carry_out(self, push: Push, moves: Moves, values: Values | None, version: int | None) -> Outcome:
+        """`moves` and `values`: as they were when it was planned. Raises Moved with nothing changed, and what a commit raises."""
+        change = unmoved(self._change(push, version), moves, self.engine.context.current.path.name)
+        verify = live_values.verifying(self.engine.runtime, values, self.files(push))
+        return await commit(self.engine.context, replace(change, verify=verify))
+
+    def _change(self, push: Push, version: int | None) -> Change:
         paths = self._paths(push)
-        read: Contents = {}
-
-        def edit_files(now: Contents) -> Contents:
-            nonlocal read
-            read = now
-            return {path: content for path, (_, content) in paths.items()}
-
-        def edit(before: Document) -> Document:
-            if self._digest(push, before, read) != moves:
-                raise Moved(MOVED)
-            return self._pushed(push, before)
-
-        edits = FileEdits({path: store for path, (store, _) in paths.items()}, edit_files) if paths else None
-        return await commit(self.engine.context, Change(edit, version, whole=bool(push.texts), files=edits))
+        wanted = {path: content for path, (_, content) in paths.items()}
+        edits = FileEdits({path: store for path, (store, _) in paths.items()}, lambda _: wanted) if paths else None
+        return Change(lambda before: self._pushed(push, before), version, whole=bool(push.texts), files=edits)
 
     def _paths(self, push: Push) -> Mapping[Path, tuple[Store, bytes]]:
         stores = self.engine.stores
@@ -81,14 +80,3 @@ class Pushes:
         """With our own version lines: a text may have been read before it was sent."""
         texts = {name: header.without_versions(text) for name, text in push.texts.items()}
         return patches.sharing(self.engine.with_texts(texts, before), before, read=True) if texts else before
-
-    def _digest(self, push: Push, before: Document, read: Contents) -> str:
-        text = difference(before, self._pushed(push, before), self.engine.context.current.path.name)
-        return digest([text, sorted((str(path), now) for path, now in read.items())])
-
-
-def _content(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None

@@ -74,6 +74,7 @@ class Change:
     With `gated` new backends stay unpublished (native/haproxy_native/commit/publication.py), and a change that needs a reload is refused.
     With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` an edit that changes nothing ends
     without a commit. `files` change with the text, all or nothing; where only they differ the text stays, and with it its version.
+    `verify` is awaited under the locks, before anything is written or sent; it raises for a process that the change is not for.
     """
 
     edit: Edit
@@ -91,6 +92,7 @@ class Change:
     quick: bool = True
     skips_same: bool = False
     files: FileEdits | None = None
+    verify: Callable[[], Awaitable[None]] | None = None
     sent: Mapping[str, int] = field(default_factory=dict)
     author: Author = field(default_factory=author.get)
 

@@ -219,6 +219,8 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     The caller holds the lock. Raises Conflict, Overtaken and WriteFailed, with nothing changed.
     """
     stamped, before, new = prepared.stamped, prepared.before, prepared.new
+    if change.verify:
+        await change.verify()
     if change.files:
         return await _publish_with_files(context, change, prepared)
     if change.gated:

@@ -1,6 +1,6 @@
 """The commit of a transaction, and what one holds that another writer overtook."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -37,11 +37,19 @@ from haproxy_native.transactions.transaction import FAILED, IN_PROGRESS, OUTDATE
 
 
 async def committed(
-    context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, force_reload: bool, healthy_within: float | None, merges: bool
+    context: CommitContext,
+    id_: str,
+    stores: Mapping[str, FileStore],
+    *,
+    force_reload: bool = False,
+    healthy_within: float | None = None,
+    merges: bool = False,
+    expected: Callable[[Change], Change] = lambda change: change,
 ) -> tuple[Transaction, Outcome]:
     """The transaction, with the version it started from, and what its commit did. An empty one reloads.
 
     `merges`: what came between stays, see native/haproxy_native/commit/merging.py; without it an outdated one is refused.
+    `expected` returns the change with what it is refused for.
     """
     transaction = context.transactions.to_commit(id_)
     refusal = f"transaction {id_} is {transaction.status} and cannot be committed"
@@ -50,17 +58,18 @@ async def committed(
     if transaction.status == OUTDATED and not merges:
         raise Outdated(refusal, transaction=id_)
     with _closed(context, transaction):
-        change = Change(
-            lambda before: _changed_by(context, id_, before),
-            transaction.version,
-            transaction_id=id_,
-            force_reload=force_reload,
-            files=_files(context, id_, stores),
-        )
-        if merges:
-            base, document = await _sides(context, id_)
-            change = await merging(context, replace(change, edit=lambda before: _joined(document, before)), base)
-        return transaction, await commit_when_healthy(context, change, healthy_within)
+        change = replace(await change_of(context, id_, stores, merges=merges), force_reload=force_reload)
+        return transaction, await commit_when_healthy(context, expected(change), healthy_within)
+
+
+async def change_of(context: CommitContext, id_: str, stores: Mapping[str, FileStore], *, merges: bool) -> Change:
+    """What its commit does. Raises NoTransaction, Missing and TextGone."""
+    version = context.transactions.get(id_).version
+    change = Change(lambda before: _changed_by(context, id_, before), version, transaction_id=id_, files=_files(context, id_, stores))
+    if not merges:
+        return change
+    base, document = await _sides(context, id_)
+    return await merging(context, replace(change, edit=lambda before: _joined(document, before)), base)
 
 
 @asynccontextmanager
@@ -95,6 +104,12 @@ async def committed_private(
     files = _files(context, transaction.id, stores)
     change = Change(edit, transaction.version, force_reload=force_reload, skips_same=not force_reload, files=files)
     return await commit(context, await merging(context, change, start) if merges else change)
+
+
+def is_overtaken(context: CommitContext, id_: str) -> bool:
+    """Whether it is outdated, or would be found so by its commit. Raises NoTransaction."""
+    status = context.transactions.get(id_).status
+    return status == OUTDATED or (status == IN_PROGRESS and not context.transactions.started_from(id_, context.current.document))
 
 
 async def preview_of_outdated(context: CommitContext, id_: str, check: Check) -> Preview:

@@ -13,6 +13,9 @@ from haproxy_native.editing.header import under_header_of
 from haproxy_native.errors import Conflict, Refused
 from haproxy_native.planning.effects import Effect, effects
 from haproxy_native.planning.plan import Reason
+from haproxy_native.runtime.commands import Command
+from haproxy_native.runtime.verification import Check as VerifiedBy
+from haproxy_native.runtime.verification import Gone, Limit, Shows
 from haproxy_native.text import line_diff, parts
 from haproxy_native.text.document import Document
 from haproxy_native.text.section import split_lines
@@ -25,7 +28,8 @@ FUTURE, PAST = ("now", "then"), ("before", "after")
 class Preview:
     """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do. `effects` are on the current configuration.
 
-    `conflict`: why it cannot be made on the current configuration; the rest is then of the one that it started from.
+    `servers`: backend and name of those that the commands change. `conflict`: why it cannot be made on the current configuration; the rest
+    is then of the one that it started from.
     """
 
     diff: str
@@ -35,6 +39,7 @@ class Preview:
     valid: bool
     messages: Sequence[Message]
     conflict: Conflict | None = None
+    servers: Sequence[tuple[str, str]] = ()
 
 
 async def preview(context: CommitContext, document: Document, check: Check, *, sent: bool) -> Preview:
@@ -45,13 +50,27 @@ async def preview(context: CommitContext, document: Document, check: Check, *, s
     # Between the replacement of a file and its publication it would be taken for what a new worker has not read.
     async with context.publishing():
         await context.observe()
-    reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], []
+    reasons, commands = [*running.reasons(), *(running.drift() if sent else [])], list[Command]()
     if running.document is not None and not reasons:
         plan = await beside(context.plan, running.document, new, context.runtime.capabilities)
-        reasons, commands = list(plan.reasons), [command.text for command in plan.commands if not plan.reasons]
+        reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
     diff = await asyncio.to_thread(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, Editor(), current, new)
-    return Preview(diff, touched, commands, reasons, valid, messages)
+    return Preview(diff, touched, [each.text for each in commands], reasons, valid, messages, servers=_servers(commands))
+
+
+def _servers(commands: Sequence[Command]) -> list[tuple[str, str]]:
+    found = [_server(each.check) for each in commands]
+    return [each for each in dict.fromkeys(found) if each]
+
+
+def _server(check: VerifiedBy | None) -> tuple[str, str] | None:
+    match check:
+        case Shows() | Gone():
+            return check.backend, check.server
+        case Limit(server=server) if server:
+            return check.proxy, server
+    return None
 
 
 async def preview_of_former(context: CommitContext, before: Document, document: Document, check: Check, conflict: Conflict) -> Preview:

@@ -24,7 +24,7 @@ class Plan(Model):
     reload: StrictBool
     """Whether a reload is needed, also for one of the files."""
     plan_token: StrictStr | None = None
-    """What carries out precisely this, as plan of PUT /v3/sidecar/apply; not of a transaction."""
+    """What carries out precisely this, as plan of PUT /v3/sidecar/apply."""
     valid: StrictBool
     """Whether HAProxy accepts the configuration."""
     conflict: StrictStr | None = None

@@ -28,6 +28,9 @@ class AclStore(ListStore[Acl]):
     async def loaded(self, runtime: Runtime, path: Path) -> Acl | None:
         return next((each for each in await acls.loaded(runtime) if each.file and path_of(each) == path), None)
 
+    def showing(self, loaded: Acl) -> str:
+        return f"show acl #{loaded.id}"
+
     def filling(self, loaded: Acl, path: Path, content: Path) -> tuple[Step, str]:
         return Replace(loaded.file, pattern_file.read(content.read_bytes().decode("utf-8", "surrogateescape"))), ""
 

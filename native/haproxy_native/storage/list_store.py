@@ -10,6 +10,8 @@ from haproxy_native.errors import RuntimeFailure
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
+from haproxy_native.runtime.entries_digest import EntriesDigest
+from haproxy_native.runtime.maps import ENTRIES_HEAD
 from haproxy_native.storage.plans import by_reload, loaded_anew
 from haproxy_native.storage.store import Store
 
@@ -32,6 +34,17 @@ class ListStore(Store, Generic[Loaded]):
 
         Blocks.
         """
+
+    @abstractmethod
+    def showing(self, loaded: Loaded) -> str:
+        """The command that shows the entries of a list."""
+
+    async def in_process(self, runtime: Runtime, path: Path) -> str | None:
+        if (loaded := await self.loaded(runtime, path)) is None:
+            return None
+        entries = EntriesDigest()
+        await runtime.read(self.showing(loaded), ENTRIES_HEAD, entries)
+        return entries.value
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(context, path), self.references(context, path)

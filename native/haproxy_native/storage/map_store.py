@@ -10,6 +10,7 @@ from pathlib import Path
 from haproxy_native.editing.file_references import references
 from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.runtime import maps
+from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
 from haproxy_native.runtime.maps import Fill, Map, MapEntry
@@ -31,6 +32,9 @@ class MapStore(ListStore[Map]):
 
     async def loaded(self, runtime: Runtime, path: Path) -> Map | None:
         return next((each for each in await maps.loaded(runtime) if _is(each, path)), None)
+
+    def showing(self, loaded: Map) -> str:
+        return f"show map {argument(loaded.name)}"
 
     def filling(self, loaded: Map, path: Path, content: Path) -> tuple[Step, str]:
         with content.open("rb") as file:

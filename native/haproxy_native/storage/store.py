@@ -29,6 +29,7 @@ from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.staging import Staging, names_in
 from haproxy_native.storage.upload import Upload
@@ -56,6 +57,10 @@ class Store:
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
+
+    async def in_process(self, runtime: Runtime, path: Path) -> str | None:
+        """A digest of what the worker has made of a file, None where it has not, or shows nothing of it. Raises RuntimeFailure."""
+        return None
 
     def within(self, transactions: Transactions, id_: str) -> Self:
         """The store as a transaction in progress sees and changes it. Raises NoTransaction and Unreadable."""

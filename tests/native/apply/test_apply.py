@@ -177,10 +177,10 @@ def test_as_it_was_planned_or_not_at_all(file: Path) -> None:
             await apply.carry_out(declared(SHOP + "backend other\n"), Limits())
             found, _, _ = await apply.plan(declared(SHOP.replace("5", "6") + "backend other\n"))
             await engine.amend(substituting("backend other\n", "backend other\n    balance source\n"))
-            await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(effects=found.digest))
+            await apply.carry_out(declared(SHOP.replace("5", "6") + "backend other\n"), Limits(moves=found.moves))
             await engine.amend(substituting("weight 6", "weight 7"))
             with pytest.raises(Moved):
-                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(effects=found.digest))
+                await apply.carry_out(declared(SHOP.replace("5", "6")), Limits(moves=found.moves))
 
     run(work())
 
@@ -254,7 +254,7 @@ def test_a_stale_plan_is_refused_each_time(file: Path, number: int) -> None:
                 wanted = SHOP.replace("weight 5", f"weight {turn % 100 + 100}")
                 found, _, _ = await apply.plan(declared(wanted, force=True))
                 edit = engine.amend(weighing(turn % 100 + 1))
-                stale = apply.carry_out(declared(wanted, force=True), Limits(effects=found.digest))
+                stale = apply.carry_out(declared(wanted, force=True), Limits(moves=found.moves))
                 if turn % 2:
                     await edit
                     outcomes = [await asyncio.gather(stale, return_exceptions=True)]

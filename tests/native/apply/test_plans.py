@@ -12,10 +12,16 @@ from haproxy_native.errors import NoPlan
 
 def test_once(tmp_path: Path) -> None:
     kept = Plans(tmp_path / "plans")
-    token = kept.keep("text/plain", b"\xff secret", {"owner": "a"}, "digest")
+    token = kept.keep("text/plain", b"\xff secret", {"owner": "a"}, {"backend/a": "1"}, None)
     assert {path.stat().st_mode & 0o777 for path in (tmp_path / "plans").iterdir()} == {0o600}
     plan = Plans(tmp_path / "plans").take(token)
-    assert (plan.kind, plan.body, plan.options, plan.effects) == ("text/plain", b"\xff secret", {"owner": "a"}, "digest")
+    assert (plan.kind, plan.body, plan.options, plan.moves, plan.values) == (
+        "text/plain",
+        b"\xff secret",
+        {"owner": "a"},
+        {"backend/a": "1"},
+        None,
+    )
     for wrong in (token, "", "../owners", "x" * 32, "x" * 10_000):
         with pytest.raises(NoPlan, match="there is no plan"):
             kept.take(wrong)
@@ -24,7 +30,7 @@ def test_once(tmp_path: Path) -> None:
 def test_for_an_hour(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Plans(tmp_path)
     monkeypatch.setattr(plans, "SECONDS", -1.0)
-    token = kept.keep("text/plain", b"", {}, "")
+    token = kept.keep("text/plain", b"", {}, {}, {})
     with pytest.raises(NoPlan, match="older than an hour"):
         kept.take(token)
 
@@ -34,7 +40,7 @@ def test_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Plans(tmp_path)
     tokens = []
     for number in range(5):
-        tokens.append(kept.keep("text/plain", b"", {}, ""))
+        tokens.append(kept.keep("text/plain", b"", {}, {}, {}))
         os.utime(tmp_path / f"{tokens[-1]}.json", (0, plans.time.time() - 100 + number))
     assert {path.stem for path in tmp_path.iterdir()} == set(tokens[2:])
 
@@ -44,6 +50,6 @@ def test_the_oldest_go_where_they_are_too_large(tmp_path: Path, monkeypatch: pyt
     kept = Plans(tmp_path)
     tokens = []
     for number in range(4):
-        tokens.append(kept.keep("text/plain", b"x" * 900, {}, ""))
+        tokens.append(kept.keep("text/plain", b"x" * 900, {}, {}, {}))
         os.utime(tmp_path / f"{tokens[-1]}.json", (0, plans.time.time() - 100 + number))
     assert {path.stem for path in tmp_path.glob("*.json")} == {*tokens[1:]}

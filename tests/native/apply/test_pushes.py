@@ -32,7 +32,7 @@ def test_as_it_was_kept(tmp_path: Path) -> None:
         push = Push.of({"": TEXT}, [Coming(engine.stores["maps"], path, content)])
         assert Push.from_bytes(push.as_bytes()) == push == Push({"": TEXT}, [("maps", "a.map", b"\xff 1\n")])
         moves = await pushes.moves(push)
-        outcome = await pushes.carry_out(push, moves, engine.version())
+        outcome = await pushes.carry_out(push, moves, {}, engine.version())
         assert outcome.version == 2 and path.read_bytes() == b"\xff 1\n" and engine.document.text.count("_version") == 1
 
     within(tmp_path, work)
@@ -43,14 +43,14 @@ def test_what_has_moved(tmp_path: Path) -> None:
         push = Push({"": TEXT}, [("maps", "a.map", b"x 1\n")])
         moves = await pushes.moves(push)
         path.write_bytes(b"by hand 1\n")
-        with pytest.raises(Moved):
-            await pushes.carry_out(push, moves, None)
+        with pytest.raises(Moved, match="map/a.map has been changed since the plan was made"):
+            await pushes.carry_out(push, moves, None, None)
         path.unlink()
         await engine.amend(adding("other"))
-        with pytest.raises(Moved):
-            await pushes.carry_out(push, moves, None)
+        with pytest.raises(Moved, match="haproxy.cfg has been changed since"):
+            await pushes.carry_out(push, moves, None, None)
         with pytest.raises(Conflict, match="given version is 1"):
-            await pushes.carry_out(push, moves, 1)
+            await pushes.carry_out(push, moves, None, 1)
         with pytest.raises(Missing, match="no store general any more"):
             await pushes.moves(Push({}, [("general", "x", b"")]))
         assert not path.exists() and "other" in engine.document.text

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from dataplaneapi.api.access import reader
@@ -17,8 +18,9 @@ from haproxy_native.access.rights import SECRETS, Rights
 from haproxy_native.apply.apply import Contested, ExportedFile, Limits
 from haproxy_native.apply.files import COLLECTIONS, CONTENT, FileEffect, file_object
 from haproxy_native.apply.owners import ITSELF
+from haproxy_native.apply.planned_transactions import PlannedTransactions
 from haproxy_native.apply.planner import Planned
-from haproxy_native.apply.plans import PUSH, KeptPlan
+from haproxy_native.apply.plans import PUSH, TRANSACTION, KeptPlan
 from haproxy_native.apply.pushes import Push, Pushes
 from haproxy_native.apply.rules import Conflict, Declaration
 from haproxy_native.beside import beside
@@ -44,11 +46,11 @@ async def replace(call: DeclaredCall) -> Response:
         if given := [name for name in OPTIONS if name in call.values]:
             raise ApiError(400, f"{given[0]} in query belongs to the call that asked for the plan")
         plan = await asyncio.to_thread(call.services.plans.take, token)
-        if plan.kind == PUSH:
+        if plan.kind in (PUSH, TRANSACTION):
             return await _pushed(call, plan)
         call.body = Sent(plan.kind, plan.body)
         call.values = {**call.values, **plan.options}
-        limits = Limits(effects=plan.effects, version=call.get("version"))
+        limits = Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
     elif "owner" not in call.values:
         # What is wrong with the body comes first, as everywhere.
         await declared(call, call.body)
@@ -62,8 +64,14 @@ async def replace(call: DeclaredCall) -> Response:
 
 async def _pushed(call: Call, plan: KeptPlan) -> Response:
     """What POST /v3/sidecar/plan has shown. Nobody owns it."""
-    push = await asyncio.to_thread(Push.from_bytes, plan.body)
-    outcome = await Pushes(call.services.engine).carry_out(push, plan.effects, call.get("version"))
+    engine = call.services.engine
+    if plan.kind == TRANSACTION:
+        if call.get("version"):
+            raise ApiError(400, "version in query belongs to the transaction that the plan carries out")
+        outcome = await PlannedTransactions(engine).carry_out(plan.body.decode(), plan.options, plan.moves, plan.values)
+    else:
+        push = await asyncio.to_thread(Push.from_bytes, plan.body)
+        outcome = await Pushes(engine).carry_out(push, plan.moves, plan.values, call.get("version"))
     mask, kept = await _mask(call), await beside(lambda: [effect.as_dict() for effect in outcome.effects])
     whole, former = [each for each in kept if not each["member"]], [each for each in outcome.contents if each.before is not None]
     files = ({"object": each.object, "member": CONTENT, "old": each.before, "new": each.after} for each in former)
@@ -89,7 +97,9 @@ async def _planned(call: Call, declaration: Declaration) -> Response:
     shown["conflicts"] = await _conflicts(call, found, mask)
     if not found.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
-        shown["plan_token"] = await asyncio.to_thread(call.services.plans.keep, call.body.kind, call.body.data, options, found.digest)
+        values = await call.services.apply.values(declaration, found, preview)
+        kept = partial(call.services.plans.keep, call.body.kind, call.body.data, options, found.moves, values)
+        shown["plan_token"] = await asyncio.to_thread(kept)
     return await beside(json_response, 200, shown)
 
 

@@ -1,7 +1,7 @@
 """What a change would do, without making it."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,9 @@ from dataplaneapi.api.on_conflict import conflicts_of
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.set_body import received
 from dataplaneapi.api.upload import Parts, TextOrFormCall, UploadCall
-from haproxy_native.apply.plans import PUSH
+from haproxy_native.apply.live_values import known_values
+from haproxy_native.apply.planned_transactions import PlannedTransactions
+from haproxy_native.apply.plans import PUSH, TRANSACTION
 from haproxy_native.apply.pushes import Push, Pushes
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
@@ -40,6 +42,8 @@ async def plan(call: TextOrFormCall) -> Response:
         shown["conflicts"] = await conflicts_of(call, preview.conflict)
     if call.body is not None:
         shown |= await _token(call, preview, Push({call.services.engine.named(call.get("file", "")): call.body}))
+    else:
+        shown |= await _token_of_transaction(call, preview, transaction_id)
     # One of all servers has a megabyte for 10,000 of them.
     return await beside(json_response, 200, shown)
 
@@ -58,11 +62,32 @@ async def _of_parts(call: Call) -> dict[str, Any]:
 
 async def _token(call: Call, preview: Preview, push: Push) -> dict[str, str]:
     """None for what HAProxy refuses, and where the disk keeps no plan."""
-    if not preview.valid or call.services.settings.read_only:
+    if not _may_be_carried_out(call, preview):
         return {}
-    moves = await Pushes(call.services.engine).moves(push)
+    engine, pushes = call.services.engine, Pushes(call.services.engine)
+    moves, values = await pushes.moves(push), await known_values(engine.runtime, preview, pushes.files(push))
+    return await _kept(lambda: call.services.plans.keep(PUSH, push.as_bytes(), {}, moves, values))
+
+
+async def _token_of_transaction(call: Call, preview: Preview, id_: str) -> dict[str, str]:
+    """None also for one that cannot be committed any more."""
+    if preview.conflict or not _may_be_carried_out(call, preview):
+        return {}
+    engine, transactions = call.services.engine, PlannedTransactions(call.services.engine)
+    options = await transactions.options(id_)
+    if (moves := await transactions.moves(id_, options)) is None:
+        return {}
+    values = await known_values(engine.runtime, preview, transactions.files(id_))
+    return await _kept(lambda: call.services.plans.keep(TRANSACTION, id_.encode(), options, moves, values))
+
+
+def _may_be_carried_out(call: Call, preview: Preview) -> bool:
+    return preview.valid and not call.services.settings.read_only
+
+
+async def _kept(keep: Callable[[], str]) -> dict[str, str]:
     with suppress(Unusable):
-        return {"plan_token": await asyncio.to_thread(lambda: call.services.plans.keep(PUSH, push.as_bytes(), {}, moves))}
+        return {"plan_token": await asyncio.to_thread(keep)}
     return {}
 
 

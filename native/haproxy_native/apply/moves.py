@@ -1,0 +1,40 @@
+"""What a plan changes, from what to what: it is carried out only as long as that is the same. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from haproxy_native.apply.files import FileEffect
+from haproxy_native.apply.owners import digest
+from haproxy_native.errors import Moved
+from haproxy_native.planning.effects import Effect
+
+# A digest of each, by how people call it.
+Moves = Mapping[str, str]
+# What the running process has of objects, by their names; None where it does not have it.
+Values = Mapping[str, Any]
+AGAIN = "ask for a new plan"
+
+
+def of_effects(effects: Iterable[Effect | FileEffect]) -> Moves:
+    found: dict[str, list[Any]] = {}
+    for each in effects:
+        found.setdefault(f"{each.member} of {each.object}" if each.member else each.object, []).append([each.old, each.new])
+    return {name: digest(values) for name, values in found.items()}
+
+
+def refuse_moved(planned: Moves, now: Moves) -> None:
+    """Raises Moved where they differ, with the first that does."""
+    if differing := next((each for each in [*planned, *now] if planned.get(each) != now.get(each)), None):
+        raise Moved(f"{differing} has been changed since the plan was made, and it changes that, or left it as it was; {AGAIN}")
+
+
+def refuse_moved_values(planned: Values, now: Values) -> None:
+    """Raises Moved where they differ, with the first that does, and both values."""
+    for object_, before in planned.items():
+        if (value := now.get(object_)) == before:
+            continue
+        if not isinstance(before, Mapping) or not isinstance(value, Mapping):
+            raise Moved(f"{object_} is not what it was in the running HAProxy when the plan was made; {AGAIN}")
+        member = next(each for each in {**before, **value} if before.get(each) != value.get(each))
+        old, new = before.get(member), value.get(member)
+        raise Moved(f"{member} of {object_} is {new} in the running HAProxy, and was {old} when the plan was made; {AGAIN}")
