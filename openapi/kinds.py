@@ -32,6 +32,7 @@ OTHERS = {
     "owner": "/sidecar/owners",
     "reload": "/services/haproxy/reloads",
     "split": "/sidecar/splits",
+    "test": "/sidecar/tests",
     "token": "/sidecar/tokens",
     "transaction": "/services/haproxy/transactions",
 }

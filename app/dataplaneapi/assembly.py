@@ -57,10 +57,12 @@ from haproxy_native.explain.explain import Explain
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Limits
-from haproxy_native.history.returning import Returning
+from haproxy_native.history.returning import SPOE, Returning
 from haproxy_native.operations.operations import Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.overrides.overrides import Overrides
+from haproxy_native.routing.files import KIND, TestFiles
+from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
 from haproxy_native.webhooks.message import source
@@ -118,7 +120,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     drains, ending = Drains(engine, editor, workers, overrides), Ending(workers)
     history = History(engine.context, editor, own_directory(settings) / "history", _limits(settings))
     spoe = spoe_files(settings, engine, editor, named["spoe_dir"])
-    returning = Returning(history, engine, editor, spoe, overrides.take_back)
+    explain, tests = Explain(engine, editor), TestFiles(engine.context, own_directory(settings) / "tests")
+    returning = Returning(history, engine, editor, {SPOE: spoe, KIND: tests}, overrides.take_back)
     events = EventSources(engine, editor, history.mask)
     watch = Watch(Traffic(lambda: workers.statistics(FRONTENDS | BACKENDS)))
 
@@ -153,7 +156,8 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         overrides=overrides,
         idempotency=Idempotency(CallStore(own_directory(settings) / "calls")),
         drift=Drift(engine, editor, overrides),
-        explain=Explain(engine, editor),
+        explain=explain,
+        tests=RoutingTests(tests, explain),
         splits=Splits(engine, editor, workers),
         plans=Plans(own_directory(settings) / "plans"),
         apply=Apply(engine, editor, OwnerFile(own_directory(settings) / "owners.json")),
@@ -179,13 +183,18 @@ def create_app(settings: Settings, engine: Engine) -> Application:
             engine.context, history, returning, own_directory(settings), lambda each: _publish_confirmation(events, each), watch
         ),
     )
-    engine.context.events.listen(services.tally.heard)
-    engine.context.events.listen(services.audit.heard)
-    if services.traces:
-        engine.context.events.listen(services.traces.heard)
+    _listen(services)
     for operation in declared:
         operation.load()
     return Application(services, page, lifespan)
+
+
+def _listen(services: Services) -> None:
+    events = services.engine.context.events
+    events.listen(services.tally.heard)
+    events.listen(services.audit.heard)
+    if services.traces:
+        events.listen(services.traces.heard)
 
 
 def _limits(settings: Settings) -> Limits:

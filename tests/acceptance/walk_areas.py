@@ -115,6 +115,15 @@ def questions(walk: Walk) -> None:
     walk.step("checkAccess", body={"method": "DELETE", "path": "/v3/services/haproxy/configuration/backends/app?version=1"})
 
 
+def routing(walk: Walk) -> None:
+    name = {"name": "walk"}
+    walk.step("replaceRoutingTest", name, {"cases": [{"request": {"url": "/", "frontend": "web"}, "expect": {"status": 200}}]})
+    walk.step("getRoutingTests")
+    walk.step("getRoutingTest", name)
+    walk.step("runRoutingTests", body={"tests": ["walk"]})
+    walk.step("deleteRoutingTest", name)
+
+
 def tokens(walk: Walk) -> None:
     name = {"id": walk.step("createToken", body={"role": ["viewer"], "ttl": "60s"}).json()["id"]}
     walk.step("getToken", name)
@@ -286,6 +295,7 @@ AREAS: list[Callable[[Walk], None]] = [
     operations,
     splits,
     questions,
+    routing,
     tokens,
     apply,
     batch,

@@ -18,6 +18,7 @@ from dataplaneapi.api.negotiation import check_content_encoding, check_content_t
 from dataplaneapi.api.set_body import CONFIGURATION
 from dataplaneapi.api.upload import MULTIPART
 from dataplaneapi.api.validation import validated
+from dataplaneapi.api.yaml_bodies import YAML_TYPE, of_yaml
 from dataplaneapi.did_you_mean import nearest
 from dataplaneapi.server import connection
 from haproxy_native.apply.files import COLLECTIONS
@@ -27,12 +28,9 @@ from haproxy_native.beside import beside
 from haproxy_native.text.section import Section as TextSection
 
 UNOWNED = "unowned"
-JSON, YAML_TYPE, TEXT = "application/json", "application/yaml", "text/plain"
+JSON, TEXT = "application/json", "text/plain"
 # Of a form's configuration, by the end of its file name.
 _TYPES = {".json": JSON, ".yaml": YAML_TYPE, ".yml": YAML_TYPE}
-# Values in one declaration; aliases of YAML count each time.
-MOST = 2_000_000
-_PLAIN = (str, int, float, bool, type(None))
 
 
 @dataclass(frozen=True)
@@ -111,7 +109,7 @@ def _declared(call: Call, data: bytes, kind: str) -> Declared:
     if kind == TEXT:
         sections, texts = of_text(editor, data)
         return Declared(sections, frozenset(), texts)
-    value = _of_yaml(data) if kind == YAML_TYPE else bodies.decode(data)
+    value = of_yaml(data) if kind == YAML_TYPE else bodies.decode(data)
     if not isinstance(value, dict):
         raise ApiError(422, "a declaration is an object of collections, as in {backends: [{name: shop}]}")
     unowned = value.pop(UNOWNED, [])
@@ -150,31 +148,3 @@ def _validated(call: Call, collection: str, body: Any) -> Any:
         return validated(body, schema, call.services.schemas, unknown=partial(ignored.members, embedded=(), strict=True, headers=[]))
     except ApiError as error:
         raise ApiError(422, f"{collection}, {str(body.get('name', ''))[:64]!r}: {error.message}") from None
-
-
-def _of_yaml(data: bytes) -> Any:
-    """YAML 1.2. Raises ApiError."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        value = YAML(typ="safe", pure=True).load(data.decode())
-    except (YAMLError, ValueError, RecursionError) as error:
-        place = getattr(error, "problem_mark", None)
-        where = f"line {place.line + 1}: " if place else ""
-        raise ApiError(400, f"the YAML cannot be read: {where}{getattr(error, 'problem', None) or error}") from None
-    return _plain(value, [0], 0)
-
-
-def _plain(value: Any, counted: list[int], depth: int) -> Any:
-    """Raises ApiError for what JSON has no words for, and for aliases that would fill the memory."""
-    counted[0] += 1
-    if counted[0] > MOST or depth > bodies.DEEPEST:
-        raise ApiError(422, f"the YAML has more than {MOST} values, or more than {bodies.DEEPEST} levels")
-    if isinstance(value, dict):
-        return {str(name): _plain(each, counted, depth + 1) for name, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each, counted, depth + 1) for each in value]
-    if not isinstance(value, _PLAIN):
-        raise ApiError(422, f"{str(value)[:64]!r} in body is a {type(value).__name__}; put it in quotes")
-    return value

@@ -36,6 +36,7 @@ from haproxy_native.history.returning import Returning
 from haproxy_native.operations.operations import Operations
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.reload.records import Records
+from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.directory import SpoeFiles
 from haproxy_native.spoe.editor import ScopeEditor
@@ -79,6 +80,7 @@ class Services:
     drift: Drift
     idempotency: Idempotency
     explain: Explain
+    tests: RoutingTests
     audit: Audit = field(default_factory=lambda: Audit(None))
     proxies: Proxies = field(default_factory=Proxies)
     roles: Roles | None = None

@@ -206,6 +206,7 @@ OTHERS = {
     "owner": "/v3/sidecar/owners",
     "reload": "/v3/services/haproxy/reloads",
     "split": "/v3/sidecar/splits",
+    "test": "/v3/sidecar/tests",
     "token": "/v3/sidecar/tokens",
     "transaction": "/v3/services/haproxy/transactions",
 }

@@ -115,7 +115,7 @@ def rights_of(roles: Iterable[tuple[str, Sequence[Rule]]]) -> Rights:
 # Stored files and what the running process alone holds.
 _FILES = (
     *("map/**", "acl/**", "acl_file/**", "certificate/**", "ca_file/**", "crl_file/**"),
-    *("crt_list/**", "general/**", "spoe/**", "stick_table/**"),
+    *("crt_list/**", "general/**", "spoe/**", "stick_table/**", "test/**"),
 )
 _ACTIONS = ("operation/**", "override/**", "reload/**")
 _OWNERS = "owner/*"

@@ -2,8 +2,8 @@
 
 import os
 import re
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -32,10 +32,16 @@ class Explain:
 
     async def answers(self, document: Document, questions: Sequence[Question]) -> list[Explanation]:
         """Raises BadRequest, NoShadow, Refused and CheckImpossible."""
+        async with self.shadow_of(document) as process:
+            return [await self._answer(document, process, question) for question in questions]
+
+    @asynccontextmanager
+    async def shadow_of(self, document: Document) -> AsyncIterator[ShadowProcess]:
+        """Raises NoShadow, Refused and CheckImpossible."""
         key = await beside(_key, document, self._home)
         try:
             async with self.shadows.of(document, key) as process:
-                return [await self._answer(document, process, question) for question in questions]
+                yield process
         except NoShadow:
             # A text that HAProxy refuses is a better reason.
             await self._engine.check(document)

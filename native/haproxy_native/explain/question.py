@@ -57,17 +57,8 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
     """Raises BadRequest."""
     parts = question.parts
     listener = _listener(question, listeners)
-    host = question.host or parts.netloc.rpartition("@")[2]
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    for what, value, pattern in (("method", question.method, _TOKEN), ("url", path, _LINE), ("host", host or "-", _LINE)):
-        if not pattern.fullmatch(value):
-            raise BadRequest(f"{what} in body cannot stand in a request: {value[:100]!r}")
-    headers = [*([("Host", host)] if host else []), *question.headers]
-    if question.body:
-        headers.append(("Content-Length", str(len(question.body.encode()))))
-    head = _head(f"{question.method} {path} HTTP/1.1", headers)
+    host, head, reply = _messages(question)
     name = host.rsplit(":", 1)[0] if re.search(r":\d+$", host) else host
-    reply = _head(f"HTTP/1.1 {question.status} -", [*question.reply, ("Content-Length", "0")])
     return Asked(
         listener,
         head,
@@ -79,6 +70,26 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
         tls_version=question.tls_version,
         reply=reply,
     )
+
+
+def check(question: Question) -> None:
+    """Raises BadRequest for a request that cannot be sent, whatever listens."""
+    _messages(question)
+
+
+def _messages(question: Question) -> tuple[str, bytes, bytes]:
+    """The host that is asked, the head of the request, and that of the response."""
+    parts = question.parts
+    host = question.host or parts.netloc.rpartition("@")[2]
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    for what, value, pattern in (("method", question.method, _TOKEN), ("url", path, _LINE), ("host", host or "-", _LINE)):
+        if not pattern.fullmatch(value):
+            raise BadRequest(f"{what} in body cannot stand in a request: {value[:100]!r}")
+    headers = [*([("Host", host)] if host else []), *question.headers]
+    if question.body:
+        headers.append(("Content-Length", str(len(question.body.encode()))))
+    head = _head(f"{question.method} {path} HTTP/1.1", headers)
+    return host, head, _head(f"HTTP/1.1 {question.status} -", [*question.reply, ("Content-Length", "0")])
 
 
 def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:

@@ -43,20 +43,21 @@ class Returned:
         return next((each.reload_id for each in reversed(self.outcomes) if each.reload_id), None)
 
 
-class SpoeTexts(Protocol):
-    """The SPOE files (native/haproxy_native/spoe/directory.py)."""
+class OtherFiles(Protocol):
+    """Files that are no part of the commit of a configuration: SPOE files, tests of routing. `name` is that of the file."""
 
     async def change(self, name: str, wanted: Wanted) -> Outcome: ...
 
 
 @dataclass(frozen=True)
 class Returning:
-    """`take_back` sets members of a server in the process to what they were; it returns None where they are so already."""
+    """`others` by their kind as objects. `take_back` sets members of a server in the process to what they were; it returns None where they
+    are so already."""
 
     history: History
     engine: Engine
     editor: Editor
-    spoe: SpoeTexts
+    others: Mapping[str, OtherFiles]
     take_back: Callable[[Sequence[Member]], Awaitable[Outcome | None]]
 
     async def revert(self, id_: int, cause: str = "") -> Returned:
@@ -94,7 +95,7 @@ class Returning:
     async def restore(self, id_: int) -> Returned:
         """Brings configuration and stored files back to the moment after an entry. Raises NotFound, and what a commit raises.
 
-        SPOE files come before the configuration that refers to them, and go after it. Where that is refused they are put back.
+        SPOE files and tests come before the configuration, and go after it. Where that is refused they are put back.
         """
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
@@ -114,13 +115,13 @@ class Returning:
         return None if header.same_text(edit(self.engine.document), self.engine.document) else edit
 
     async def _return(self, edit: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
-        """Configuration and stored files in one commit, SPOE files before and after it."""
-        spoe = [each for each in wanted if _is_spoe(each)]
-        come, go = [each for each in spoe if each.after is not None], [each for each in spoe if each.after is None]
+        """Configuration and stored files in one commit, the other ones before and after it."""
+        others = [each for each in wanted if _kind(each) in self.others]
+        come, go = [each for each in others if each.after is not None], [each for each in others if each.after is None]
         former = {each: await _current(each) for each in come}
-        outcomes = [await self.spoe.change(Path(each.path).name, wanted[each]) for each in come]
+        outcomes = [await self._change(each, wanted[each]) for each in come]
         try:
-            stored = {each: change for each, change in wanted.items() if each not in spoe}
+            stored = {each: change for each, change in wanted.items() if each not in others}
             if edit or stored:
                 files = self._edits(stored) if stored else None
                 # As any change of files alone, which goes back even where HAProxy cannot be asked.
@@ -129,9 +130,12 @@ class Returning:
         except Exception:
             with _as(rights=None):
                 for each in come:
-                    await self.spoe.change(Path(each.path).name, partial(_as_it_was, replace(each, after=former[each])))
+                    await self._change(each, partial(_as_it_was, replace(each, after=former[each])))
             raise
-        return [*outcomes, *[await self.spoe.change(Path(each.path).name, wanted[each]) for each in go]]
+        return [*outcomes, *[await self._change(each, wanted[each]) for each in go]]
+
+    async def _change(self, content: Content, wanted: Wanted) -> Outcome:
+        return await self.others[_kind(content)].change(Path(content.path).name, wanted)
 
     def _edits(self, wanted: Mapping[Content, Wanted]) -> FileEdits:
         def edit(now: Contents) -> Contents:
@@ -141,9 +145,8 @@ class Returning:
         return FileEdits({Path(each.path): self._store(each) for each in wanted}, edit, is_checked=False)
 
     def _store(self, content: Content) -> Store:
-        kind = content.object.partition("/")[0]
         for store in self.engine.stores.values():
-            if store.kind == kind:
+            if store.kind == _kind(content):
                 return store
         raise NotFound(f"{content.path} is in none of the directories for stored files")
 
@@ -171,13 +174,13 @@ def _document(data: bytes | None) -> Document:
     return Document.parse(data or b"")
 
 
-def _is_spoe(content: Content) -> bool:
-    return content.object.startswith(f"{SPOE}/")
+def _kind(content: Content) -> str:
+    return content.object.partition("/")[0]
 
 
 def _plain(content: Content) -> Content:
     """Without the version line of a SPOE file, which counts its changes."""
-    if not _is_spoe(content):
+    if _kind(content) != SPOE:
         return content
     before, after = (each and header.without_versions(each) for each in (content.before, content.after))
     return replace(content, before=before, after=after)

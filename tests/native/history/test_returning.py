@@ -15,7 +15,7 @@ from haproxy_native.errors import Conflict, NotFound, Refused
 from haproxy_native.history.history import History
 from haproxy_native.history.journal import Journal
 from haproxy_native.history.reading import blamed
-from haproxy_native.history.returning import Returning
+from haproxy_native.history.returning import SPOE, Returning
 from tests.native.engines import adding, run, substituting
 from tests.native.history.test_history import entries, recorded
 
@@ -47,7 +47,7 @@ async def returning(directory: Path):
 
     kept = {"general": Directory(directory / "general", "general_storage_dir")}
     async with recorded(directory, directories=kept) as (engine, history):
-        yield engine, history, Returning(history, engine, Editor(), Texts(directory / "spoe"), take_back), taken
+        yield engine, history, Returning(history, engine, Editor(), {SPOE: Texts(directory / "spoe")}, take_back), taken
 
 
 async def put(engine: Engine, name: str, data: bytes | None) -> None:

@@ -1,0 +1,106 @@
+"""Tests of routing: kept, shown, run."""
+
+import asyncio
+from dataclasses import asdict
+from typing import Any
+
+from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.call import Call, JsonCall, ReadCall, header
+from dataplaneapi.api.conventions import present
+from dataplaneapi.api.errors import ApiError
+from dataplaneapi.api.responses import Response, empty, json_response
+from dataplaneapi.api.strict_bodies import StrictCall
+from dataplaneapi.handlers.sidecar.explain import shown
+from haproxy_native.beside import beside
+from haproxy_native.routing.case import Case, cases_of
+from haproxy_native.routing.junit import junit
+from haproxy_native.routing.run import Coverage, Result, Run
+
+# For all the cases that there may be.
+ANSWER_SECONDS = 600.0
+XML = b"application/xml"
+
+
+async def read_list(call: ReadCall) -> Response:
+    tests = call.services.tests.files
+    found = await asyncio.to_thread(lambda: [tests.get(name) for name in tests.names()])
+    return await beside(json_response, 200, found)
+
+
+async def read(call: ReadCall) -> Response:
+    found = await asyncio.to_thread(call.services.tests.files.get, call.get("name"))
+    return await beside(json_response, 200, found)
+
+
+async def replace(call: StrictCall) -> Response:
+    tests, name = call.services.tests.files, call.get("name")
+    if (given := call.body.get("name", name)) != name:
+        raise ApiError(400, f"name in body is {given!r}, and that of the path {name!r}: send one, or both the same")
+    is_new = await tests.put(name, call.body)
+    found = await asyncio.to_thread(tests.get, name)
+    return await beside(json_response, 201 if is_new else 200, found)
+
+
+async def delete(call: JsonCall) -> Response:
+    await call.services.tests.files.delete(call.get("name"))
+    return empty(204)
+
+
+async def run(call: StrictCall) -> Response:
+    call.answer_within(ANSWER_SECONDS)
+    engine, text, cases = call.services.engine, (call.body or {}).get("config"), await _cases(call)
+    if text is not None and call.get("transaction_id"):
+        raise ApiError(400, "config in body is run in the place of a transaction: send one of the two")
+    document = (
+        engine.read(call.get("transaction_id")) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
+    )
+    found = await while_there(call.receive, call.services.tests.run(document, cases))
+    accepted = header(call.scope.get("headers", ()), b"accept").strip()
+    if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
+        return Response(200, await beside(junit, found), XML)
+    return await beside(lambda: json_response(200, run_as_dict(found)))
+
+
+async def _cases(call: Call) -> list[Case]:
+    body = call.body or {}
+    if "cases" in body:
+        if "tests" in body:
+            raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
+        return await beside(cases_of, body["cases"])
+    return await asyncio.to_thread(call.services.tests.files.cases, body.get("tests"))
+
+
+def run_as_dict(found: Run) -> dict[str, Any]:
+    return {
+        "passed": len(found.results) - len(found.failed),
+        "failed": len(found.failed),
+        "seconds": round(found.seconds, 4),
+        "cases": [result_as_dict(each) for each in found.results],
+        "coverage": _coverage(found.coverage),
+    }
+
+
+def result_as_dict(result: Result) -> dict[str, Any]:
+    members = {
+        "test": result.case.test,
+        "name": result.case.name,
+        "passed": result.passed,
+        "seconds": round(result.seconds, 5),
+        "reason": result.reason,
+        "request": result.case.request,
+        "expect": result.case.expect,
+        "got": result.got,
+        "rules": shown(result.rules) if result.got is not None else None,
+    }
+    return present(members)
+
+
+def _coverage(coverage: Coverage) -> dict[str, Any]:
+    return present(
+        {
+            "rules": coverage.rules,
+            "reached": coverage.reached,
+            "share": coverage.share,
+            "unreached": [present(asdict(each)) for each in coverage.unreached],
+        }
+    )

@@ -1,0 +1,45 @@
+"""A run as JUnit has it: XML that CI systems read. Pure."""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from haproxy_native.routing.run import Result, Run
+
+_NO_WORDS = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit(run: Run) -> bytes:
+    """A suite for each test."""
+    root = Element("testsuites", tests=str(len(run.results)), failures=str(len(run.failed)), time=f"{run.seconds:.3f}")
+    for name, group in groupby(run.results, key=lambda result: result.case.test):
+        results = [*group]
+        failures, seconds = sum(not each.passed for each in results), sum(each.seconds for each in results)
+        suite = SubElement(
+            root, "testsuite", name=_clean(name or "routing"), tests=str(len(results)), failures=str(failures), time=f"{seconds:.3f}"
+        )
+        for result in results:
+            _add(suite, result)
+    indent(root)
+    data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return data + b"\n"
+
+
+def _add(suite: Element, result: Result) -> None:
+    case = SubElement(
+        suite, "testcase", classname=_clean(result.case.test or "routing"), name=_clean(result.case.name), time=f"{result.seconds:.4f}"
+    )
+    if not result.passed:
+        SubElement(case, "failure", message=_clean(result.reason)).text = _clean("\n".join(_lines(result)))
+
+
+def _lines(result: Result) -> Iterator[str]:
+    yield result.reason
+    for rule in result.rules:
+        yield f"{f'{rule.file}:' if rule.file else 'line '}{rule.line}: {rule.text}"
+
+
+def _clean(text: str) -> str:
+    """Without what XML has no words for."""
+    return _NO_WORDS.sub("?", text)

@@ -1,0 +1,21 @@
+"""`RoutingTests`: those that are kept, and runs of them."""
+
+from collections.abc import Sequence
+
+from haproxy_native.explain.explain import Explain
+from haproxy_native.routing.case import Case
+from haproxy_native.routing.files import TestFiles
+from haproxy_native.routing.run import Run, run
+from haproxy_native.text.document import Document
+
+
+class RoutingTests:
+    """`files` are those that are kept."""
+
+    def __init__(self, files: TestFiles, explain: Explain) -> None:
+        self.files, self._explain = files, explain
+
+    async def run(self, document: Document, cases: Sequence[Case]) -> Run:
+        """Raises NoShadow, Refused and CheckImpossible."""
+        async with self._explain.shadow_of(document) as process:
+            return await run(document, process, cases)

@@ -1,0 +1,84 @@
+"""A run of cases against one shadow: what became of each, and which rules none has reached."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from haproxy_native.errors import BadRequest
+from haproxy_native.explain.explanation import Applied, explained
+from haproxy_native.explain.question import asked
+from haproxy_native.routing.case import Case, compared
+from haproxy_native.shadow.process import ShadowProcess
+from haproxy_native.shadow.rewrite import Place, Shadow
+from haproxy_native.text.document import Document
+
+
+@dataclass(frozen=True)
+class Result:
+    """`reason`: what is not as expected, or why the request cannot be sent; empty where the case has passed."""
+
+    case: Case
+    seconds: float
+    reason: str = ""
+    got: Mapping[str, Any] | None = None
+    rules: Sequence[Applied] = ()
+
+    @property
+    def passed(self) -> bool:
+        return not self.reason
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Of `rules` rules these were reached by no case."""
+
+    rules: int
+    unreached: Sequence[Place]
+
+    @property
+    def reached(self) -> int:
+        return self.rules - len(self.unreached)
+
+    @property
+    def share(self) -> float | None:
+        return round(self.reached / self.rules, 4) if self.rules else None
+
+
+@dataclass(frozen=True)
+class Run:
+    results: Sequence[Result]
+    coverage: Coverage
+    seconds: float
+
+    @property
+    def failed(self) -> Sequence[Result]:
+        return [each for each in self.results if not each.passed]
+
+
+async def run(document: Document, process: ShadowProcess, cases: Sequence[Case]) -> Run:
+    """Raises NoShadow."""
+    began = time.monotonic()
+    results = [await _result(document, process, case) for case in cases]
+    return Run(results, _coverage(process.shadow, results), time.monotonic() - began)
+
+
+async def _result(document: Document, process: ShadowProcess, case: Case) -> Result:
+    began = time.monotonic()
+    try:
+        request = asked(case.question, process.shadow.listeners)
+    except BadRequest as error:
+        return Result(case, 0.0, f"it cannot be asked: {error}")
+    found = explained(document, process.shadow, request.listener, await process.ask(request))
+    got, reason = compared(case.expect, found)
+    return Result(case, time.monotonic() - began, reason, got, found.rules)
+
+
+def _coverage(shadow: Shadow, results: Sequence[Result]) -> Coverage:
+    reached = {_identity(rule) for result in results for rule in result.rules}
+    rules = {_identity(rule.place): rule.place for rule in shadow.rules.values()}
+    return Coverage(len(rules), [place for identity, place in rules.items() if identity not in reached])
+
+
+def _identity(place: Place) -> tuple[str | None, int]:
+    return place.file, place.line
