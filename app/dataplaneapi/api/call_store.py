@@ -29,7 +29,8 @@ _SUFFIX = ".json"
 
 @dataclass(frozen=True)
 class KeptCall:
-    """`began`: Unix time. `request`: digest of its body. Without a `status` it has not ended; a `body` is None where it was not kept.
+    """`began`: Unix time. `id`: that of the request. `request`: digest of its body. Without a `status` it has not ended; a `body` is None
+    where it was not kept.
 
     `headers` are those of the answer, `ignored` those that name what nothing has read.
     """
@@ -40,6 +41,7 @@ class KeptCall:
     headers: tuple[tuple[str, str], ...] = ()
     ignored: tuple[tuple[str, str], ...] = ()
     body: bytes | None = None
+    id: str = ""
 
 
 class CallStore:
@@ -61,9 +63,9 @@ class CallStore:
                 raise Unusable(f"{self._path(name)} cannot be read: {error}; nothing was done") from None
         return kept if kept.began > self._clock() - SECONDS else None
 
-    def begin(self, name: str) -> KeptCall:
+    def begin(self, name: str, id_: str = "") -> KeptCall:
         """Raises Unusable."""
-        call = KeptCall(self._clock())
+        call = KeptCall(self._clock(), id=id_)
         try:
             self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._tidy(name.partition("-")[0])

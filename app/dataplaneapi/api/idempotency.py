@@ -33,10 +33,10 @@ Serve = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Idempotency:
-    """Makes calls with a key once. `running` are those that this process is making."""
+    """Makes calls with a key once. `entry_of` returns the id of what the history has of a request since a Unix time; it raises nothing."""
 
-    def __init__(self, store: CallStore) -> None:
-        self._store = store
+    def __init__(self, store: CallStore, entry_of: Callable[[str, float], Awaitable[int | None]]) -> None:
+        self._store, self._entry_of = store, entry_of
         self._running: set[str] = set()
 
     async def serve(self, operation: Operation, scope: Scope, receive: Receive, send: Send, serve: Serve) -> None:
@@ -52,15 +52,23 @@ class Idempotency:
         try:
             body = HashedBody(receive, scope, key, is_read=operation.body is not None)
             if kept := await asyncio.to_thread(self._store.find, name):
+                if not kept.status:
+                    raise ApiError(409, await self._cut_off(kept))
                 await _replay(kept, body, scope, receive, send)
             else:
                 await self._first(name, operation, scope, body, send, serve)
         finally:
             self._running.discard(name)
 
+    async def _cut_off(self, kept: KeptCall) -> str:
+        """What is known of a call that has no answer."""
+        if kept.id and (entry := await self._entry_of(kept.id, kept.began)):
+            return f"{_SAID} is of a call that was cut off after entry {entry} of /v3/sidecar/history, which its request {kept.id} has made"
+        return f"{_SAID} is of a call that was cut off, and may have been carried out or not; look what stands there, then send another key"
+
     async def _first(self, name: str, operation: Operation, scope: Scope, body: "HashedBody", send: Send, serve: Serve) -> None:
         """What it raises, beside refusals, leaves open whether anything was done."""
-        call = await asyncio.to_thread(self._store.begin, name)
+        call = await asyncio.to_thread(self._store.begin, name, scope["request_id"])
         answer = HeldAnswer()
         await serve(scope, body, answer.take)
         if 400 <= answer.status < 500 or answer.status == _UNAVAILABLE:
@@ -173,9 +181,6 @@ def holds_secret(answer: HeldAnswer) -> bool:
 
 
 async def _replay(kept: KeptCall, body: HashedBody, scope: Scope, receive: Receive, send: Send) -> None:
-    if not kept.status:
-        text = "is of a call that was cut off, and may have been carried out or not; look what stands there, then send another key"
-        raise ApiError(409, f"{_SAID} {text}")
     if await body.digest() != kept.request:
         raise ApiError(422, f"{_SAID} was sent with another body already; nothing was done. Send another key")
     if kept.body is None:

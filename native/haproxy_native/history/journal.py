@@ -185,6 +185,11 @@ class Journal:
         ):
             yield Entry(time, version, kind, outcome, Author(*by), owner, reload_id, id_, parent)
 
+    def of_request(self, id_: str, since: float) -> int | None:
+        """The id of the newest entry that a request has made; a client may choose the id of its requests, and use it again."""
+        found = self._main.execute("SELECT MAX(id) FROM entry WHERE request_id = ? AND time >= ?", (id_, since)).fetchone()
+        return None if found is None else found[0]
+
     def of_confirmation(self, id_: str) -> list[int]:
         """The ids of the entries that wait for a confirmation, the newest first."""
         return [entry for (entry,) in self._main.execute("SELECT id FROM entry WHERE confirmation = ? ORDER BY id DESC", (id_,))]

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from dataplaneapi.api.call_store import CallStore
 from dataplaneapi.api.idempotency import HashedBody
 from dataplaneapi.settings.roles import read_roles
 from tests.app.client import CONFIG, Client, Got, exchange, settings
+from tests.app.handlers.sidecar.test_history import entered
 
 BACKENDS = f"{CONFIG}/backends"
 SERVERS = f"{BACKENDS}/app/servers"
@@ -174,6 +176,22 @@ def test_a_call_that_was_cut_off_is_not_made_again(tmp_path: Path, monkeypatch: 
         got = post(client, f"{SERVERS}?version=1", NEW)
         assert (got.status, "may have been carried out or not" in got.message, "Retry-After" in got.headers) == (409, True, False)
         assert client.engine.version() == 1
+
+
+def test_what_the_history_has_of_a_call_that_was_cut_off_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise KeyError("something")
+
+    with Client(settings(tmp_path)) as client, entered(client), monkeypatch.context() as patched:
+        patched.setattr(CallStore, "end", broken)
+        cut_off = post(client, f"{SERVERS}?version=1", NEW)
+        assert (cut_off.status, client.engine.version()) == (500, 2)
+    with Client(settings(tmp_path)) as client, entered(client):
+        got = post(client, f"{SERVERS}?version=1", NEW)
+        entry = client.get("/v3/sidecar/history").json[0]
+        said = f"cut off after entry {entry['id']} of /v3/sidecar/history, which its request {cut_off.headers['X-Request-Id']} has made"
+        assert (got.status, said in got.message, client.engine.version()) == (409, True, 2), got.message
+        assert client.get(f"/v3/sidecar/history/{entry['id']}").json["request_id"] == cut_off.headers["X-Request-Id"]
 
 
 def test_secrets_are_not_kept_on_disk(tmp_path: Path) -> None:
