@@ -43,6 +43,9 @@ class FileStore(Protocol):
     def draft(self, path: Path, data: bytes = b"") -> Draft:
         """Raises WriteFailed, and Unusable for the directory."""
 
+    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
+        """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
+
     def check_content(self, path: Path, draft: Path) -> None:
         """Raises BadRequest for content that the store does not take."""
 

@@ -22,7 +22,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import Forbidden, NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, WriteFailed
 from haproxy_native.planning.outcome import FilePlan, Reason
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author, Rights, author
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.client import Worker
 from haproxy_native.runtime.commands import Step
@@ -45,6 +45,9 @@ class StoredFiles(Protocol):
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         """How a file is applied to the worker that will hold what `content` holds now, or be deleted where it is None."""
+
+    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
+        """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
 
 
 @dataclass(frozen=True)
@@ -158,6 +161,9 @@ def _touches(change: FileChange) -> Sequence[Touch]:
     """What it does to the files as objects, or to what stands in them."""
     if change.touched:
         return change.touched
+    coming = change.draft.path if change.draft and not change.along else None
+    if coming and change.path.exists() and max(each.stat().st_size for each in (change.path, coming)) <= LARGEST:
+        return touches_of(change.author.rights, change.store, change.path, change.path.read_bytes(), coming.read_bytes())
     drafts = {**change.along, change.path: change.draft}
     return [touch(change.store.kind, path, is_there=path.exists(), stays=draft is not None) for path, draft in drafts.items()]
 
@@ -166,6 +172,18 @@ def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:
     """What a change does to a file as an object."""
     verb = DELETE if not stays else CHANGE if is_there else CREATE
     return Touch(spelled(kind, path.name), verb, frozenset((ANY,)))
+
+
+def touches_of(rights: Rights | None, store: StoredFiles, path: Path, before: bytes | None, after: bytes | None) -> Sequence[Touch]:
+    """What a change does to a file as a whole; to what stands in it, for an author who has no right to the whole. Blocks."""
+    whole = [touch(store.kind, path, is_there=before is not None, stays=after is not None)]
+    if rights is None or before is None or after is None:
+        return whole
+    try:
+        rights.permit(whole)
+    except Forbidden:
+        return store.touches(path, before, after) or whole
+    return whole
 
 
 async def _apply(context: CommitContext, change: FileChange, *, may_reload: bool) -> FileOutcome:

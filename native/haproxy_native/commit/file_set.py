@@ -19,7 +19,7 @@ from haproxy_native.check.whole_set import WholeSet, said_of_whole_set
 from haproxy_native.commit.change import Change, Content, Contents, FileStore
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
-from haproxy_native.commit.file_change import StoredFiles, content, delete, finish, touch
+from haproxy_native.commit.file_change import StoredFiles, content, delete, finish, touches_of
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.disk.file import Draft
 from haproxy_native.errors import BadRequest, NativeError, NotLive, NotTaken, RuntimeFailure, RuntimeRefused, Unreadable, WriteFailed
@@ -97,7 +97,7 @@ async def edited(context: CommitContext, change: Change) -> AsyncIterator[FileSe
     before = await asyncio.to_thread(_contents, edits.stores)
     wanted = await beside(edits.edit, before)
     after = {path: data for path, data in wanted.items() if data != before[path]}
-    touched = edits.touches(before, after) if edits.touches else [_touch(edits.stores[path], path, before, after) for path in after]
+    touched = edits.touches(before, after) if edits.touches else await asyncio.to_thread(_touches, change, edits.stores, before, after)
     drafts = dict[Path, Draft | None]()
     files = FileSet(context, edits.stores, before, drafts, touched)
     try:
@@ -119,8 +119,9 @@ def _check_content(store: FileStore, path: Path, draft: Path) -> None:
         raise BadRequest(f"{store.kind}/{path.name}: {error.detail}") from None
 
 
-def _touch(store: FileStore, path: Path, before: Contents, after: Contents) -> Touch:
-    return touch(store.kind, path, is_there=before[path] is not None, stays=after[path] is not None)
+def _touches(change: Change, stores: Mapping[Path, FileStore], before: Contents, after: Contents) -> list[Touch]:
+    rights = change.author.rights
+    return [each for path in after for each in touches_of(rights, stores[path], path, before[path], after[path])]
 
 
 def _contents(paths: Mapping[Path, object]) -> Contents:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from haproxy_native.errors import BadValue
+from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.runtime.maps import LONGEST_ENTRY, MapEntry
 
 _LINE = re.compile(r"([ \t]*)([^ \t]+)([ \t]*)(.*?)([ \t]*)$", re.DOTALL)
@@ -68,6 +69,25 @@ def with_entries(text: str, entries: Sequence[MapEntry]) -> str:
     for entry, block in zip(wanted, kept, strict=True):
         lines += [*block.above, _changed(block, entry)] if block else [_new(entry)]
     return "".join(line if line.endswith("\n") else line + end for line in lines) + "".join(tail)
+
+
+def changed_keys(before: str, after: str) -> dict[str, str] | None:
+    """The keys that differ, each with what becomes of its entry; None where more does: comments, the order, a key that is there twice."""
+    old, new = ({each.key: each.value for each in read(text)} for text in (before, after))
+    entries = read(after)
+    there = [key for key in old if key in new]
+    in_order = [each.key for each in entries] == [*there, *(key for key in new if key not in old)]
+    if not in_order or len(read(before)) != len(old) or not _is_of_entries(before, entries, after):
+        return None
+    gone = {key: DELETE for key in old if key not in new}
+    return gone | {key: CHANGE if key in old else CREATE for key, value in new.items() if old.get(key) != value}
+
+
+def _is_of_entries(before: str, entries: Sequence[MapEntry], after: str) -> bool:
+    try:
+        return with_entries(before, entries) == after
+    except BadValue:
+        return False
 
 
 def _blocks(text: str) -> tuple[list[str], list[_Block], list[str]]:

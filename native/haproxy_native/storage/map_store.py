@@ -3,12 +3,14 @@
 A file whose map is loaded changes live. The worker is asked which are: a configuration alone does not tell.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from os.path import normpath
 from pathlib import Path
 
 from haproxy_native.editing.file_references import references
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import NotFound, Unusable
+from haproxy_native.planning.touches import Touch
 from haproxy_native.runtime import maps
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.client import Runtime
@@ -32,6 +34,10 @@ class MapStore(ListStore[Map]):
 
     async def loaded(self, runtime: Runtime, path: Path) -> Map | None:
         return next((each for each in await maps.loaded(runtime) if _is(each, path)), None)
+
+    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
+        verbs = map_file.changed_keys(*(text.decode("utf-8", "surrogateescape") for text in (before, after)))
+        return [Touch(spelled(self.kind, path.name, "entry", key), verb) for key, verb in (verbs or {}).items()]
 
     def showing(self, loaded: Map) -> str:
         return f"show map {argument(loaded.name)}"

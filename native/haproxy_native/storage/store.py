@@ -10,7 +10,7 @@ import logging
 import os
 import stat
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from copy import copy
 from hashlib import sha256
@@ -29,6 +29,7 @@ from haproxy_native.disk.journal import Journal
 from haproxy_native.editing.file_references import Reference, references
 from haproxy_native.errors import BadRequest, Exists, InUse, Missing
 from haproxy_native.planning.outcome import FilePlan
+from haproxy_native.planning.touches import Touch
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage import key_material, names
 from haproxy_native.storage.staging import Staging, names_in
@@ -57,6 +58,10 @@ class Store:
 
     def __init__(self, name: str, directory: Directory, state: Path) -> None:
         self.name, self.directory, self._kept, self.state = name, directory.path, directory, state / "journals" / name
+
+    def touches(self, path: Path, before: bytes, after: bytes) -> Sequence[Touch]:
+        """What a change does to what stands in a file; nothing where it is more than that, or where nothing in it is an object. Blocks."""
+        return ()
 
     async def in_process(self, runtime: Runtime, path: Path) -> str | None:
         """A digest of what the worker has made of a file, None where it has not, or shows nothing of it. Raises RuntimeFailure."""

@@ -83,3 +83,23 @@ def test_what_no_line_can_hold(entry: MapEntry) -> None:
 def test_what_cannot_be_sent(line: bytes, why: str) -> None:
     assert map_file.trouble([b"k v\n", line])[: len(why)] == why
     assert bool(map_file.trouble([b"k v\n", line])) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "keys"),
+    [
+        (OWN, OWN, {}),
+        (OWN, OWN.replace("one 1", "one 9"), {"one": "change"}),
+        (OWN, "# head\n\none 1\n# of two\n two   2 \nthree 3\n\n# tail\n", {"three": "create"}),
+        (OWN, "# head\n\none 1\n# of two\n\n# tail\n", {"two": "delete"}),
+        ("a 1\nb 2\n", "b 3\nc 4\n", {"a": "delete", "b": "change", "c": "create"}),
+        ("a 1\nb 2\n", "b 2\na 1\n", None),
+        ("a 1\nb 2\n", "c 3\na 1\nb 2\n", None),
+        ("a 1\n", "a 1\na 2\n", None),
+        ("a 1\na 2\n", "a 1\n", None),
+        (OWN, OWN.replace("# head", "# mine"), None),
+        (OWN, OWN.replace("two   2", "two 2"), None),
+    ],
+)
+def test_which_keys_differ_where_nothing_else_does(before: str, after: str, keys: dict[str, str] | None) -> None:
+    assert map_file.changed_keys(before, after) == keys
