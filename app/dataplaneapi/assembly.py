@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -50,14 +50,14 @@ from haproxy_native.drains.drains import Drains
 from haproxy_native.drift.drift import Drift
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Unusable
 from haproxy_native.event_stream.events import EventSources
 from haproxy_native.event_stream.fanout import Fanout
 from haproxy_native.event_stream.stream import CONFIRMATION, OPERATION
 from haproxy_native.explain.explain import Explain
 from haproxy_native.grammar.load import Grammar, bundle, grammar
 from haproxy_native.history.history import History
-from haproxy_native.history.journal import Journal, Limits
+from haproxy_native.history.journal import Limits
+from haproxy_native.history.reading import entry_of_request
 from haproxy_native.history.returning import SPOE, Returning
 from haproxy_native.operations.operations import Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
@@ -155,7 +155,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         ending=ending,
         drains=drains,
         overrides=overrides,
-        idempotency=Idempotency(CallStore(own_directory(settings) / "calls"), partial(_entry_of_request, history)),
+        idempotency=Idempotency(CallStore(own_directory(settings) / "calls"), partial(entry_of_request, history)),
         drift=Drift(engine, editor, overrides),
         explain=explain,
         tests=RoutingTests(tests, explain),
@@ -196,12 +196,6 @@ def _listen(services: Services) -> None:
     events.listen(services.audit.heard)
     if services.traces:
         events.listen(services.traces.heard)
-
-
-async def _entry_of_request(history: History, id_: str, since: float) -> int | None:
-    with suppress(Unusable):
-        return await history.ask(Journal.of_request, id_, since)
-    return None
 
 
 def _limits(settings: Settings) -> Limits:

@@ -1,6 +1,7 @@
-"""Texts of the history as they may be shown: secrets are fingerprints."""
+"""What is read of the history: texts as they may be shown, with fingerprints for secrets, and the entry of a request."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Content
@@ -8,7 +9,7 @@ from haproxy_native.commit.preview import PAST, difference, difference_of_texts
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import encoded, parsed
 from haproxy_native.editing.secrets import Mask
-from haproxy_native.errors import NotFound
+from haproxy_native.errors import NotFound, Unusable
 from haproxy_native.history.blame import Blamed, blame
 from haproxy_native.history.entries import CONFIGURATION, Entry
 from haproxy_native.history.history import History
@@ -24,6 +25,13 @@ async def text_at(history: History, id_: int) -> str:
     path = str(history.context.current.path)
     data = await history.ask(lambda journal: _text(journal, journal.get(id_).id, path))
     return (await history.mask()).text(decoded(data))
+
+
+async def entry_of_request(history: History, id_: str, since: float) -> int | None:
+    """The id of the newest entry that a request has made since a Unix time; None where there is none, or it cannot be read."""
+    with suppress(Unusable):
+        return await history.ask(Journal.of_request, id_, since)
+    return None
 
 
 async def difference_between(history: History, editor: Editor, start: int | None, end: int, object_: str | None) -> str:

@@ -1,6 +1,7 @@
 """What is declared, from files and directories."""
 
 import json
+from email import message_from_bytes
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,37 @@ def test_parts_of_a_configuration_are_one(tmp_path: Path) -> None:
     assert declarations.read(files(tmp_path, a__cfg="backend a", b__cfg="backend b\n")) == (b"backend a\n\nbackend b\n", TEXT)
 
 
+def test_stored_files_are_parts_of_a_form(tmp_path: Path) -> None:
+    named = files(tmp_path, a__yaml="backends: []", hosts__map="a b\n")
+    for name, content in (("general/sorry.http", b"\xff"), ("general/more.yaml", b"x"), ("crt_lists/list", b"l"), ("more/shop.pem", b"p")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    body, kind = declarations.read(named)
+    assert kind.startswith("multipart/form-data; boundary=")
+    parts = message_from_bytes(f"Content-Type: {kind}\r\n\r\n".encode() + body).get_payload()
+    found = [(part.get_param("name", header="content-disposition"), part.get_filename(), part.get_payload(decode=True)) for part in parts]
+    assert found == [
+        ("configuration", "declared.yaml", b"backends: []"),
+        ("maps", "hosts.map", b"a b\n"),
+        ("ssl_crt_lists", "list", b"l"),
+        ("general", "more.yaml", b"x"),
+        ("general", "sorry.http", b"\xff"),
+        ("ssl_certificates", "shop.pem", b"p"),
+    ]
+    assert declarations.read(named) == (body, kind), "the same state is the same body"
+    (tmp_path / "hosts.map").write_text("a c\n")
+    assert declarations.read(named) != (body, kind)
+
+
+def test_a_directory_that_is_named_itself_says_nothing_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "general").mkdir()
+    (tmp_path / "general" / "a.yaml").write_text("backends: []")
+    for named in (tmp_path / "general", tmp_path / "general" / "a.yaml"):
+        assert declarations.read([str(named)]) == (b"backends: []", YAML)
+    (tmp_path / "one.map").write_text("a b\n")
+    assert b'name="maps"; filename="one.map"' in declarations.read([str(tmp_path / "one.map")])[0]
+
+
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
@@ -40,8 +72,8 @@ def test_parts_of_a_configuration_are_one(tmp_path: Path) -> None:
         ({"a__yaml": "global: {}", "b__yaml": "global: {}"}, "b.yaml: global is in .*a.yaml, too"),
         ({"a__yaml": "x: []", "b__yaml": "- a"}, "b.yaml: objects by their collections"),
         ({"a__yaml": "x: {}", "b__yaml": "x: []"}, "x is a list, and none in"),
-        ({"a__map": "a b"}, "stored files cannot be applied"),
-        ({"a__txt": "x"}, "has no .yaml, .json or .cfg file"),
+        ({"a__crt": "a b"}, "a.crt: is a stored file, and its directory does not say of which kind; name that one of maps, certificates"),
+        ({"a__txt": "x"}, "has no .yaml, .json or .cfg file, and no stored ones"),
     ],
 )
 def test_what_cannot_be_one(tmp_path: Path, texts: dict[str, str], message: str) -> None:
