@@ -19,7 +19,7 @@ from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.tls.pems import made
 
-# What is declared, and what a batch changes: to the declaration that would be the change of somebody else.
+# What is declared, and what a batch changes: a declaration takes that for the change of others.
 DECLARED, BATCHED = "one", "two"
 BOTH = (DECLARED, BATCHED)
 CONFIG = (
