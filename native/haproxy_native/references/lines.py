@@ -1,5 +1,6 @@
 """The places of a configuration that name an object, and those that make it. Pure."""
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,6 +81,7 @@ Finders = list[tuple[str, Finder]]
 Make = Callable[[str, Callable[[str, str, Mapping[str, str]], Finder], Iterable[str]], Finders]
 
 
+@functools.cache
 def section_kinds() -> dict[str, str]:
     """The word that begins a section, by the kind of its object."""
     return {kind_of(each): each.section for each in resources().by_name.values() if each.section and not each.parents and not each.file}

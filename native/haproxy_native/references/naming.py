@@ -16,7 +16,7 @@ from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.object_names import parsed, spelled
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BadRequest, Conflict, NotFound, Unusable
+from haproxy_native.errors import BadRequest, Conflict, NotFound
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.references import files
 from haproxy_native.references.files import StoredFile
@@ -143,14 +143,7 @@ class Naming:
         return spelled(store.kind, posixpath.basename(path)) if store else ""
 
     def _store_of(self, path: str) -> Store | None:
-        """That which has the file: the first where several share its directory."""
-        for store in self._engine.stores.values():
-            try:
-                if Path(os.path.abspath(store.directory)) == Path(path).parent and store.directory / Path(path).name in store.files():
-                    return store
-            except Unusable:
-                continue
-        return None
+        return self._engine.stores.of(Path(path))
 
     # -- what changes
 

@@ -7,7 +7,7 @@ from haproxy_native.references.found import References, object_of
 from haproxy_native.references.lines import Spot
 from haproxy_native.references.lookups import Entry, Lost
 from haproxy_native.text.document import Document
-from haproxy_native.text.section import BOUNDARY
+from haproxy_native.text.parts import first_lines
 
 VALUE = "map value"
 # From a path to the object that a stored file is; empty for another file.
@@ -32,7 +32,7 @@ class Rows:
 
     def __init__(self, document: Document, main: str, stored: ObjectOf) -> None:
         self._document, self._main, self._stored = document, main, stored
-        self._first = _first_lines(document)
+        self._first = first_lines(document)
 
     def places(self, found: References, *, made: bool = False) -> list[Row]:
         """Those of the configuration in order, then those of files; `made`: with the lines that make the object."""
@@ -62,17 +62,3 @@ class Rows:
         """Of a file that is not stored here the place alone."""
         object_ = self._stored(path)
         return Row(object_ or "file", path, line, "", text if object_ else "", how, why)
-
-
-def _first_lines(document: Document) -> list[int]:
-    """The number of each section's header in its file, from 1."""
-    first, number = [], document.preamble.count("\n")
-    for section in document.sections:
-        if section.kind == BOUNDARY:
-            number = section.text.count("\n") if section.file else document.preamble.count("\n")
-            first.append(0)
-            continue
-        number += section.lead.count("\n")
-        first.append(number + 1)
-        number += section.text.count("\n")
-    return first

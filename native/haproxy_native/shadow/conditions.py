@@ -5,13 +5,12 @@ that term holds, one at the end where the rule applies, and nothing is evaluated
 (HAProxy Configuration Manual, section 7.2 "Using ACLs to form conditions"; section 7.3.1, converter `set-var`)
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from haproxy_native.grammar.conditions import OR, UNLESS, suites
 from haproxy_native.grammar.synopsis import condition_at
 
-OR = ("||", "or")
-UNLESS = "unless"
 # The variables that hold the identifiers: of a connection, before there is a stream, and of a stream.
 SESSION, STREAM = "sess.__marks", "txn.__marks"
 SEPARATOR = "."
@@ -36,9 +35,9 @@ def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark]
     at = condition_at(words, start)
     if at == len(words):
         return [*words, "if", *_term(variable, new(Mark()), holds=True)]
-    suites, is_negative = [*_suites(words[at + 1 :])], words[at] == UNLESS
+    is_negative = words[at] == UNLESS
     out = list(words[: at + 1])
-    for number, suite in enumerate(suites):
+    for number, suite in enumerate(suites(words[at + 1 :])):
         out += [OR[0]] if number else []
         for term in suite:
             out += [*term, *_term(variable, new(Mark(" ".join(term))), holds=True)]
@@ -51,30 +50,3 @@ def marked(words: Sequence[str], start: int, variable: str, new: Callable[[Mark]
 def _term(variable: str, identifier: str, *, holds: bool) -> list[str]:
     match = ["-m", "found"] if holds else ["-m", "len", "0"]
     return ["{", f"var({variable},),concat({SEPARATOR}{identifier}),set-var({variable})", *match, "}"]
-
-
-def _suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
-    """What `||` parts, each as its terms."""
-    suite: list[list[str]] = []
-    for term in _terms(words):
-        if term[0] in OR:
-            yield suite
-            suite = []
-        else:
-            suite.append(term)
-    yield suite
-
-
-def _terms(words: Sequence[str]) -> Iterator[list[str]]:
-    """Names of ACLs and anonymous ones in braces, with the signs before them; `||` alone."""
-    term: list[str] = []
-    is_open = False
-    for word in words:
-        term.append(word)
-        sign = word.lstrip("!")
-        is_open = (is_open or sign == "{") and word != "}"
-        if sign and not is_open:
-            yield term
-            term = []
-    if term:
-        yield term

@@ -1,6 +1,7 @@
 """All stores, by their names in the API."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -38,6 +39,16 @@ class Stores(dict[str, Store]):
         """A function that gives the entry of a stored map by which a document in this directory may send to a backend; it blocks."""
         maps = self.get("maps")
         return partial(maps.naming, directory) if isinstance(maps, MapStore) else lambda document, backend: ""
+
+    def of(self, path: Path) -> Store | None:
+        """That which has a file, by its absolute path: the first where several share its directory."""
+        for store in self.values():
+            try:
+                if Path(os.path.abspath(store.directory)) == path.parent and store.directory / path.name in store.files():
+                    return store
+            except Unusable:
+                continue
+        return None
 
     def recover(self) -> None:
         for store in self.values():

@@ -73,3 +73,17 @@ def with_parts(document: Document, changed: Mapping[str, Document]) -> Document:
 
 def _boundary(name: str) -> bytes:
     return _MARK + name.encode("utf-8", "surrogateescape") + _MARK_END
+
+
+def first_lines(document: Document) -> list[int]:
+    """The number of each section's header in its file, from 1."""
+    first, number = [], document.preamble.count("\n")
+    for section in document.sections:
+        if section.kind == BOUNDARY:
+            number = section.text.count("\n") if section.file else document.preamble.count("\n")
+            first.append(0)
+            continue
+        number += section.lead.count("\n")
+        first.append(number + 1)
+        number += section.text.count("\n")
+    return first
