@@ -1,0 +1,77 @@
+"""Findings as text, as JSON, and as SARIF 2.1.0 (OASIS, "Static Analysis Results Interchange Format"). Pure."""
+
+import json
+import posixpath
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+
+from haproxy_native.lint.declared import Check, checks
+from haproxy_native.lint.finding import Finding
+
+TEXT_FORM, JSON_FORM, SARIF_FORM = "text", "json", "sarif"
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_TOOL = "dataplaneapi lint"
+
+
+def written(found: Sequence[Finding], form: str) -> bytes:
+    """In one of the forms, with a line end behind it."""
+    if form == TEXT_FORM:
+        return "".join(map(_line, found)).encode("utf-8", "backslashreplace")
+    value = sarif(found) if form == SARIF_FORM else [as_dict(each) for each in found]
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _line(found: Finding) -> str:
+    """As compilers have it, with what to do below."""
+    new = f"    try: {found.new_line}\n" if found.new_line else ""
+    return f"{found.file}:{found.line}: {found.severity}: {found.what} [{found.id}]\n    {found.text}\n    {found.mend}\n{new}"
+
+
+def as_dict(found: Finding) -> dict[str, Any]:
+    """As the API shows it, without what is not there."""
+    names = ("id", "severity", "object", "file", "line", "section", "text", "what", "reason", "mend", "new_line")
+    return {name: value for name in names if (value := getattr(found, name))}
+
+
+def sarif(found: Sequence[Finding]) -> dict[str, Any]:
+    names = list(checks())
+    run = {
+        "tool": {"driver": {"name": _TOOL, "rules": [_rule(each) for each in checks().values()]}},
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(each, names.index(each.id)) for each in found],
+    }
+    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _rule(check: Check) -> dict[str, Any]:
+    return {
+        "id": check.id,
+        "shortDescription": {"text": check.title},
+        "fullDescription": {"text": check.reason},
+        "help": {"text": f"{check.mend} (HAProxy Configuration Manual, {check.manual})"},
+        "defaultConfiguration": {"level": check.severity},
+    }
+
+
+def _result(found: Finding, index: int) -> dict[str, Any]:
+    artifact = {"uri": _uri(found.file)}
+    region = {"startLine": found.line, "snippet": {"text": found.text}}
+    result: dict[str, Any] = {
+        "ruleId": found.id,
+        "ruleIndex": index,
+        "level": found.severity,
+        "message": {"text": f"{found.what}. {found.mend}"},
+        "locations": [{"physicalLocation": {"artifactLocation": artifact, "region": region}}],
+    }
+    if found.new_line:
+        replacement = {"deletedRegion": {"startLine": found.line}, "insertedContent": {"text": found.new_line}}
+        change = {"artifactLocation": artifact, "replacements": [replacement]}
+        result["fixes"] = [{"description": {"text": found.mend}, "artifactChanges": [change]}]
+    return result
+
+
+def _uri(path: str) -> str:
+    """Absolute paths as `file:`, others as they are; surrogates as the bytes that they stand for."""
+    text = quote(posixpath.normpath(path or "-").encode("utf-8", "surrogateescape"))
+    return f"file://{text}" if path.startswith("/") else text

@@ -1,0 +1,109 @@
+"""Runs the checks over a configuration, and leaves out what comments switch off. Pure."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from haproxy_native.editing.secrets import BLANK
+from haproxy_native.lint.declared import Check, checks
+from haproxy_native.lint.facts import Facts
+from haproxy_native.lint.finding import Finding, Found
+from haproxy_native.lint.view import Statement, View
+from haproxy_native.references.found import object_of
+from haproxy_native.text.document import Document
+from haproxy_native.text.parts import first_lines
+
+_IGNORE = re.compile(r"(?:^|[\s#;])lint:\s*ignore=([\w*-]+(?:\s*,\s*[\w*-]+)*)")
+_ALL = "*"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """`main`: path of the main file. `stored`: from another file's path to the object that it is; empty for none."""
+
+    main: str = ""
+    stored: Callable[[str], str] = lambda path: ""
+
+
+def findings(document: Document, facts: Facts | None = None, origin: Origin | None = None, wanted: Iterable[Check] = ()) -> list[Finding]:
+    """In the order of the file. `facts`: of the files beside it, none of which is looked at here. `wanted`: those checks alone."""
+    view = View(document, facts)
+    ignored = _Ignored(view)
+    shown = _Shown(view, origin or Origin())
+    found = [(check, each) for check in wanted or checks().values() for each in function_of(check)(view)]
+    left = [(check, each) for check, each in found if not ignored.is_off(check.id, each.at)]
+    return [shown.finding(check, each) for check, each in sorted(left, key=lambda row: (row[1].at.place, row[1].at.number, row[0].id))]
+
+
+def function_of(check: Check) -> Callable[[View], Iterator[Found]]:
+    module = import_module(f"haproxy_native.lint.{check.module}")
+    function: Callable[[View], Iterator[Found]] = getattr(module, check.id.replace("-", "_"))
+    return function
+
+
+class _Shown:
+    """Findings with lines of files."""
+
+    def __init__(self, view: View, origin: Origin) -> None:
+        self._view, self._origin = view, origin
+        self._first = first_lines(view.document)
+
+    def finding(self, check: Check, found: Found) -> Finding:
+        section = self._view.document.sections[found.at.place]
+        others = [self._object(place) for place in found.also]
+        file, line = section.file or self._origin.main, self._first[found.at.place] + found.at.number
+        object_ = self._object(found.at.place)
+        if found.path:
+            others, object_ = [*others, object_], self._origin.stored(found.path) or "file"
+            file, line = found.path, found.number
+        return Finding(
+            check.id,
+            check.severity,
+            file,
+            line,
+            self._view.by_place[found.at.place].title,
+            BLANK.text(found.at.text.strip()),
+            BLANK.text(found.what),
+            check.reason,
+            check.mend,
+            object_,
+            BLANK.text(found.line),
+            tuple(dict.fromkeys(others)),
+        )
+
+    def _object(self, place: int) -> str:
+        return object_of(self._view.document, place)
+
+
+class _Ignored:
+    """What comments switch off: for a line at its end or on the line above it, for a section at its header, for all at the top."""
+
+    def __init__(self, view: View) -> None:
+        document = view.document
+        self._everywhere = _ids([document.preamble])
+        self._sections: dict[int, frozenset[str]] = {}
+        self._lines: dict[tuple[int, int], frozenset[str]] = {}
+        for place, section in enumerate(document.sections):
+            if "lint:" in section.lead or "lint:" in section.text:
+                self._sections[place] = _ids([section.lead, section.header.comment or ""])
+                self._lines |= _by_line(place, [line.comment for line in section.lines], [line.is_comment for line in section.lines])
+
+    def is_off(self, id_: str, at: Statement) -> bool:
+        known = (self._everywhere, self._sections.get(at.place, ()), self._lines.get((at.place, at.number), ()))
+        return any(id_ in ids or _ALL in ids for ids in known)
+
+
+def _by_line(place: int, comments: Sequence[str | None], alone: Sequence[bool]) -> Iterator[tuple[tuple[int, int], frozenset[str]]]:
+    above = frozenset[str]()
+    for number, comment in enumerate(comments):
+        own = _ids([comment or ""])
+        if alone[number]:
+            above |= own
+            continue
+        yield (place, number), own | above
+        above = frozenset()
+
+
+def _ids(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(id_.strip() for text in texts for match in _IGNORE.finditer(text) for id_ in match[1].split(","))

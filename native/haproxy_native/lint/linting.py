@@ -1,0 +1,41 @@
+"""`Linting`: the checks over the configuration of an engine, with the files that it names."""
+
+import os
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from haproxy_native.beside import beside
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.engine import Engine
+from haproxy_native.lint.facts import File
+from haproxy_native.lint.finding import Finding
+from haproxy_native.lint.gathering import gathered
+from haproxy_native.lint.lint import Origin, findings
+from haproxy_native.text.document import Document
+
+
+class Linting:
+    """Of one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def findings(self, transaction_id: str | None = None, may_read: Callable[[str], bool] | None = None) -> list[Finding]:
+        """Those of which the caller may read everything that they name. Raises NoTransaction."""
+        document = self._engine.read(transaction_id)
+        staged = self._engine.context.transactions.staged(transaction_id).files if transaction_id else {}
+        found = await beside(self._found, document, {str(path): each.content is not None for path, each in staged.items()})
+        return [each for each in found if may_read is None or all(map(may_read, (each.object, *each.others)))]
+
+    def _found(self, document: Document, staged: Mapping[str, bool]) -> list[Finding]:
+        """`staged`: the files that are changed with it, and whether each will be there; what it will hold is not looked at."""
+        main = os.path.abspath(self._engine.context.current.path)
+        facts = gathered(document, posixpath.dirname(main))
+        coming = {path: File(is_there) for path, is_there in staged.items()}
+        return findings(document, replace(facts, files={**facts.files, **coming}), Origin(main, self._object_of))
+
+    def _object_of(self, path: str) -> str:
+        store = self._engine.stores.of(Path(path))
+        return spelled(store.kind, posixpath.basename(path)) if store else ""

@@ -1,0 +1,33 @@
+"""The checks over an engine."""
+
+import asyncio
+from pathlib import Path
+
+from haproxy_native.lint.linting import Linting
+from tests.native.engines import run, running_engine
+
+
+def test_the_event_loop_goes_on(tmp_path: Path) -> None:
+    backends = "".join(f"backend b{i}\n  server a 10.0.0.1:80\n  server b 10.0.0.2:80\n" for i in range(2_000))
+
+    async def linted() -> None:
+        (tmp_path / "haproxy.cfg").write_text(backends)
+        async with running_engine(tmp_path) as engine:
+            work, turns = asyncio.ensure_future(Linting(engine).findings()), 0
+            while not work.done():
+                await asyncio.sleep(0.001)
+                turns += 1
+            assert len(await work) >= 4_000 and turns > 10
+
+    run(linted())
+
+
+def test_findings_have_the_path_of_the_file_and_what_the_caller_may_read(tmp_path: Path) -> None:
+    async def linted() -> None:
+        (tmp_path / "haproxy.cfg").write_text("backend b\n  server a 10.0.0.1:80 resolvers none\n")
+        async with running_engine(tmp_path) as engine:
+            found = await Linting(engine).findings()
+            assert {each.file for each in found} == {str(engine.context.current.path)} and {each.object for each in found} == {"backend/b"}
+            assert await Linting(engine).findings(may_read=lambda object_: object_ != "backend/b") == []
+
+    run(linted())
