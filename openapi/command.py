@@ -5,7 +5,7 @@ import argparse
 import shtab
 from argparse_manpage.manpage import Manpage
 
-from dataplaneapi import cli
+from dataplaneapi import cli, lint_files
 from dataplaneapi.ctl import main as ctl
 from dataplaneapi.version import VERSION
 
@@ -17,14 +17,15 @@ _FILE_ENDINGS = ("_file", "file", "_path", "_certificate", "_key", "_ca", "_bin"
 
 def pages() -> dict[str, str]:
     """File name to text."""
-    return {"dataplaneapi.8": manual(), "dataplaneapi-ctl.1": client_manual()} | {
+    return {"dataplaneapi.8": manual(), "dataplaneapi-ctl.1": client_manual(), "dataplaneapi-lint.1": lint_manual()} | {
         f"dataplaneapi.{shell}": completion(shell) for shell in SHELLS
     }
 
 
 def manual() -> str:
     parser = _parser()
-    parser.usage = "dataplaneapi [OPTION ...] [check | doctor], or dataplaneapi ctl COMMAND, as dataplaneapi-ctl(1) has it"
+    others = "dataplaneapi lint FILE, as dataplaneapi-lint(1) has it, or dataplaneapi ctl COMMAND, as dataplaneapi-ctl(1) has it"
+    parser.usage = f"dataplaneapi [OPTION ...] [check | doctor], {others}"
     page = Manpage(parser)
     page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
     page.section, page.manual, page.description = 8, "Dataplane sidecar", "a REST API for HAProxy"
@@ -43,11 +44,18 @@ def client_manual() -> str:
     return str(page)
 
 
+def lint_manual() -> str:
+    page = Manpage(lint_files.parser())
+    page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
+    page.section, page.manual, page.description = 1, "Dataplane sidecar", "finds probable mistakes in configurations of HAProxy"
+    return str(page)
+
+
 def completion(shell: str) -> str:
     parser = _parser()
     for action in parser._actions:
         if action.dest == "command":
-            action.choices = (*cli.COMMANDS, "ctl")
+            action.choices = (*cli.COMMANDS, "ctl", "lint")
         elif complete := _places(action):
             action.complete = complete  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in shtab.complete(parser, shell=shell).splitlines()).strip() + "\n"

@@ -8,7 +8,20 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from openapi import bundle, command, decisions_page, keywords, kinds, layout, models, modules_page, objects, settings_page, swagger
+from openapi import (
+    bundle,
+    command,
+    decisions_page,
+    keywords,
+    kinds,
+    layout,
+    lint_page,
+    models,
+    modules_page,
+    objects,
+    settings_page,
+    swagger,
+)
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = ROOT / "openapi" / "generated"
@@ -27,6 +40,7 @@ def files() -> dict[Path, str]:
         DOCUMENTS / "swagger.json": layout.text(swagger.swagger(document)),
         DOCS / "keywords.md": keywords.page(document),
         DOCS / "settings.md": settings_page.page(),
+        DOCS / "lint.md": lint_page.page(),
         DOCS / "modules.md": modules_page.page(),
         DOCS / "decisions" / "README.md": decisions_page.page(),
         OBJECTS / "sections.pyi": objects.stub(document),

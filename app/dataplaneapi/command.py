@@ -1,4 +1,4 @@
-"""Where the command `dataplaneapi` begins: it runs the client for the command line, or the server's own command."""
+"""Where the command `dataplaneapi` begins: it runs the client for the command line, `lint`, or the server's own command."""
 
 import sys
 
@@ -8,6 +8,10 @@ def main() -> None:
         from dataplaneapi.ctl.main import main as client
 
         client(sys.argv[2:])
+    if sys.argv[1:2] == ["lint"]:
+        from dataplaneapi.lint_files import main as lint
+
+        lint(sys.argv[2:])
     from dataplaneapi.cli import main as server
 
     server()

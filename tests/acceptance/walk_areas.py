@@ -86,6 +86,7 @@ def history(walk: Walk) -> None:
 def naming(walk: Walk) -> None:
     walk.step("createBackend", body={"name": "former"}, version=walk.sidecar.version())
     walk.step("getReferences", object="backend/former")
+    walk.step("getLint", format="json")
     walk.step("renameObject", body={"object": "backend/former", "to": "latter"})
     walk.step("deleteBackend", {"name": "latter"}, version=walk.sidecar.version())
 

@@ -34,3 +34,9 @@ def check_content_encoding(sent: str) -> None:
     """415 for a compressed body: nothing here unpacks it."""
     if sent.strip().lower() not in ("", "identity"):
         raise ApiError(415, f'header Content-Encoding has unexpected value "{sent}"; send the body as it is, without this header')
+
+
+def preferred(accept: str, available: Collection[str]) -> str:
+    """The first of the header's ranges that is one of the types, else the first type."""
+    ranges = (part.partition(";")[0].strip().lower() for part in accept.split(","))
+    return next((each for each in ranges if each in available), next(iter(available)))

@@ -23,6 +23,7 @@ COMMANDS = {
     "split": ("operate", "divide traffic between backends"),
     "references": ("naming", "show what names an object"),
     "rename": ("naming", "give an object another name, everywhere"),
+    "lint": ("lint", "show what in the configuration is probably a mistake"),
     "history": ("show", "show who has changed what"),
     "revert": ("operate", "take back a change, or everything since"),
     "confirm": ("operate", "confirm a change, or take it back"),

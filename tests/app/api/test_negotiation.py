@@ -3,7 +3,7 @@
 import pytest
 
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type
+from dataplaneapi.api.negotiation import check_accept, check_content_encoding, check_content_type, preferred
 
 JSON = frozenset({"application/json"})
 BOTH = JSON | {"text/plain"}
@@ -51,3 +51,10 @@ def test_a_compressed_body_is_refused_by_its_header() -> None:
     with pytest.raises(ApiError, match='header Content-Encoding has unexpected value "gzip"; send the body as it is') as error:
         check_content_encoding("gzip")
     assert error.value.status == 415
+
+
+@pytest.mark.parametrize(
+    ("accept", "kind"), [("", "a/b"), ("*/*", "a/b"), ("x/y, C/D;q=0.1, a/b", "c/d"), ("c/*", "a/b"), ("text/html,*/*;q=0.8", "a/b")]
+)
+def test_the_first_type_that_is_named(accept: str, kind: str) -> None:
+    assert preferred(accept, ["a/b", "c/d"]) == kind

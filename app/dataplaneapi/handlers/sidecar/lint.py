@@ -1,0 +1,18 @@
+"""What in the configuration is probably a mistake."""
+
+from dataplaneapi.api.access import reader
+from dataplaneapi.api.call import ReadCall, header
+from dataplaneapi.api.negotiation import preferred
+from dataplaneapi.api.responses import JSON, TEXT, Response
+from haproxy_native.beside import beside
+from haproxy_native.lint.forms import JSON_FORM, SARIF_FORM, TEXT_FORM, written
+from haproxy_native.lint.linting import Linting
+
+MEDIA_TYPES = {JSON_FORM: JSON, SARIF_FORM: b"application/sarif+json", TEXT_FORM: TEXT}
+
+
+async def read(call: ReadCall) -> Response:
+    forms = {kind.decode(): form for form, kind in MEDIA_TYPES.items()}
+    form = call.get("format") or forms[preferred(header(call.scope["headers"], b"accept"), forms)]
+    found = await Linting(call.services.engine).findings(call.get("transaction_id"), reader())
+    return Response(200, await beside(written, found, form), MEDIA_TYPES[form])

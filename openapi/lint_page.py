@@ -1,0 +1,24 @@
+"""The table of checks in the page docs/lint.md, made of native/haproxy_native/lint/checks.toml; the rest of the page stays as it is."""
+
+from pathlib import Path
+
+from haproxy_native.lint.declared import Check, checks
+
+PAGE = Path(__file__).parent.parent / "docs" / "lint.md"
+BEGIN, END = "<!-- checks: made by `make generate` -->\n", "<!-- end of checks -->\n"
+
+
+def page(path: Path = PAGE) -> str:
+    text = path.read_text()
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + table() + END + rest.split(END)[1]
+
+
+def table() -> str:
+    rows = "".join(map(_row, checks().values()))
+    return f"| id | severity | what, and why | what to do | manual |\n|---|---|---|---|---|\n{rows}"
+
+
+def _row(check: Check) -> str:
+    cells = (f"`{check.id}`", check.severity, f"{check.title}. {check.reason}", check.mend, check.manual)
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
