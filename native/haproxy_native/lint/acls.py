@@ -12,6 +12,7 @@ from haproxy_native.lint.view import Scope, Statement, View
 from haproxy_native.references.pattern import arguments
 
 _NEARNESS = 0.75
+_CONDITIONS = frozenset(CONDITIONS)
 
 
 def acl_undefined(view: View) -> Iterator[Found]:
@@ -35,13 +36,17 @@ def acl_unused(view: View) -> Iterator[Found]:
 
 def _is_in_variable(scope: Scope) -> bool:
     """Whether a condition has names that a variable of the environment gives."""
-    return any(not each.is_known for each in scope.statements if set(CONDITIONS) & set(each.words))
+    return any(not each.is_known for each in scope.statements if not _CONDITIONS.isdisjoint(each.words))
 
 
 def _named(scope: Scope) -> Iterator[tuple[Statement, str]]:
     """The ACLs that conditions of a section name."""
     for each in scope.statements:
-        if set(CONDITIONS) & set(each.words) and each.begins(*words()["conditional"]) and condition_at(each.words, 1) < len(each.words):
+        if (
+            not _CONDITIONS.isdisjoint(each.words)
+            and each.begins(*words()["conditional"])
+            and condition_at(each.words, 1) < len(each.words)
+        ):
             yield from ((each, test.name) for test in condition_of(each.words, 1).tests if test.name)
         if "acl(" in each.text:
             for argument in (argument for word in each.words for argument in arguments(word)):

@@ -12,14 +12,24 @@ from haproxy_native.lint.finding import Finding
 TEXT_FORM, JSON_FORM, SARIF_FORM = "text", "json", "sarif"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _TOOL = "dataplaneapi lint"
+# Where the findings stand in a log without any.
+_RESULTS = b'"results": []'
 
 
 def written(found: Sequence[Finding], form: str) -> bytes:
     """In one of the forms, with a line end behind it."""
     if form == TEXT_FORM:
         return "".join(map(_line, found)).encode("utf-8", "backslashreplace")
-    value = sarif(found) if form == SARIF_FORM else [as_dict(each) for each in found]
-    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
+    if form == JSON_FORM:
+        return b"[" + b", ".join(_json(as_dict(each)) for each in found) + b"]\n"
+    before, behind = _json(sarif(())).split(_RESULTS)
+    names = list(checks())
+    return before + _RESULTS[:-1] + b", ".join(_json(_result(each, names.index(each.id))) for each in found) + b"]" + behind + b"\n"
+
+
+def _json(value: Any) -> bytes:
+    """Of one finding: encoding a long list is one call, in which no other thread would run."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def _line(found: Finding) -> str:

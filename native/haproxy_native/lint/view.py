@@ -32,7 +32,10 @@ class Statement:
     is_certain: bool
 
     def begins(self, *phrases: str) -> bool:
-        return any(self.words[: len(phrase)] == phrase for phrase in map(_split, phrases))
+        for phrase in map(_split, phrases):
+            if self.words[0] == phrase[0] and (len(phrase) == 1 or self.words[: len(phrase)] == phrase):
+                return True
+        return False
 
     def behind(self, *wanted: str) -> str:
         """The word behind the first of these that is there; empty without one."""
@@ -90,10 +93,9 @@ class Scope:
 
     def own(self, *phrases: str) -> list[Statement]:
         """Statements that begin so."""
-        first = dict.fromkeys(_split(phrase)[0] for phrase in phrases)
-        if self.by_word.keys().isdisjoint(first):
-            return []
-        return [each for word in first for each in self.by_word.get(word, ()) if each.begins(*phrases)]
+        known = self.by_word
+        first = dict.fromkeys(word for phrase in phrases if (word := _split(phrase)[0]) in known)
+        return [each for word in first for each in known[word] if each.begins(*phrases)]
 
     @cached_property
     def chain(self) -> list["Scope"]:

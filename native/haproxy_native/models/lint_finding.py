@@ -12,7 +12,7 @@ class LintFinding(Model):
     id: StrictStr
     """Name of the check, as comments have it that switch it off."""
     severity: Literal['error', 'warning', 'note']
-    """error: does not do what it says, or is open to everyone; warning: fails or is misused one day; note: worth a look."""
+    """How bad it is: an error does not do what it says, a warning fails or is misused one day."""
     object: StrictStr
     """Section or stored file that the line is in."""
     file: StrictStr
