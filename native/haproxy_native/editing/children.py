@@ -1,7 +1,7 @@
 """The lines of one collection inside a section: read, inserted, replaced and deleted by position."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +37,9 @@ class Children:
         return [index for index, object_ in enumerate(self.objects) if object_ is None]
 
 
+_NONE = Children([], [])
+
+
 class ChildEditor:
     """Edits children of sections in one grammar; sections in, sections out."""
 
@@ -48,27 +51,16 @@ class ChildEditor:
 
     def children(self, section: Section, resource: Resource) -> Children:
         """Computed once for each section."""
+        shape, by_word = self.shape(resource), _by_first_word(section)
+        if shape.first_words.isdisjoint(by_word):
+            return _NONE
         key = ("children", resource.name)
         known: Children | None = section.cache.get(key)
         if known is None:
-            shape = self.shape(resource)
-            places = self._places(section, shape.prefixes())
+            begin = {place for prefix in shape.prefixes() for place in by_word.get(prefix[0], ()) if _begins(section.lines[place], prefix)}
+            places = sorted(begin)
             known = section.cache[key] = Children(places, [_read(shape, section.lines[place]) for place in places])
         return known
-
-    def _places(self, section: Section, prefixes: Collection[tuple[str, ...]]) -> list[int]:
-        """Of the lines that begin so."""
-        by_word: dict[str, list[int]] | None = section.cache.get(_FIRST_WORDS)
-        if by_word is None:
-            by_word, hidden = {}, section.snippets
-            for place, line in enumerate(section.lines):
-                if place and line.words and place not in hidden:
-                    by_word.setdefault(line.words[0], []).append(place)
-            # Only now: other threads read the section as well.
-            section.cache[_FIRST_WORDS] = by_word
-        return sorted(
-            {place for prefix in prefixes for place in by_word.get(prefix[0], ()) if section.lines[place].words[: len(prefix)] == prefix}
-        )
 
     def insert(self, section: Section, parent: str, resource: Resource, body: Mapping[str, Any], index: int) -> Section:
         """With a new line before the element at `index`; an index equal to their number appends."""
@@ -173,6 +165,23 @@ class ChildEditor:
         default = self._place(section, parent, resource, len(children.places))
         change.added = [(default if place is None else place, line) for place, line in change.added]
         return changed(section, change)
+
+
+def _by_first_word(section: Section) -> dict[str, list[int]]:
+    """The places of lines that say something, but for the first line and what is in a snippet."""
+    by_word: dict[str, list[int]] | None = section.cache.get(_FIRST_WORDS)
+    if by_word is None:
+        by_word, hidden = {}, section.snippets
+        for place, line in enumerate(section.lines):
+            if place and line.words and place not in hidden:
+                by_word.setdefault(line.words[0], []).append(place)
+        # Only now: other threads read the section as well.
+        section.cache[_FIRST_WORDS] = by_word
+    return by_word
+
+
+def _begins(line: Line, prefix: tuple[str, ...]) -> bool:
+    return line.words[: len(prefix)] == prefix
 
 
 def _read(shape: LineShape, line: Line) -> dict[str, Any] | None:

@@ -137,7 +137,11 @@ class Directive:
 
     def is_left(self, holder: Mapping[str, Any]) -> bool:
         """Whether the object may lack it because its sender does not have the member."""
-        return self.addition and not any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
+        return self.addition and not self.is_about(holder)
+
+    def is_about(self, holder: Mapping[str, Any]) -> bool:
+        """Whether the object has any member of it."""
+        return any(name in holder for name in ((self.rows,) if self.rows else self.shape.members))
 
     def change(self, lines: Found, holder: Mapping[str, Any], indent: str, newline: str) -> Change:
         """How the lines become what the object says."""

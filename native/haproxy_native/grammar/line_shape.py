@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
@@ -123,6 +124,11 @@ class LineShape:
 
     def prefixes(self) -> frozenset[tuple[str, ...]]:
         return self._prefixes
+
+    @cached_property
+    def first_words(self) -> frozenset[str]:
+        """With which a line may begin."""
+        return frozenset(prefix[0] for prefix in self._prefixes)
 
     def _candidates(self, words: Sequence[str]) -> Iterable[Alternative]:
         if len(self.alternatives) == 1:

@@ -159,7 +159,10 @@ class SectionShape:
         wanted = self._with_defaults(self._without_aliases(values, {}), None)
         lines = [header]
         for directive in self.directives:
-            lines += [line for _, line in directive.change((), holder_of(wanted, directive.path), indent, newline).added]
+            holder = holder_of(wanted, directive.path)
+            # Most sections have few of the members.
+            if holder is not NOTHING and (directive.options or directive.is_about(holder)):
+                lines += [line for _, line in directive.change((), holder, indent, newline).added]
         return Section(self.kind, str(values.get("name") or ""), lines=lines, usual_indent=indent, made=True)
 
     def _with_defaults(self, values: Mapping[str, Any], old: Mapping[str, Any] | None) -> Mapping[str, Any]:
