@@ -49,7 +49,7 @@ class Client:
         """`path` begins with /v3, its names quoted. `headers` by names with underscores. Raises Refused and Failure."""
         answer = self.answer(method, path, query, body, kind, **headers)
         if answer.status >= 400:
-            raise refused(method, path, answer)
+            raise refused(method, path, answer, self._as() if answer.status == 401 else "")
         return answer
 
     def answer(self, method: str, path: str, query: Query | None = None, body: Any = None, kind: str = JSON, **headers: str) -> Answer:
@@ -161,7 +161,25 @@ class Client:
         reason = (os.strerror(error.errno) if isinstance(error, OSError) and error.errno and error.errno > 0 else "") or str(error)
         if isinstance(error, ssl.SSLError | socket.gaierror):
             reason = str(error)
-        return Failure(f"{where} does not answer: {reason or type(error).__name__}", UNREACHABLE)
+        return Failure(f"{where} does not answer: {reason or type(error).__name__}{self._remedy(error)}", UNREACHABLE)
+
+    def _remedy(self, error: Exception) -> str:
+        """What is often the reason of a fault of TLS; empty for others."""
+        if isinstance(error, ssl.SSLCertVerificationError):
+            return "; ca names the file with the authority of its certificate"
+        if getattr(error, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
+            return "; does it speak TLS at all, or is its address http://?"
+        is_plain = not self.context.get("socket") and self.context.url.startswith("http://")
+        closes = isinstance(error, http.client.RemoteDisconnected | http.client.BadStatusLine | ConnectionResetError)
+        return "; does it speak TLS, so that its address is https://?" if is_plain and closes else ""
+
+    def _as(self) -> str:
+        """As whom a call was made."""
+        if self.context.get("token") or self.context.get("token_file"):
+            return "a token"
+        if user := self.context.get("user"):
+            return f"user {user}"
+        return "a certificate" if self.context.get("certificate") else "nobody: no user, token or certificate is given"
 
 
 class _UnixConnection(http.client.HTTPConnection):
@@ -187,14 +205,15 @@ def name(text: str) -> str:
     return quote(text, safe="")
 
 
-def refused(method: str, path: str, answer: Answer) -> Refused:
-    """With the first line of the message, and what else it says below."""
+def refused(method: str, path: str, answer: Answer, by: str = "") -> Refused:
+    """With the first line of the message, and what else it says below. `by`: as whom the call was made, where that counts."""
     try:
         body: Any = json.loads(answer.body)
         message = str(body.get("message") or body)
     except (ValueError, AttributeError):
         body, message = None, answer.body[:500].decode("utf-8", "replace").strip()
-    return Refused(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({method} {path})")
+    call = f"{method} {path}, as {by}" if by else f"{method} {path}"
+    return Refused(answer.status, body, f"{answer.status} {message or http.client.responses.get(answer.status, '')} ({call})")
 
 
 def _query(query: Query | None) -> str:

@@ -82,9 +82,15 @@ def test_a_server_that_hangs_up_is_unreachable() -> None:
 
         thread = threading.Thread(target=hang_up)
         thread.start()
-        with pytest.raises(Failure, match="does not answer") as failure:
+        with pytest.raises(Failure, match="does not answer: .*; does it speak TLS, so that its address is https://") as failure:
             client(url=f"http://127.0.0.1:{server.getsockname()[1]}").get("/v3/info")
         thread.join()
+    assert failure.value.status == 4
+
+
+def test_a_server_without_tls(sidecar: Quick) -> None:
+    with pytest.raises(Failure, match="does not answer: .*; does it speak TLS at all, or is its address http://") as failure:
+        client(url=f"https://127.0.0.1:{sidecar.port}").get("/v3/info")
     assert failure.value.status == 4
 
 

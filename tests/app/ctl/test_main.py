@@ -50,7 +50,11 @@ def test_statuses(ctl: Ctl) -> None:
     assert "unknown command 'gte', did you mean get?" in ctl.refusal(2, "gte")
     assert "invalid choice: 'xml'" in ctl.refusal(2, "get", "backend", "-o", "xml")
     assert "unrecognized arguments: --nope" in ctl.refusal(2, "get", "backend", "--nope")
-    assert "401" in ctl.refusal(7, "get", "backend", DATAPLANECTL_PASSWORD="wrong")
+    assert (
+        "401 unauthorized (GET " in (wrong := ctl.refusal(7, "get", "backend", DATAPLANECTL_PASSWORD="wrong"))
+        and ", as user admin)" in wrong
+    )
+    assert "as nobody: no user, token or certificate is given" in ctl.refusal(7, "get", "backend", DATAPLANECTL_USER="")
     assert "Connection refused" in ctl.refusal(4, "get", "backend", DATAPLANECTL_URL=f"http://127.0.0.1:{free_port()}")
 
 

@@ -34,7 +34,11 @@ def _listed(rows: list[dict[str, Any]], *, colours: bool) -> str:
         ["*" if row["current"] else "", row["name"], row.get("socket") or row.get("url") or contexts.DEFAULT_URL, row.get("user")]
         for row in rows
     ]
-    return tables.table(("current", "name", "server", "user"), cells, colours=colours) if cells else ""
+    return (
+        tables.table(("current", "name", "server", "user"), cells, colours=colours)
+        if cells
+        else f"no contexts: {contexts.path()} would hold them\n"
+    )
 
 
 def _without_secrets(members: dict[str, str]) -> dict[str, str]:

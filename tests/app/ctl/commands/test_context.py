@@ -35,6 +35,11 @@ def ours(tmp_path: Path) -> Ctl:
     return made
 
 
+def test_without_a_file_it_says_where_one_would_be(ctl: Ctl, tmp_path: Path) -> None:
+    place = str(tmp_path / "none.yaml")
+    assert ctl.output("context", DATAPLANECTL_CONFIG=place) == f"no contexts: {place} would hold them\n"
+
+
 def test_contexts_are_listed_and_shown_without_secrets(ours: Ctl) -> None:
     assert ours.output("context") == LISTED
     assert ours.output("context", "show") == "name      edge\nurl       http://edge:1\nuser      ann\npassword  (set)\n"
