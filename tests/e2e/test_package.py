@@ -101,11 +101,51 @@ def test_a_service_that_may_not_confine_says_so(machine: Machine) -> None:
     machine.restart()
 
 
+def test_a_unit_follows_a_directory(machine: Machine) -> None:
+    """With a password that root alone can read, a map beside what names it, and the outcome where the unit may write."""
+    machine.run("mkdir -p -m 700 /etc/dataplaneapi/follow/shop && mkdir -p /srv/shop/maps && echo '/a one' > /srv/shop/maps/shop.map")
+    machine.run("cp /etc/dataplaneapi/first-password /etc/dataplaneapi/follow/shop/password")
+    environment = [
+        "SOURCE=/srv/shop",
+        "OPTIONS=--owner shop --status /var/lib/dataplaneapi-follow/shop/status",
+        "DATAPLANECTL_URL=http://127.0.0.1:5555",
+        "DATAPLANECTL_USER=admin",
+        "DATAPLANECTL_PASSWORD_FILE=/run/credentials/dataplaneapi-follow@shop.service/follow_password",
+    ]
+    for line in environment:
+        machine.run(f"echo '{line}' >> /etc/dataplaneapi/follow/shop/env")
+    declare(machine, "roundrobin")
+    machine.run("systemctl start dataplaneapi-follow@shop")
+    followed(machine, "balance roundrobin")
+    applied(machine)
+    assert "/a one" in machine.run("find /etc/haproxy -name shop.map -exec cat {} +")
+    declare(machine, "leastconn")
+    followed(machine, "balance leastconn")
+    assert machine.run("systemctl is-active dataplaneapi-follow@shop") == "active"
+    machine.run("systemctl stop dataplaneapi-follow@shop")
+
+
+def applied(machine: Machine) -> None:
+    """Written when the reload is over."""
+    status = "/var/lib/private/dataplaneapi-follow/shop/status"
+    machine.run(f'for i in $(seq 60); do grep -qs \'"outcome": "applied"\' {status} && exit 0; sleep 1; done; cat {status}; exit 1')
+
+
+def declare(machine: Machine, algorithm: str) -> None:
+    machine.run(f"echo 'backends: [{{name: shop, balance: {{algorithm: {algorithm}}}}}]' > /srv/shop/shop.yaml")
+
+
+def followed(machine: Machine, line: str) -> None:
+    waiting = f"for i in $(seq 60); do grep -q '{line}' /etc/haproxy/haproxy.cfg && exit 0; sleep 1; done"
+    machine.run(f"{waiting}; journalctl --no-pager -n 20 -u dataplaneapi-follow@shop; exit 1")
+
+
 def test_reload_by_systemctl_needs_its_rule(machine: Machine) -> None:
     machine.run(f"cp {SETTINGS} /root/settings && sed -i 's/master_worker_mode: true/master_worker_mode: false/' {SETTINGS}")
     machine.run(f"sed -i 's/reload_strategy: custom/reload_strategy: custom\\n    reload_cmd: systemctl reload haproxy/' {SETTINGS}")
     machine.restart()
-    refused = ask(machine, "configuration/backends?version=2&force_reload=true", "-d", '\'{"name": "refused"}\'')
+    version = ask(machine, "configuration/version").split()[0]
+    refused = ask(machine, f"configuration/backends?version={version}&force_reload=true", "-d", '\'{"name": "refused"}\'')
     assert "authentication required" in refused
     assert "backend refused" not in machine.run("cat /etc/haproxy/haproxy.cfg")
     machine.run(
