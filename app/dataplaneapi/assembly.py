@@ -20,7 +20,7 @@ from dataplaneapi.auth.open_streams import OpenStreams
 from dataplaneapi.auth.tokens import Tokens
 from dataplaneapi.auth.users import Users
 from dataplaneapi.did_you_mean import Guide
-from dataplaneapi.handlers.docs import page
+from dataplaneapi.handlers import docs, ui
 from dataplaneapi.handlers.sidecar import confirmations
 from dataplaneapi.handlers.sidecar import events as event_stream
 from dataplaneapi.handlers.sidecar.operations import as_dict
@@ -187,7 +187,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     _listen(services)
     for operation in declared:
         operation.load()
-    return Application(services, page, lifespan)
+    return Application(services, lambda scope: docs.page(scope) or ui.page(scope, is_on=not services.settings.disable_ui), lifespan)
 
 
 def _listen(services: Services) -> None:

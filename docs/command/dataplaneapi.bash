@@ -7,7 +7,7 @@
 
 
 
-_shtab_dataplaneapi_option_strings=(-h --help -v --version --json --fix -f --scheme --cleanup-timeout --graceful-timeout --max-header-size --max-body-size --socket-path --socket-mode --host --port --listen-limit --keep-alive --read-timeout --write-timeout --tls-host --tls-port --tls-certificate --tls-key --tls-ca --tls-crl --tls-client-names --tls-listen-limit --tls-keep-alive --tls-read-timeout --tls-write-timeout --cors-origins --trusted-proxies -i --show-system-info --api-version --strict --on-conflict --read-only --disable-inotify --pid-file --uid --gid --debug-socket-path -u --userlist --userlist-file -t --transaction-dir -n --backups-number --backups-dir --max-open-transactions --transaction-ttl -p --maps-dir --ssl-certs-dir --acl-dir --history-entries --history-days --history-size --general-storage-dir --dataplane-storage-dir --spoe-dir --spoe-transaction-dir --update-map-files --update-map-files-period -c --config-file --config-files-before --config-files-after --short-header --shapes -b --haproxy-bin -m --master-runtime --master-worker-mode --delayed-start-max --delayed-start-tick -d --reload-delay -r --reload-cmd -s --restart-cmd --status-cmd --service --reload-strategy --reload-retention --validate-cmd --validate-files-before --validate-files-after --time-suffix)
+_shtab_dataplaneapi_option_strings=(-h --help -v --version --json --fix -f --scheme --cleanup-timeout --graceful-timeout --max-header-size --max-body-size --socket-path --socket-mode --host --port --listen-limit --keep-alive --read-timeout --write-timeout --tls-host --tls-port --tls-certificate --tls-key --tls-ca --tls-crl --tls-client-names --tls-listen-limit --tls-keep-alive --tls-read-timeout --tls-write-timeout --cors-origins --trusted-proxies -i --show-system-info --api-version --strict --on-conflict --read-only --disable-ui --disable-inotify --pid-file --uid --gid --debug-socket-path -u --userlist --userlist-file -t --transaction-dir -n --backups-number --backups-dir --max-open-transactions --transaction-ttl -p --maps-dir --ssl-certs-dir --acl-dir --history-entries --history-days --history-size --general-storage-dir --dataplane-storage-dir --spoe-dir --spoe-transaction-dir --update-map-files --update-map-files-period -c --config-file --config-files-before --config-files-after --short-header --shapes -b --haproxy-bin -m --master-runtime --master-worker-mode --delayed-start-max --delayed-start-tick -d --reload-delay -r --reload-cmd -s --restart-cmd --status-cmd --service --reload-strategy --reload-retention --validate-cmd --validate-files-before --validate-files-after --time-suffix)
 
 _shtab_dataplaneapi__f_COMPGEN=_shtab_compgen_files
 _shtab_dataplaneapi___socket_path_COMPGEN=_shtab_compgen_files
@@ -51,6 +51,7 @@ _shtab_dataplaneapi__i_nargs=0
 _shtab_dataplaneapi___show_system_info_nargs=0
 _shtab_dataplaneapi___strict_nargs=0
 _shtab_dataplaneapi___read_only_nargs=0
+_shtab_dataplaneapi___disable_ui_nargs=0
 _shtab_dataplaneapi___disable_inotify_nargs=0
 _shtab_dataplaneapi___update_map_files_nargs=0
 _shtab_dataplaneapi___short_header_nargs=0

@@ -92,6 +92,7 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l api-version -x -d 'vers
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l strict -d 'refuse unknown members and query parameters, instead of naming them in headers'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l on-conflict -x -d 'what becomes of writes on an old version: refuse or merge (default refuse)'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l read-only -d 'change nothing: whatever would is answered 403'
+complete -c dataplaneapi -n _shtab_dataplaneapi_using -l disable-ui -d 'do not serve the page at /ui/'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l disable-inotify -d 'do not watch the HAProxy configuration file'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l pid-file -xka "(__fish_complete_path (commandline -ct))" -d 'file to write the process id to'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l uid -x -d 'user id to run as'

@@ -52,6 +52,7 @@ _shtab_dataplaneapi_options=(
   "--strict[refuse unknown members and query parameters, instead of naming them in headers]"
   "--on-conflict[what becomes of writes on an old version\: refuse or merge (default refuse)]:TEXT:"
   "--read-only[change nothing\: whatever would is answered 403]"
+  "--disable-ui[do not serve the page at \/ui\/]"
   "--disable-inotify[do not watch the HAProxy configuration file]"
   "--pid-file[file to write the process id to]:TEXT:_files"
   "--uid[user id to run as]:NUMBER:"

@@ -40,15 +40,15 @@ class NotToBeHad(Exception):
     """This place has no such binary; says why."""
 
 
-def unpack(package: str, suite: str, new: Path) -> None:
-    """The package and the libraries it needs, below `new`. Raises NotToBeHad."""
+def unpack(package: str, suite: str, new: Path, *beside: str) -> None:
+    """The package, the libraries it needs and those `beside` it, below `new`. Raises NotToBeHad."""
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
         raise NotToBeHad("no apt-get and dpkg-deb on this machine")
     with tempfile.TemporaryDirectory(dir=new.parent) as directory:
         apt = private_apt(Path(directory), suite)
         run(apt, "apt-get", "-q", "update")
-        plan = run(apt, "apt-get", "-s", "install", "-t", suite, package)
-        names = [name for name in re.findall(r"^Inst (\S+)", plan, re.MULTILINE) if name == package or is_library(name)]
+        plan = run(apt, "apt-get", "-s", "install", "-t", suite, package, *beside)
+        names = [name for name in re.findall(r"^Inst (\S+)", plan, re.MULTILINE) if name in (package, *beside) or is_library(name)]
         run(apt, "apt-get", "-q", "download", "-t", suite, *names)
         for archive in Path(directory).glob("*.deb"):
             run(apt, "dpkg-deb", "-x", str(archive), str(new))

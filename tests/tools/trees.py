@@ -8,6 +8,7 @@ import fcntl
 import os
 import platform
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -73,3 +74,36 @@ def write_wrapper(new: Path, root: Path, program: str, *, reexecutes: bool = Fal
     name = '--argv0 "$0" ' if reexecutes else ""
     wrapper.write_text(f'#!/bin/sh\nexec "{root}/{loaders[0]}" {name}--library-path "{libraries}" "{root}/{program}" "$@"\n')
     wrapper.chmod(0o755)
+
+
+# Of glibc: these come with the machine's loader.
+OF_LOADER = ("ld-linux*", "libc.so*", "libm.so*", "libpthread.so*", "libdl.so*", "librt.so*", "libresolv.so*", "libnss_*", "libmvec.so*")
+FONTS = """\
+<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>{root}/usr/share/fonts</dir><cachedir>{root}/fonts-cache</cachedir></fontconfig>
+"""
+
+
+def write_environment(new: Path, root: Path, program: str) -> None:
+    """A script of the program's name that runs it under the machine's loader, with the libraries and fonts of the tree."""
+    if not (new / program).exists():
+        raise NotToBeHad(f"the packages hold no {program}")
+    for pattern in OF_LOADER:
+        for path in new.glob(f"**/*-linux-gnu/{pattern}"):
+            path.unlink()
+    libraries = ":".join(sorted({str(root / path.parent.relative_to(new)) for path in new.glob("**/*-linux-gnu*/**/lib*.so*")}))
+    (new / "fonts.conf").write_text(FONTS.format(root=root))
+    wrapper = new / Path(program).name
+    wrapper.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH="{libraries}" FONTCONFIG_FILE="{root}/fonts.conf" exec "{root}/{program}" "$@"\n')
+    wrapper.chmod(0o755)
+    if (
+        done := subprocess.run(
+            [new / program, "--version"],
+            env={"LD_LIBRARY_PATH": libraries.replace(str(root), str(new))},
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+    ).returncode:
+        raise NotToBeHad(f"{program} does not run on this machine: {done.stderr.strip()[-300:]}")

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import aclosing
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 from aiofiles.threadpool import wrap
 from starlette.responses import Response as StarletteResponse
@@ -70,16 +70,21 @@ class Response(StarletteResponse):
         scope["response"] = self
         if "operation" in scope and scope["method"] == "GET" and self.status_code == 200:
             if self.etag is None:
-                self._tag(await self._hash())
+                self.tag(await self._hash())
             if self.is_known(scope):
-                await self._send_unmodified(send)
+                await self.unmodified()._send_body(scope, receive, send)
                 return
         await self._send_body(scope, receive, send)
 
     async def _hash(self) -> str:
         return tag_of(self.body) if len(self.body) <= HASHED_AT_ONCE else await asyncio.to_thread(tag_of, self.body)
 
-    def _tag(self, etag: str) -> None:
+    def tagged(self) -> Self:
+        """Itself, with the tag of its body."""
+        self.tag(tag_of(self.body))
+        return self
+
+    def tag(self, etag: str) -> None:
         if self.etag is None:
             self.etag = etag
             self.raw_headers.append((ETAG, etag.encode()))
@@ -89,10 +94,9 @@ class Response(StarletteResponse):
         known = [value.decode("latin-1") for name, value in scope["headers"] if name == b"if-none-match"]
         return bool(known) and holds(",".join(known), self.etag or "", weakly=True)
 
-    async def _send_unmodified(self, send: Send) -> None:
-        headers = [each for each in self.raw_headers if each[0] not in (CONTENT_TYPE, CONTENT_LENGTH)]
-        await send({"type": "http.response.start", "status": 304, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
+    def unmodified(self) -> "Response":
+        """What a client gets that has this answer."""
+        return Response(304, headers=[each for each in self.raw_headers if each[0] not in (CONTENT_TYPE, CONTENT_LENGTH)])
 
     async def _send_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         await super().__call__(scope, receive, send)

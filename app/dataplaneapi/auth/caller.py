@@ -52,18 +52,26 @@ class TokenCaller(Caller):
         assert self.token is not None
         return f"a token creates no tokens; {self.token.creator} does, with the own credentials"
 
-    def rights(self, roles: Roles | None) -> Rights:
-        """Those of its roles, as far as its creator has them now."""
+    def rights(self, roles: Roles | None) -> Rights | None:
+        """Those of its roles, as far as its creator has them now; one that was created where there are no roles has none."""
         assert self.token is not None
+        creator = self.token.creator
+        if not self.token.roles:
+            return self._without_roles(roles, creator)
         if roles is None:
             return Rights(why=f"{self.name} has stopped: the settings have no roles any more")
-        creator = self.token.creator
         limit = Rights() if self.is_orphan else roles.rights(self.token.group, creator)
         if not limit.rules:
             return Rights(why=f"{self.name} has stopped: {creator} {'is no user' if self.is_orphan else 'has no role'} any more")
         own = rights_of((role, roles.rules[role]) for role in self.token.roles if role in roles.rules)
         why = "" if own.rules else f"{self.name} has stopped: the settings have no role {', '.join(self.token.roles)} any more"
         return Narrowed(own.roles, own.rules, why, limit)
+
+    def _without_roles(self, roles: Roles | None, creator: str) -> Rights | None:
+        if roles is None and not self.is_orphan:
+            return None
+        why = f"{creator} is no user any more" if self.is_orphan else "the settings have roles now, and it has none: create another"
+        return Rights(why=f"{self.name} has stopped: {why}")
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ class Tokens:
         except OSError as error:
             self._by_hash.pop(token.hash, None)
             raise ApiError(500, f"the token is not created: cannot write {self._path}: {error.strerror}") from None
-        log.info("token %s of %s is created: role %s, for %.0f seconds", token.id, creator, ", ".join(roles), seconds)
+        log.info("token %s of %s is created: role %s, for %.0f seconds", token.id, creator, ", ".join(roles) or "none", seconds)
         return token, secret
 
     async def revoke(self, token: Token, by: str) -> None:

@@ -109,6 +109,7 @@ class Settings:
     strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
     on_conflict: str = _from("--on-conflict", API, "text", "refuse", "what becomes of writes on an old version: refuse or merge")
     read_only: bool = _from("--read-only", API, "switch", False, "change nothing: whatever would is answered 403")
+    disable_ui: bool = _from("--disable-ui", API, "switch", False, "do not serve the page at /ui/")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
     pid_file: str = _from("--pid-file", API, "text", "", "file to write the process id to")
     uid: int = _from("--uid", API, "number", 0, "user id to run as")

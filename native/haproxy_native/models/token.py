@@ -11,8 +11,8 @@ class Token(Model):
 
     id: StrictStr | None = None
     """Its id, by which history and log name it."""
-    role: Any
-    """Role that it acts with, or a list of them."""
+    role: Any | None = None
+    """Role that it acts with, or a list of them. Left out where the settings have no roles, and only there."""
     ttl: StrictStr
     """How long it is good, such as 90s, 12h or 720h, at most 8784h."""
     from_: Annotated[list[StrictStr] | None, Field(alias='from', max_length=50)] = None

@@ -34,7 +34,7 @@ async def create(call: JsonCall) -> Response:
     caller, body = call.caller, call.body
     if caller.no_tokens:
         raise Forbidden(caller.no_tokens)
-    names, networks = _roles(call, body["role"]), [_network(each) for each in body.get("from", ())]
+    names, networks = _roles(call, body.get("role")), [_network(each) for each in body.get("from", ())]
     seconds = duration("ttl", body["ttl"])
     if not 1 <= seconds <= LONGEST_SECONDS:
         raise ApiError(422, f"ttl in body is from 1s to {LONGEST_SECONDS / 3600:.0f}h, not {body['ttl'][:50]}")
@@ -57,10 +57,14 @@ async def revoke(call: JsonCall) -> Response:
 
 
 def _roles(call: Call, given: Any) -> list[str]:
-    """Names of roles that the caller has. Raises ApiError and Forbidden."""
+    """Names of roles that the caller has; none where there are no roles. Raises ApiError and Forbidden."""
     roles, rights = call.services.roles, author.get().rights
     if roles is None or not isinstance(rights, Rights):
-        raise ApiError(409, "a token has a role, and the settings have none; without roles every user may do everything (docs/access.md)")
+        if given is None:
+            return []
+        raise ApiError(409, "the settings have no roles, and a token has none then: leave role out (docs/access.md)")
+    if given is None:
+        raise ApiError(422, "role in body is required")
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list) or not names or not all(isinstance(each, str) for each in names):
         raise ApiError(422, ROLES)
@@ -103,7 +107,7 @@ def _shown(call: Call, token: Token) -> dict[str, Any]:
     return present(
         {
             "id": token.id,
-            "role": token.roles[0] if len(token.roles) == 1 else list(token.roles),
+            "role": token.roles[0] if len(token.roles) == 1 else list(token.roles) or None,
             "ttl": f"{token.expires - token.created:.0f}s",
             "from": list(token.networks) or None,
             "note": token.note,
@@ -112,6 +116,6 @@ def _shown(call: Call, token: Token) -> dict[str, Any]:
             "expires": timestamp(token.expires),
             "last_used": None if token.used is None else timestamp(token.used),
             "last_address": token.used_from,
-            "state": call.services.bearers.of(token).rights(call.services.roles).why,
+            "state": rights.why if (rights := call.services.bearers.of(token).rights(call.services.roles)) else None,
         }
     )

@@ -105,6 +105,21 @@ def test_without_roles(client: Client) -> None:
     assert answer.status == 403 and "the settings have no roles any more" in answer.message
 
 
+def test_one_without_a_role(client: Client) -> None:
+    roles, client.app.services.roles = client.app.services.roles, None
+    wanted = {"ttl": "8h"}
+    token = client.post(TOKENS, wanted).json
+    assert "role" not in token and "state" not in token
+    with_token = {"auth": None, "headers": {"authorization": f"Bearer {token['secret']}"}}
+    assert client.get("/v3/sidecar/whoami", **with_token).json["limited"] is False
+    assert client.get("/v3/services/haproxy/configuration/raw", **with_token).status == 200
+    assert client.post(TOKENS, wanted, **with_token).status == 403, "a token creates no tokens"
+    client.app.services.roles = roles
+    answer = client.get(TOKENS, **with_token)
+    assert answer.status == 403 and "the settings have roles now" in answer.message
+    assert client.post(TOKENS, wanted).status == 422, "where there are roles it needs one"
+
+
 def test_bytes_that_are_no_token(client: Client) -> None:
     for text in ("Bearer", "Bearer " + base64.b64encode(b"admin:adminpwd").decode(), "Bearer \xff", f"Bearer dps_{'x' * 43}"):
         answer = client.get(TOKENS, auth=None, headers={"authorization": text})

@@ -1,0 +1,89 @@
+"""The files of the page at /ui/, which need no credentials: what the page shows it asks of the API, as any other client."""
+
+import gzip
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from starlette.types import Scope
+
+from dataplaneapi.api.errors import error_response
+from dataplaneapi.api.responses import LOCATION, Header, HeaderName, Response, empty
+from dataplaneapi.api.router import ALLOW
+
+PAGE, DIRECTORY = "/ui/", Path(__file__).resolve().parent.parent / "ui"
+TYPES = {
+    ".html": b"text/html; charset=utf-8",
+    ".js": b"text/javascript; charset=utf-8",
+    ".css": b"text/css; charset=utf-8",
+    ".svg": b"image/svg+xml",
+}
+# Nothing comes from elsewhere, nothing is written into the page, and no other page may frame it.
+POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS: list[Header] = [
+    (HeaderName(b"Content-Security-Policy"), POLICY),
+    (HeaderName(b"X-Frame-Options"), b"DENY"),
+    (HeaderName(b"X-Content-Type-Options"), b"nosniff"),
+    (HeaderName(b"Referrer-Policy"), b"no-referrer"),
+    (HeaderName(b"Cross-Origin-Opener-Policy"), b"same-origin"),
+    (HeaderName(b"Cross-Origin-Resource-Policy"), b"same-origin"),
+]
+# An upgrade is seen at the next visit; until then a visit costs one answer without a body for each file.
+_CACHING: list[Header] = [(HeaderName(b"Cache-Control"), b"no-cache"), (HeaderName(b"Vary"), b"Accept-Encoding")]
+_ENCODING = (HeaderName(b"Content-Encoding"), b"gzip")
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of the page, as it is and compressed."""
+
+    media_type: bytes
+    plain: bytes
+    compressed: bytes
+
+    def response(self, *, compressed: bool) -> Response:
+        body = self.compressed if compressed else self.plain
+        return Response(200, body, self.media_type, [*HEADERS, *_CACHING, *([_ENCODING] if compressed else [])]).tagged()
+
+
+def page(scope: Scope, *, is_on: bool) -> Response | None:
+    """What answers a path of the page; None for every other path."""
+    path: str = scope["path"]
+    if path == "/ui":
+        return empty(308, [*HEADERS, (LOCATION, b"ui/")]) if is_on else _missing(path)
+    if not path.startswith(PAGE):
+        return None
+    file = _file(path.removeprefix(PAGE) or "index.html") if is_on else None
+    if file is None:
+        return _missing(path)
+    if scope["method"] not in ("GET", "HEAD"):
+        return error_response(405, f"method {scope['method']} is not allowed for path {path}", [*HEADERS, (ALLOW, b"GET, HEAD")])
+    response = file.response(compressed=_takes_gzip(scope))
+    return response.unmodified() if response.is_known(scope) else response
+
+
+def _missing(path: str) -> Response:
+    """Needs no credentials either: a browser would ask for some by a dialog of its own."""
+    return error_response(404, f"path {path} was not found", HEADERS)
+
+
+@lru_cache(maxsize=256)
+def _file(name: str) -> File | None:
+    """By a name below the directory; it is read once."""
+    if name not in _names():
+        return None
+    plain = (DIRECTORY / name).read_bytes()
+    return File(TYPES[Path(name).suffix], plain, gzip.compress(plain, 9, mtime=0))
+
+
+@lru_cache(maxsize=1)
+def _names() -> frozenset[str]:
+    return frozenset(each.relative_to(DIRECTORY).as_posix() for each in DIRECTORY.rglob("*") if each.suffix in TYPES)
+
+
+def _takes_gzip(scope: Scope) -> bool:
+    accepted = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding").replace(b" ", b"").lower().split(b",")
+    return b"gzip" in accepted

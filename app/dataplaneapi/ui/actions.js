@@ -1,0 +1,149 @@
+// What can be done with servers, waiting changes and the history: each as a call, and as what is known of it beforehand.
+
+import { get } from "./api.js";
+import { condition, health, serversOf, addressOf, CONDITIONS } from "./model.js";
+import { segment, short } from "./names.js";
+import { state } from "./store.js";
+
+const runtime = (server) => `v3/services/haproxy/runtime/backends/${segment(server.backend)}/servers/${segment(server.name)}`;
+const KEPT = "It is kept over reloads and restarts, as an override; the configuration stays as it is.";
+
+/** A server is put into a state in the running process. */
+export function setState(server, to) {
+  const verbs = { ready: "Put into service", maint: "Put into maintenance", drain: "Drain" };
+  return {
+    title: `${verbs[to]}: ${short(server.object)}`,
+    verb: verbs[to],
+    danger: to === "maint",
+    call: () => ({ method: "PUT", path: runtime(server), body: { admin_state: to } }),
+    plan: () => ({
+      changes: [{ object: server.object, member: "admin_state", old: server.admin_state, new: to }],
+      reload: false,
+      notes: [...(to === "maint" ? [loss(server), "Its open sessions go on until they end by themselves."] : []), KEPT],
+    }),
+    done: () => `${short(server.object)} is ${to === "ready" ? "in service" : CONDITIONS[to].toLowerCase()}.`,
+  };
+}
+
+export function setWeight(server) {
+  return {
+    title: `Weight of ${short(server.object)}`,
+    verb: "Set the weight",
+    options: { weight: { label: "Weight", type: "range", min: 0, max: 256, step: 1 } },
+    initial: { weight: server.weight },
+    call: ({ weight }) => ({ method: "PUT", path: runtime(server), body: { weight } }),
+    plan: ({ weight }) => ({
+      changes: [{ object: server.object, member: "weight", old: server.weight, new: weight }],
+      reload: false,
+      notes: [share(server, weight), KEPT],
+    }),
+    done: () => `${short(server.object)} has its new weight.`,
+  };
+}
+
+/** Out of service without a failed request: an operation that ends when nobody uses the server any more. */
+export function drain(server) {
+  return {
+    title: `Drain ${short(server.object)}`,
+    verb: "Drain",
+    options: {
+      then: { label: "When it is idle", choices: [["nothing", "leave it drained"], ["maint", "put it into maintenance"]] },
+      timeout: { label: "Wait for at most", choices: [["1m", "1 minute"], ["5m", "5 minutes"], ["30m", "30 minutes"], ["4h", "4 hours"]] },
+      at_timeout: { label: "When the time is over", choices: [["stay", "leave it drained"], ["restore", "put it back into service"], ["cut", "end its sessions"]] },
+    },
+    initial: { then: "maint", timeout: "5m", at_timeout: "stay" },
+    call: (options) => ({ method: "POST", path: "v3/sidecar/drains", body: { targets: [server.object], ...options } }),
+    plan: ({ then }) => ({
+      changes: [{ object: server.object, member: "admin_state", old: server.admin_state, new: then === "maint" ? "drain, then maint" : "drain" }],
+      reload: false,
+      notes: [loss(server), sessions(server)],
+    }),
+    done: () => `${short(server.object)} is being drained. Its progress stands at the top.`,
+  };
+}
+
+export function cancelOperation(operation) {
+  return {
+    title: `Cancel operation ${operation.id}`,
+    verb: "Cancel the operation",
+    call: () => ({ method: "DELETE", path: `v3/sidecar/operations/${segment(operation.id)}` }),
+    plan: () => ({ reload: false, notes: [operation.kind === "drain" ? "The servers stay as they are now: put them into service one by one where they should be." : "It ends where it is."] }),
+    done: () => `Operation ${operation.id} is cancelled.`,
+  };
+}
+
+export function confirm(confirmation) {
+  return {
+    title: "Keep the change that waits",
+    verb: "Confirm",
+    call: () => ({ method: "POST", path: `v3/sidecar/confirmations/${segment(confirmation.id)}/confirm` }),
+    plan: async () => ({ ...(await ofEntries(confirmation, false)), reload: false, notes: ["The change stays, and does not go back by itself any more."] }),
+    done: () => "The change is confirmed.",
+  };
+}
+
+export function takeBack(confirmation) {
+  return {
+    title: "Take the waiting change back",
+    verb: "Take back",
+    danger: true,
+    call: () => ({ method: "DELETE", path: `v3/sidecar/confirmations/${segment(confirmation.id)}` }),
+    plan: async () => ({ ...(await ofEntries(confirmation, true)), notes: ["What others have changed meanwhile stays."] }),
+    done: () => "The change is taken back.",
+  };
+}
+
+export function revert(entry) {
+  return {
+    title: `Revert change ${entry.id}`,
+    verb: "Revert",
+    danger: true,
+    options: { confirm: { label: "Take it back by itself unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] } },
+    initial: { confirm: "" },
+    call: ({ confirm: time }) => ({ method: "POST", path: `v3/sidecar/history/${segment(entry.id)}/revert`, query: { confirm: time } }),
+    plan: async () => {
+      const whole = await get(`v3/sidecar/history/${segment(entry.id)}`);
+      return { changes: swapped(whole.effects), diff: reversed(whole.diff), notes: ["Only what this change did goes back; what was changed later stays."] };
+    },
+    done: ({ status, headers }) => (status === 202 ? `Change ${entry.id} is reverted in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `Change ${entry.id} is reverted.`),
+  };
+}
+
+async function ofEntries(confirmation, back) {
+  const entries = await Promise.all((confirmation.entries ?? []).map((id) => get(`v3/sidecar/history/${segment(id)}`)));
+  const effects = entries.flatMap((entry) => entry.effects ?? []);
+  return {
+    changes: back ? swapped(effects) : effects,
+    diff: entries.map((entry) => (back ? reversed(entry.diff) : entry.diff)).join(""),
+  };
+}
+
+const swapped = (effects) => (effects ?? []).map((each) => ({ ...each, old: each.new, new: each.old }));
+
+/** A unified difference the other way round. */
+export function reversed(diff) {
+  const turned = { "+": "-", "-": "+" };
+  return (diff ?? "").split("\n").map((line) => {
+    if (line.startsWith("+++ ") || line.startsWith("--- ")) return line;
+    if (line.startsWith("@@")) return line.replace(/-(\S+) \+(\S+)/, "-$2 +$1");
+    return turned[line[0]] ? turned[line[0]] + line.slice(1) : line;
+  }).join("\n");
+}
+
+/** What the backend keeps without this server. */
+function loss(server) {
+  const { counts, total } = health(state, server.backend);
+  const left = counts.up - (condition(server) === "up" ? 1 : 0);
+  return left ? `${left} of ${total} servers of ${server.backend} stay up.` : `No other server of ${server.backend} is up: its requests would be answered 503.`;
+}
+
+function sessions(server) {
+  const open = state.counters.get(server.object)?.scur;
+  return open === undefined ? "Its sessions are counted in all processes of HAProxy." : `${open} sessions are open in the process in service; those of former ones count as well.`;
+}
+
+function share(server, weight) {
+  const others = serversOf(state, server.backend).filter((each) => each !== server && condition(each) === "up").reduce((sum, each) => sum + each.weight, 0);
+  if (!weight) return "It gets no new requests.";
+  return `It gets about ${Math.round((100 * weight) / (others + weight))} % of the requests of ${server.backend} (${addressOf(server)}).`;
+}

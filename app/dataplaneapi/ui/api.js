@@ -1,0 +1,135 @@
+// Every call of the page. Credentials go into one header of requests made here: never into a URL, a cookie or a dialog of the browser.
+
+const BASE = new URL("../", document.baseURI);
+const KEPT = "dataplane-session";
+export const SESSION = "8h";
+
+/** What went wrong with a call: status 0 where there was no answer. */
+export class ApiError extends Error {
+  constructor(status, message, body = {}) {
+    super(message);
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** Who is signed in: {authorization, name, tokenId, expires, note}; null before. */
+let session = readSession();
+let onSignedOut = () => {};
+
+export const currentSession = () => session;
+export const whenSignedOut = (listener) => (onSignedOut = listener);
+
+/** Answers the parsed body; `full: true` answers {status, headers, body}. Throws ApiError. */
+export async function call(method, path, { body, text, query, headers = {}, signal, full = false, authorization } = {}) {
+  const response = await send(method, path, { body, text, query, headers, signal, authorization });
+  const answer = await readBody(response);
+  if (!response.ok) throw refusal(response, answer, authorization);
+  return full ? { status: response.status, headers: response.headers, body: answer } : answer;
+}
+
+/** The response itself, for a stream. Throws ApiError. */
+export async function open(path, { query, headers, signal } = {}) {
+  const response = await send("GET", path, { query, headers, signal });
+  if (!response.ok) throw refusal(response, await readBody(response));
+  return response;
+}
+
+export const get = (path, options) => call("GET", path, options);
+export const post = (path, body, options) => call("POST", path, { ...options, body });
+export const put = (path, body, options) => call("PUT", path, { ...options, body });
+export const remove = (path, options) => call("DELETE", path, options);
+
+async function send(method, path, { body, text, query, headers = {}, signal, authorization }) {
+  const url = new URL(path, BASE);
+  for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== "") url.searchParams.set(name, value);
+  const sent = { Authorization: authorization ?? session?.authorization ?? "", ...headers };
+  if (!sent.Authorization) delete sent.Authorization;
+  if (body !== undefined) sent["Content-Type"] = "application/json";
+  if (text !== undefined) sent["Content-Type"] = "text/plain";
+  try {
+    return await fetch(url, {
+      method,
+      headers: sent,
+      body: body === undefined ? text : JSON.stringify(body),
+      credentials: "omit",
+      redirect: "error",
+      signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, "The server does not answer.");
+  }
+}
+
+async function readBody(response) {
+  const content = await response.text().catch(() => "");
+  if (!(response.headers.get("Content-Type") ?? "").startsWith("application/json")) return content;
+  try {
+    return JSON.parse(content);
+  } catch {
+    return content;
+  }
+}
+
+function refusal(response, answer, authorization) {
+  const message = answer?.message || `The server answered ${response.status} ${response.statusText}`.trim();
+  if (response.status === 401 && authorization === undefined && session) {
+    forget();
+    onSignedOut("Your session has ended. Sign in again.");
+  }
+  return new ApiError(response.status, message, typeof answer === "object" ? answer : {});
+}
+
+/** Takes a password for a token, and forgets it. Throws ApiError. */
+export async function signIn(name, password) {
+  const basic = `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${name}:${password}`)))}`;
+  const caller = await get("v3/sidecar/whoami", { authorization: basic });
+  if (caller.limited && !caller.roles?.length) {
+    throw new ApiError(403, `${name} has no role here, so there is nothing to show. An admin gives one in the settings (role_of).`);
+  }
+  const wanted = { ttl: SESSION, note: "the page at /ui/", ...(caller.limited ? { role: caller.roles } : {}) };
+  try {
+    const token = await call("POST", "v3/sidecar/tokens", { body: wanted, authorization: basic });
+    keep({ authorization: `Bearer ${token.secret}`, name, tokenId: token.id, expires: token.expires }, true);
+  } catch (error) {
+    // A server that is read-only creates none, for one: then the password stays in memory, and goes with the tab.
+    if (error.status === 401 || error.status === 0) throw error;
+    keep({ authorization: basic, name, note: `Signed in until this tab is closed or loaded anew: ${error.message}` }, false);
+  }
+}
+
+/** Uses a token that the operator has. Throws ApiError. */
+export async function signInWithToken(token) {
+  const authorization = `Bearer ${token.trim()}`;
+  const caller = await get("v3/sidecar/whoami", { authorization });
+  keep({ authorization, name: caller.name, expires: caller.expires }, true);
+}
+
+/** Revokes the token that `signIn` has got. */
+export async function signOut() {
+  const { tokenId } = session ?? {};
+  const revoked = tokenId ? remove(`v3/sidecar/tokens/${tokenId}`).catch(() => {}) : Promise.resolve();
+  await revoked;
+  forget();
+  onSignedOut("");
+}
+
+function keep(made, beyondReload) {
+  session = made;
+  if (beyondReload) sessionStorage.setItem(KEPT, JSON.stringify(made));
+}
+
+function forget() {
+  session = null;
+  sessionStorage.removeItem(KEPT);
+}
+
+function readSession() {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT));
+    return kept && (!kept.expires || Date.parse(kept.expires) > Date.now()) ? kept : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,110 @@
+// Small parts that all views are made of.
+
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { CONDITIONS } from "./model.js";
+
+const MARKS = {
+  up: html`<circle cx="7" cy="7" r="5" fill="currentColor" />`,
+  down: html`<rect x="2" y="2" width="10" height="10" rx="1" fill="currentColor" /><path d="M4.6 4.6l4.8 4.8m0-4.8l-4.8 4.8" class="mark-cut" />`,
+  degraded: html`<path d="M7 1.6l5.8 10.6H1.2z" fill="currentColor" /><path d="M7 5.4v3.2M7 10v.6" class="mark-cut" />`,
+  drain: html`<circle cx="7" cy="7" r="4.4" fill="none" stroke="currentColor" stroke-width="1.3" /><path d="M2.6 7a4.4 4.4 0 0 0 8.8 0z" fill="currentColor" />`,
+  maint: html`<rect x="3" y="2.5" width="3" height="9" fill="currentColor" /><rect x="8" y="2.5" width="3" height="9" fill="currentColor" />`,
+  stopping: html`<circle cx="7" cy="7" r="4.4" fill="none" stroke="currentColor" stroke-width="1.6" stroke-dasharray="2.4 2" />`,
+  unknown: html`<circle cx="7" cy="7" r="4.4" fill="none" stroke="currentColor" stroke-width="1.3" /><path d="M7 6.2v.1M5.6 5.6a1.4 1.4 0 1 1 1.4 1.6v.8m0 1.2v.4" fill="none" stroke="currentColor" stroke-width="1.1" />`,
+  none: html`<circle cx="7" cy="7" r="4.4" fill="none" stroke="currentColor" stroke-width="1.3" />`,
+};
+
+/** A condition as a shape and a colour; with its word beside it, or for readers of the page aloud alone. */
+export function Mark({ is, quiet = false, label = CONDITIONS[is] ?? is }) {
+  return html`<span class="mark is-${is}">
+    <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">${MARKS[is] ?? MARKS.unknown}</svg>
+    <span class=${quiet ? "sr" : ""}>${label}</span>
+  </span>`;
+}
+
+export const Badge = ({ tone = "", children, title }) => html`<span class="badge ${tone}" title=${title}>${children}</span>`;
+
+/** What stands where there is nothing to show; `action` is a button or a link. */
+export const Nothing = ({ title, children, action }) => html`<div class="nothing"><p class="nothing-title">${title}</p>${children && html`<p>${children}</p>`}${action}</div>`;
+
+export const Loading = ({ what }) => html`<div class="nothing" role="status"><span class="spinner" aria-hidden="true"></span><p>Loading ${what} …</p></div>`;
+
+export const Problem = ({ title, text, children }) => html`<div class="problem" role="alert"><p class="problem-title">${title}</p>${text && html`<pre>${text}</pre>`}${children}</div>`;
+
+/** A refusal of rights, in the server's words: they name the rule that would allow it. */
+export const Forbidden = ({ what, text }) => html`<div class="nothing forbidden"><p class="nothing-title">You may not see ${what}</p><p>${text}</p></div>`;
+
+/** Loads when it appears and when one of `depends` changes. Answers {data, error, loading, again}. */
+export function useLoaded(load, depends) {
+  const [loaded, setLoaded] = useState({ loading: true });
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const controller = new AbortController();
+    setLoaded((before) => ({ ...before, loading: true }));
+    load(controller.signal).then(
+      (data) => !controller.signal.aborted && setLoaded({ data, loading: false }),
+      (error) => !controller.signal.aborted && setLoaded((before) => ({ data: before.data, error, loading: false })),
+    );
+    return () => controller.abort();
+  }, [...depends, count]);
+  return { ...loaded, again: () => setCount((before) => before + 1) };
+}
+
+/** The page of what `useLoaded` answers: it says why there is nothing, and keeps what there was. */
+export function Loaded({ of, what, children }) {
+  if (of.data !== undefined) return html`${of.error && html`<${Problem} title="What is shown may be old" text=${of.error.message} />`}${children(of.data)}`;
+  if (of.error?.status === 403) return html`<${Forbidden} what=${what} text=${of.error.message} />`;
+  if (of.error) return html`<${Problem} title=${`Cannot show ${what}`} text=${of.error.message}><button type="button" onClick=${of.again}>Try again</button><//>`;
+  return html`<${Loading} what=${what} />`;
+}
+
+/** Renders again every so many milliseconds. */
+export function useTick(milliseconds, isOn = true) {
+  const [, render] = useState(0);
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const timer = setInterval(() => !document.hidden && render((count) => count + 1), milliseconds);
+    return () => clearInterval(timer);
+  }, [milliseconds, isOn]);
+}
+
+export function useLatest(value) {
+  const ref = useRef(value);
+  ref.current = value;
+  return ref;
+}
+
+const INTEGER = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const SMALL = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+
+export const number = (value) => (value === undefined || value === null ? "–" : INTEGER.format(value));
+export const rate = (value) => (value >= 10 ? INTEGER.format(value) : SMALL.format(value ?? 0));
+export const milliseconds = (value) => (value === undefined ? "–" : value >= 10_000 ? `${SMALL.format(value / 1000)} s` : `${INTEGER.format(value)} ms`);
+
+export function bytes(value) {
+  if (value === null || value === undefined) return "unknown";
+  const power = Math.min(4, Math.floor(Math.log2(Math.max(1, value)) / 10));
+  return `${SMALL.format(value / 2 ** (10 * power))} ${["B", "KiB", "MiB", "GiB", "TiB"][power]}`;
+}
+
+/** 5 s, 12 min, 3 h, 8 days: of a span in milliseconds. */
+export function span(value) {
+  const seconds = Math.max(0, Math.round(value / 1000));
+  if (seconds < 100) return `${seconds} s`;
+  if (seconds < 6000) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 129_600) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+/** A moment, as how long ago it was; the exact time stands in its title. */
+export function Ago({ time }) {
+  const date = new Date(time);
+  return html`<time dateTime=${time} title=${date.toLocaleString()}>${Date.now() - date < 5_000 ? "just now" : `${span(Date.now() - date)} ago`}</time>`;
+}
+
+export function Diff({ text }) {
+  if (!text) return null;
+  const kinds = { "+": "added", "-": "removed", "@": "place" };
+  const lines = text.replace(/\n$/, "").split("\n").filter((line) => !line.startsWith("--- ") && !line.startsWith("+++ "));
+  return html`<pre class="diff" tabindex="0" role="group" aria-label="Difference">${lines.map((line) => html`<span class=${kinds[line[0]] ?? ""}>${line || " "}${"\n"}</span>`)}</pre>`;
+}

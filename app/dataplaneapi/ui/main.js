@@ -1,0 +1,61 @@
+// The page: signs in, follows the server, and shows the view that the address names.
+
+import { html, render, useEffect, useRef, useState } from "./vendor/preact.js";
+import { currentSession, whenSignedOut } from "./api.js";
+import { Forbidden, Problem } from "./kit.js";
+import { Announcement, PlanDialog } from "./plan-dialog.js";
+import { SignIn } from "./sign-in.js";
+import { begin, end, touch, useStore } from "./store.js";
+import { setTheme, Strips, TopBar } from "./top-bar.js";
+import { useRoute } from "./route.js";
+import { Help, useShortcuts } from "./shortcuts.js";
+import { VIEWS } from "./views/index.js";
+
+function Page() {
+  const [signedIn, setSignedIn] = useState(currentSession() !== null);
+  const [note, setNote] = useState("");
+  useEffect(() => whenSignedOut((text) => {
+    end();
+    setNote(text);
+    setSignedIn(false);
+  }), []);
+  return signedIn ? html`<${Signed} />` : html`<${SignIn} note=${note} onSignedIn=${() => { setNote(""); setSignedIn(true); }} />`;
+}
+
+function Signed() {
+  const [failure, setFailure] = useState(null);
+  const [attempt, setAttempt] = useState(0);
+  const route = useRoute();
+  const main = useRef(null);
+  const view = VIEWS.find((each) => each.name === route.view) ?? VIEWS[0];
+  useStore("caller");
+  useShortcuts(VIEWS);
+
+  useEffect(() => {
+    setFailure(null);
+    begin(setFailure).catch((error) => error.status !== 401 && setFailure(error));
+    return end;
+  }, [attempt]);
+
+  useEffect(() => {
+    document.title = `${view.title} · Dataplane sidecar`;
+    touch("view");
+  }, [view]);
+
+  return html`
+    <${TopBar} views=${VIEWS.map((each) => [each.name, each.title])} view=${view.name} />
+    <${Strips} />
+    <main id="main" tabindex="-1" ref=${main} class=${`view view-${view.name}`}>
+      ${failure
+        ? failure.status === 403
+          ? html`<${Forbidden} what="this server" text=${failure.message} />`
+          : html`<${Problem} title="The server cannot be reached" text=${failure.message}><button type="button" onClick=${() => setAttempt(attempt + 1)}>Try again</button><//>`
+        : html`<${view.component} route=${route} />`}
+    </main>
+    <${PlanDialog} />
+    <${Help} views=${VIEWS} />
+    <${Announcement} />`;
+}
+
+setTheme();
+render(html`<${Page} />`, document.getElementById("page"));

@@ -1,0 +1,63 @@
+// What the state means: pure functions of what store.js keeps.
+
+import { spell } from "./names.js";
+
+/** Up, down, drain, maint, stopping or unknown. */
+export function condition(server) {
+  if (server.admin_state === "maint" || server.admin_state === "drain") return server.admin_state;
+  return server.operational_state;
+}
+
+export const CONDITIONS = {
+  up: "Up",
+  down: "Down",
+  drain: "Draining",
+  maint: "Maintenance",
+  stopping: "Stopping",
+  unknown: "Unknown",
+  degraded: "Degraded",
+  none: "No servers",
+};
+
+/** The servers of a backend, in the order in which HAProxy has them. */
+export const serversOf = (state, backend) => [...(state.serversOf.get(backend) ?? [])].map((object) => state.servers.get(object));
+
+/** How many servers of a backend are in which condition, and what that makes of it. */
+export function health(state, backend) {
+  const counts = { up: 0, drain: 0, maint: 0, stopping: 0, down: 0, unknown: 0 };
+  let total = 0;
+  for (const object of state.serversOf.get(backend) ?? []) {
+    counts[condition(state.servers.get(object))] += 1;
+    total += 1;
+  }
+  const is = !total ? "none" : counts.up === total ? "up" : counts.up === 0 && counts.down > 0 ? "down" : counts.down > 0 ? "degraded" : counts.up ? "up" : "maint";
+  return { counts, total, is };
+}
+
+/** Names of all backends: those of the configuration in its order, then those that the process has beside them. */
+export function backendNames(state) {
+  const names = (state.backends ?? []).map((each) => each.name);
+  const known = new Set(names);
+  for (const name of state.serversOf.keys()) if (!known.has(name)) names.push(name);
+  return names;
+}
+
+/** Where a frontend sends requests: {backend, when}; `computed` instead where an expression names the backend. */
+export function routes(frontend) {
+  const rules = (frontend.backend_switching_rule_list ?? []).map(({ name, cond, cond_test }) => ({
+    ...(name.includes("%[") ? { computed: name } : { backend: name }),
+    when: cond ? `${cond} ${cond_test}` : "always",
+  }));
+  const rest = frontend.default_backend;
+  return rest ? [...rules, { ...(rest.includes("%[") ? { computed: rest } : { backend: rest }), when: "otherwise" }] : rules;
+}
+
+export const addressesOf = (frontend) =>
+  Object.values(frontend.binds ?? {}).map(({ address, port, port_range_end }) =>
+    `${address ?? "*"}${port ? `:${port}` : ""}${port_range_end ? `-${port_range_end}` : ""}`);
+
+export const counters = (state, ...object) => state.counters.get(spell(...object)) ?? {};
+export const series = (state, ...object) => state.series.get(spell(...object));
+
+/** The weight in the process, beside what the counters have. */
+export const addressOf = (server) => (server.port ? `${server.address}:${server.port}` : server.address);

@@ -1,0 +1,177 @@
+// The one door of all actions: what would happen is shown first, and what was shown is what is sent.
+
+import { html, useEffect, useRef, useState } from "./vendor/preact.js";
+import { ApiError, call, post } from "./api.js";
+import { Badge, Diff, Loading, Problem } from "./kit.js";
+import { short } from "./names.js";
+import { touch, useStore } from "./store.js";
+
+/**
+ * An action is {
+ *   title, verb           what the heading and the button say; `danger` paints the button
+ *   options               {name: {label, choices: [[value, text]] | type, ...}}, with `initial` values beside it
+ *   call(options)         {method, path, query, body}: the call that does it, sent as it was planned
+ *   plan(options)         what the page can tell beforehand: {changes: [{object, member, old, new}], diff, commands, reasons, reload,
+ *                         messages, notes: [text], call}; a `call` in it stands for the one above
+ *   done(answer)          the sentence that is shown afterwards
+ * }
+ */
+let current = null;
+
+/** Shows the plan of an action; resolves to the answer of its call, or to null where it was not carried out. */
+export function propose(action) {
+  current?.resolve(null);
+  return new Promise((resolve) => {
+    current = { action, resolve };
+    touch("dialog");
+  });
+}
+
+function close(answer) {
+  current?.resolve(answer);
+  current = null;
+  touch("dialog");
+}
+
+export function PlanDialog() {
+  useStore("dialog");
+  return current && html`<${Dialog} key=${current.action} action=${current.action} />`;
+}
+
+function Dialog({ action }) {
+  const element = useRef(null);
+  const [options, setOptions] = useState(action.initial ?? {});
+  const [plan, setPlan] = useState({ loading: true });
+  const [sending, setSending] = useState(false);
+  const [failure, setFailure] = useState(null);
+
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current.showModal();
+    return () => before?.focus?.();
+  }, []);
+
+  useEffect(() => {
+    let isCurrent = true;
+    setPlan({ loading: true });
+    setFailure(null);
+    planned(action, options).then((found) => isCurrent && setPlan(found), (error) => isCurrent && setPlan({ error }));
+    return () => (isCurrent = false);
+  }, [action, JSON.stringify(options)]);
+
+  async function carryOut(event) {
+    event.preventDefault();
+    setSending(true);
+    setFailure(null);
+    try {
+      const { method, path, query, body, text, headers } = plan.call;
+      const answer = await call(method, path, { query, body, text, headers, full: true });
+      announce(action.done?.(answer) ?? "Done.");
+      close(answer);
+    } catch (error) {
+      setFailure(error);
+      setSending(false);
+    }
+  }
+
+  const isReady = !plan.loading && !plan.error && plan.allowed;
+  return html`<dialog ref=${element} class="plan" aria-labelledby="plan-title" onClose=${() => close(null)} onCancel=${(event) => sending && event.preventDefault()}>
+    <form method="dialog" onSubmit=${carryOut}>
+      <h2 id="plan-title">${action.title}</h2>
+      ${action.options && html`<${Options} of=${action.options} values=${options} set=${setOptions} />`}
+      <section class="planned" aria-label="Plan" aria-live="polite">
+        ${plan.loading && html`<${Loading} what="the plan" />`}
+        ${plan.error && html`<${Problem} title="It cannot be planned" text=${plan.error.message} />`}
+        ${!plan.loading && !plan.error && html`<${Plan} plan=${plan} />`}
+      </section>
+      ${failure && html`<${Failure} of=${failure} />`}
+      <div class="buttons">
+        <button type="button" onClick=${() => element.current.close()} disabled=${sending}>Cancel</button>
+        <button type="submit" class=${action.danger ? "primary danger" : "primary"} disabled=${!isReady || sending}>${sending ? "Working …" : action.verb}</button>
+      </div>
+    </form>
+  </dialog>`;
+}
+
+/** The plan of an action with these options, and whether the server would allow its call. */
+async function planned(action, options) {
+  const told = (await action.plan?.(options)) ?? {};
+  const wanted = told.call ?? action.call(options);
+  const query = new URLSearchParams(Object.entries(wanted.query ?? {}).filter(([, value]) => value !== undefined && value !== ""));
+  const question = { method: wanted.method, path: `/${wanted.path}${query.size ? `?${query}` : ""}` };
+  if (wanted.body !== undefined || wanted.text !== undefined) question.body = wanted.body ?? wanted.text;
+  const verdict = await post("v3/sidecar/access/check", question);
+  return { ...told, call: wanted, allowed: verdict.allowed, refused: verdict, reload: told.reload ?? verdict.reload };
+}
+
+function Plan({ plan }) {
+  return html`
+    ${!plan.allowed && html`<${Refusal} of=${plan.refused} />`}
+    ${plan.changes?.length > 0 && html`<${Changes} rows=${plan.changes} />`}
+    <p class="how"><${How} plan=${plan} /></p>
+    ${plan.reasons?.length > 0 && html`<ul class="reasons">${plan.reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code> `}${each.reason}</li>`)}</ul>`}
+    ${plan.notes?.map((note) => html`<p class="note">${note}</p>`)}
+    ${plan.messages?.length > 0 && html`<${Problem} title="HAProxy says" text=${plan.messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
+    <${Diff} text=${plan.diff} />
+    ${plan.commands?.length > 0 && html`<details><summary>${plan.commands.length} runtime commands</summary><pre tabindex="0">${plan.commands.join("\n")}</pre></details>`}
+  `;
+}
+
+const How = ({ plan }) =>
+  plan.reload ? html`<${Badge} tone="reload">Reload<//> HAProxy takes this by a reload.`
+  : plan.reload === false ? html`<${Badge} tone="live">Live<//> HAProxy takes this in the running process, without a reload.`
+  : html`<${Badge}>Open<//> Whether it takes a reload is known when it is done.`;
+
+function Changes({ rows }) {
+  return html`<table class="changes">
+    <thead><tr><th scope="col">Object</th><th scope="col">What</th><th scope="col">Now</th><th scope="col">Then</th></tr></thead>
+    <tbody>${rows.map((row) => html`<tr>
+      <td><code>${short(row.object)}</code></td><td>${row.member ?? "all of it"}</td><td class="old">${shown(row.old)}</td><td class="new">${shown(row.new)}</td>
+    </tr>`)}</tbody>
+  </table>`;
+}
+
+const shown = (value) => (value === undefined || value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
+
+/** A 403 names the rule that would allow it; anything else is what the call itself would answer. */
+const Refusal = ({ of }) => html`<div class="problem" role="alert">
+  <p class="problem-title">${of.code === 403 ? "Your role does not allow this" : "The server would refuse this"}</p>
+  <p>${of.reason}</p>
+</div>`;
+
+function Failure({ of }) {
+  const alerts = of.body?.alerts?.map((each) => each.text).join("\n");
+  const text = of instanceof ApiError && of.status === 0 ? "The server did not answer. Whether it was done shows in the history." : of.message;
+  return html`<${Problem} title="It was not done" text=${alerts || text} />`;
+}
+
+function Options({ of, values, set }) {
+  const change = (name, value) => set({ ...values, [name]: value });
+  return html`<div class="options">${Object.entries(of).map(([name, option]) => html`<label key=${name} class=${option.type === "checkbox" ? "check" : ""}>
+    <span>${option.label}</span>
+    ${option.choices
+      ? html`<select value=${values[name]} onChange=${(event) => change(name, event.target.value)}>${option.choices.map(([value, text]) => html`<option value=${value} selected=${value === values[name]}>${text}</option>`)}</select>`
+      : option.type === "checkbox"
+        ? html`<input type="checkbox" checked=${values[name]} onChange=${(event) => change(name, event.target.checked)} />`
+        : html`<input type=${option.type} value=${values[name]} min=${option.min} max=${option.max} step=${option.step} onInput=${(event) => change(name, option.type === "text" ? event.target.value : Number(event.target.value))} />`}
+    ${option.type === "range" && html`<output>${values[name]}</output>`}
+  </label>`)}</div>`;
+}
+
+// What has been done, for eyes and ears.
+let announced = null, clearing;
+
+export function announce(text) {
+  announced = text;
+  clearTimeout(clearing);
+  clearing = setTimeout(() => {
+    announced = null;
+    touch("announced");
+  }, 8_000);
+  touch("announced");
+}
+
+export function Announcement() {
+  useStore("announced");
+  return html`<div class="announcement" role="status" aria-live="polite">${announced && html`<p>${announced}</p>`}</div>`;
+}

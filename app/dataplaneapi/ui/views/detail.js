@@ -1,0 +1,94 @@
+// What stands beside the map: a frontend, a backend with its servers, a server.
+
+import { html, useState } from "../vendor/preact.js";
+import { drain, setState, setWeight } from "../actions.js";
+import { Badge, Mark, Nothing, bytes, milliseconds, number, rate } from "../kit.js";
+import { addressOf, addressesOf, backendNames, condition, counters, health, routes, series, serversOf } from "../model.js";
+import { spell } from "../names.js";
+import { PLOTS, Plot } from "../plot.js";
+import { propose } from "../plan-dialog.js";
+import { hrefOf } from "../route.js";
+import { errorsOf, rateOf } from "../series.js";
+import { state } from "../store.js";
+import { ServerTable } from "./server-table.js";
+import { Share } from "./map.js";
+
+/** The four plots of one object, with the value of now or of the point under the pointer. */
+export function Plots({ object, without = [] }) {
+  return html`<div class="plots">${PLOTS.filter((each) => !without.includes(each.name)).map((plot) => html`<${LabelledPlot} key=${plot.name} object=${object} plot=${plot} />`)}</div>`;
+}
+
+function LabelledPlot({ object, plot }) {
+  const [point, setPoint] = useState(null);
+  const row = state.counters.get(object) ?? {}, of = state.series.get(object);
+  const now = { rate: rateOf(row), scur: row.scur, errors: of?.errorRate() ?? 0, rtime: row.rtime }[plot.name];
+  const value = plot.format(point ? point.value : now);
+  return html`<figure><figcaption>${plot.title} <span class="unit">${point ? new Date(point.time * 1000).toLocaleTimeString() : plot.unit}</span><b class="number">${value}</b></figcaption>
+    <${Plot} object=${object} name=${plot.name} height=${52} label=${`${plot.title}, ${plot.unit}, the last two minutes; now ${value}`} onPoint=${setPoint} /></figure>`;
+}
+
+const Facts = ({ rows }) => html`<dl class="facts-list">${rows.filter(Boolean).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+export function Overview() {
+  const all = [...state.servers.values()];
+  const bad = backendNames(state).map((name) => ({ name, ...health(state, name) })).filter((each) => each.is === "down" || each.is === "degraded");
+  const off = all.filter((each) => ["drain", "maint"].includes(condition(each)));
+  return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : "All backends are served"}</h2>
+    <${Facts} rows=${[["Frontends", number(state.frontends.length)], ["Backends", number(backendNames(state).length)], ["Servers", number(all.length)], ["Up", number(all.filter((each) => condition(each) === "up").length)], ["Drained or in maintenance", number(off.length)]]} />
+    ${bad.length > 0 && html`<h3>Look at these first</h3><ul class="plain">${bad.slice(0, 50).map((each) => html`<li><${Mark} is=${each.is} quiet /> <a href=${hrefOf("map", ["backend", each.name])}>${each.name}</a> <span class="quiet"><${Share} counts=${each.counts} total=${each.total} /></span></li>`)}</ul>`}
+    <p class="quiet">Choose a frontend to see where it sends requests, or a backend to see its servers.</p>`;
+}
+
+export function FrontendDetail({ section, name }) {
+  if (!section) return html`<${Nothing} title=${`There is no frontend ${name}`}>It may have been deleted, or renamed.<//>`;
+  const row = counters(state, "frontend", name), ways = routes(section);
+  return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">frontend</span>${row.status && html`<${Badge}>${row.status}<//>`}</header>
+    <${Plots} object=${spell("frontend", name)} without=${["rtime"]} />
+    <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot)], ["Limit", number(row.slim)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
+    <h3>Where requests go</h3>
+    ${ways.length ? html`<table class="ways"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">When</th></tr></thead><tbody>${ways.map((way) => html`<tr>
+      <td>${way.backend ? html`<a href=${hrefOf("map", ["backend", way.backend])}>${way.backend}</a>` : html`computed: <code>${way.computed}</code>`}</td>
+      <td>${way.backend && html`<${Mark} is=${health(state, way.backend).is} />`}</td><td><code>${way.when}</code></td></tr>`)}</tbody></table>`
+    : html`<p class="quiet">It names no backend: its own rules answer, or nothing does.</p>`}`;
+}
+
+export function BackendDetail({ name, search }) {
+  const section = state.backends?.find((each) => each.name === name), { counts, total, is } = health(state, name);
+  if (!section && !total) return html`<${Nothing} title=${`There is no backend ${name}`}>It may have been deleted, or renamed.<//>`;
+  const row = counters(state, "backend", name);
+  const from = (state.frontends ?? []).filter((each) => routes(each).some((way) => way.backend === name));
+  return html`<header class="detail-head"><${Mark} is=${is} /><h2>${name}</h2><span class="quiet">backend, <${Share} counts=${counts} total=${total} /></span></header>
+    <${Plots} object=${spell("backend", name)} />
+    <${Facts} rows=${[
+      ["Reached from", from.length ? from.map((each, index) => html`${index ? ", " : ""}<a href=${hrefOf("map", ["frontend", each.name])}>${each.name}</a>`) : "no frontend by name"],
+      ["Balance", section?.balance?.algorithm ?? row.algo ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
+      ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
+    ]} />
+    <${ServerTable} servers=${serversOf(state, name)} inBackend label=${`Servers of ${name}`} />`;
+}
+
+export function ServerDetail({ backend, name }) {
+  const server = state.servers.get(spell("backend", backend, "server", name));
+  if (!server) return html`<${Nothing} title=${`There is no server ${name} in ${backend}`}>It may have been deleted.<//>`;
+  const row = state.counters.get(server.object) ?? {}, is = condition(server);
+  return html`<header class="detail-head"><${Mark} is=${is} /><h2>${name}</h2><span class="quiet">server of <a href=${hrefOf("map", ["backend", backend])}>${backend}</a></span></header>
+    <${ServerActions} server=${server} />
+    <${Plots} object=${server.object} />
+    <${Facts} rows=${[
+      ["Address", html`<code>${addressOf(server)}</code>`], ["Weight", number(server.weight)], ["Asked for", server.admin_state], ["Health", server.operational_state],
+      row.check_status && ["Last check", `${row.check_status}${row.last_chk ? `: ${row.last_chk}` : ""}`], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
+      ["Failed connections / answers", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", `${number(row.chkdown ?? 0)} times, ${number(row.downtime ?? 0)} s in all`],
+    ]} />`;
+}
+
+export function ServerActions({ server }) {
+  const is = condition(server);
+  const may = !state.caller?.read_only;
+  if (!may) return html`<p class="note">This server is read-only: nothing can be changed here.</p>`;
+  return html`<div class="actions">
+    ${is !== "drain" && is !== "maint" && html`<button type="button" onClick=${() => propose(drain(server))}>Drain …</button>`}
+    ${is !== "maint" && html`<button type="button" onClick=${() => propose(setState(server, "maint"))}>Maintenance …</button>`}
+    ${(is === "drain" || is === "maint") && html`<button type="button" class="primary" onClick=${() => propose(setState(server, "ready"))}>Put into service …</button>`}
+    <button type="button" onClick=${() => propose(setWeight(server))}>Weight …</button>
+  </div>`;
+}

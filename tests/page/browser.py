@@ -1,0 +1,62 @@
+"""A real browser: Debian's Chromium, fetched by get-program, driven by Playwright, which brings none of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from tests.haproxy import binaries
+from tests.haproxy.sidecar import USER
+
+ARGUMENTS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync"
+).split()
+SCREENSHOTS = Path(__file__).parents[2] / "dist" / "screenshots"
+# For anything that is waited for in a page, in milliseconds.
+PATIENCE = 15_000
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """Skips the test where none can be had."""
+    program = binaries.program("chromium")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+class Operator:
+    """A browser with one page of the server; `errors` are what the page has reported to its console."""
+
+    def __init__(self, browser: Browser, url: str, **context: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **context})
+        self.context.set_default_timeout(PATIENCE)
+        self.page: Page = self.context.new_page()
+        self.url, self.errors = url, list[str]()
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+
+    def open(self, place: str = "") -> "Operator":
+        self.page.goto(f"{self.url}/ui/{place}")
+        return self
+
+    def sign_in(self, name: str = USER[0], password: str = USER[1]) -> "Operator":
+        self.page.get_by_label("Name").fill(name)
+        self.page.get_by_label("Password").fill(password)
+        self.page.get_by_role("button", name="Sign in").click()
+        return self
+
+    def carry_out(self, verb: str) -> None:
+        """Waits for the plan in the dialog, and carries it out."""
+        dialog = self.page.get_by_role("dialog")
+        dialog.get_by_role("button", name=verb, exact=True).click()
+        dialog.wait_for(state="detached")
+
+    def keep_screenshot(self, name: str) -> None:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
