@@ -25,7 +25,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check quick laws test fresh e2e wheel deb container collection soak demo bench format audit lock clean
+.PHONY: help setup dev haproxy generate check quick laws test fresh e2e wheel deb container collection soak demo screenshots bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -76,8 +76,8 @@ laws: dev ## the laws of the keywords of K: make laws K=server
 fresh: ## demo and test on machines that have nothing, SUITES of Debian: needs root and debootstrap
 	tests/tools/fresh-machine $(SUITES)
 
-e2e: dev ## role and package on a booted machine of each of SUITES: needs root and namespaces of its own
-	E2E_SUITES='$(SUITES)' $(BIN)/python -m pytest -rs -v --durations=0 -o timeout=1800 -m 'not soak' tests/e2e
+e2e: dev ## the page in a browser; role and package on a booted machine of each of SUITES: needs root and namespaces of its own
+	E2E_SUITES='$(SUITES)' $(BIN)/python -m pytest -rs -v --durations=0 -o timeout=1800 -m 'not soak' tests/page tests/e2e
 
 wheel: dev ## dist/: wheel and source archive
 	$(BIN)/python -m hatchling build
@@ -100,6 +100,9 @@ soak: dev haproxy ## what takes hours: 5,200 kills, odd files edited 3,900 times
 
 demo: setup ## an HAProxy and the server beside it, until Ctrl-C
 	@HAPROXY_BIN=$$($(GET_HAPROXY) 3.4 2>/dev/null || $(GET_HAPROXY)) exec $(BIN)/python -m demo
+
+screenshots: dev ## docs/images/ anew: the page of the demo in a real browser
+	@HAPROXY_BIN=$$($(GET_HAPROXY) 3.4 2>/dev/null || $(GET_HAPROXY)) $(BIN)/python -m tests.page.screenshots
 
 bench: dev ## every figure of bench/figures.toml; SERVERS="name=command ..." for others beside ours
 	$(BIN)/python -m bench $(SERVERS)

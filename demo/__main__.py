@@ -21,7 +21,9 @@ from demo.stage import API, SITE, Stage, prepare
 
 SECONDS_TO_START = 30.0
 WELCOME = """\
-HAProxy serves http://127.0.0.1:{stage.site}/ ; the API answers at http://127.0.0.1:{stage.api}/v3 (user admin, password demo).
+http://127.0.0.1:{stage.api}/ui/ is the page (user admin, password demo).
+
+HAProxy serves http://127.0.0.1:{stage.site}/ ; the API answers at http://127.0.0.1:{stage.api}/v3.
 The files: {stage.directory}. Three things to try in another terminal; none of them changes anything:
 
   curl -s http://127.0.0.1:{stage.site}/ http://127.0.0.1:{stage.site}/

@@ -171,6 +171,21 @@ def test_a_state_is_pushed(pushing: Farm) -> None:
         assert sorted(late)[len(late) // 2] < 0.1, late
 
 
+def test_a_state_is_seen_without_a_ring(farm: Farm) -> None:
+    with Follower(farm.sidecar, types="server", snapshot="true") as servers:
+        servers.of("snapshot")
+        late = []
+        for state in ("maint", "ready") * 4:
+            began = time.time()
+            farm.sidecar.haproxy.ask(f"set server shop/web1 state {state}")
+            late.append(servers.until(is_state(state, began))["arrived"] - began)
+        assert sorted(late)[len(late) // 2] < 0.5, late
+
+
+def is_state(state: str, after: float) -> Any:
+    return lambda event: event["arrived"] >= after and is_server("backend/shop/server/web1", admin_state=state)(event)
+
+
 def test_a_reader_of_the_ring_lets_the_former_worker_go(pushing: Farm) -> None:
     with Follower(pushing.sidecar, types="server,worker") as servers:
         former = int(pushing.sidecar.haproxy.ask("show info").partition("\nPid: ")[2].split()[0])

@@ -58,8 +58,9 @@ def run(commands: list[str]) -> list[str]:
 def _elsewhere(script: str, demo: subprocess.Popen[str]) -> str:
     """The demo takes other ports where its own are taken."""
     assert demo.stdout
-    first = demo.stdout.readline()
-    site, api = re.findall(r"127\.0\.0\.1:(\d+)", first)
+    while not (line := demo.stdout.readline()).startswith("HAProxy serves"):
+        pass
+    site, api = re.findall(r"127\.0\.0\.1:(\d+)", line)
     while "Ctrl-C stops both" not in demo.stdout.readline():
         pass
     return script.replace("127.0.0.1:8080", f"127.0.0.1:{site}").replace("127.0.0.1:5555", f"127.0.0.1:{api}")

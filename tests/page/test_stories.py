@@ -26,6 +26,7 @@ def test_a_server_is_drained_and_comes_back(farm: Farm, operator: Callable[[], O
     anna.carry_out("Drain")
     expect(page.locator(".detail-head")).to_contain_text("Maintenance")
     assert admin_state(farm, "web1") == "maint"
+    expect(page.get_by_text("Drain of shop/web1 is done.")).to_be_visible()
     page.get_by_role("button", name="Put into service …").click()
     anna.carry_out("Put into service")
     expect(page.locator(".detail-head")).to_contain_text("Up")
@@ -47,3 +48,20 @@ def test_a_change_waits_and_is_confirmed(farm: Farm, operator: Callable[[], Oper
     (newest,) = farm.sidecar.get("/v3/sidecar/confirmations", limit=1).json()
     assert newest["status"] == "confirmed" and farm.sidecar.get("backends/shop/servers/web1").json()["weight"] == 33
     assert anna.errors == []
+
+
+def test_a_change_is_reverted(farm: Farm, operator: Callable[[], Operator]) -> None:
+    anna = operator().open("#/history").sign_in()
+    page, sidecar = anna.page, farm.sidecar
+    expect(page.get_by_role("heading", name="History")).to_be_visible()
+    before = sidecar.get("backends/shop/servers/web2").json()["weight"]
+    assert sidecar.put_server("web2", {"weight": before + 30}, "shop", version=sidecar.version()).status_code == 200
+    (newest,) = sidecar.get("/v3/sidecar/history", limit=1).json()
+    page.locator(f"a[href='#/history/{newest['id']}']").click()
+    expect(page.locator(".diff .added")).to_contain_text(f"weight {before + 30}")
+    page.get_by_role("button", name="Revert …").click()
+    expect(page.get_by_role("dialog").locator(".changes .new")).to_have_text(str(before))
+    anna.carry_out("Revert")
+    expect(page.get_by_role("status").last).to_contain_text("is reverted")
+    assert sidecar.get("backends/shop/servers/web2").json()["weight"] == before
+    assert sidecar.haproxy.ask("get weight shop/web2").startswith(str(before)) and anna.errors == []

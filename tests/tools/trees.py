@@ -81,7 +81,12 @@ OF_LOADER = ("ld-linux*", "libc.so*", "libm.so*", "libpthread.so*", "libdl.so*",
 FONTS = """\
 <?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir>{root}/usr/share/fonts</dir><cachedir>{root}/fonts-cache</cachedir></fontconfig>
+<fontconfig>
+<dir>{root}/usr/share/fonts</dir><cachedir>{root}/fonts-cache</cachedir>
+<alias><family>system-ui</family><prefer><family>Liberation Sans</family><family>DejaVu Sans</family></prefer></alias>
+<alias><family>sans-serif</family><prefer><family>Liberation Sans</family><family>DejaVu Sans</family></prefer></alias>
+<alias><family>monospace</family><prefer><family>Liberation Mono</family><family>DejaVu Sans Mono</family></prefer></alias>
+</fontconfig>
 """
 
 

@@ -2,11 +2,12 @@
 
 import { get } from "./api.js";
 import { condition, health, serversOf, addressOf, CONDITIONS } from "./model.js";
-import { segment, short } from "./names.js";
+import { parse, segment, short } from "./names.js";
 import { state } from "./store.js";
 
 const runtime = (server) => `v3/services/haproxy/runtime/backends/${segment(server.backend)}/servers/${segment(server.name)}`;
 const KEPT = "It is kept over reloads and restarts, as an override; the configuration stays as it is.";
+const UNLESS_CONFIRMED = { label: "Take it back by itself unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
 
 /** A server is put into a state in the running process. */
 export function setState(server, to) {
@@ -98,7 +99,7 @@ export function revert(entry) {
     title: `Revert change ${entry.id}`,
     verb: "Revert",
     danger: true,
-    options: { confirm: { label: "Take it back by itself unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] } },
+    options: { confirm: UNLESS_CONFIRMED },
     initial: { confirm: "" },
     call: ({ confirm: time }) => ({ method: "POST", path: `v3/sidecar/history/${segment(entry.id)}/revert`, query: { confirm: time } }),
     plan: async () => {
@@ -109,8 +110,64 @@ export function revert(entry) {
   };
 }
 
-async function ofEntries(confirmation, back) {
-  const entries = await Promise.all((confirmation.entries ?? []).map((id) => get(`v3/sidecar/history/${segment(id)}`)));
+/** Configuration and stored files as they were after a change, as new changes. */
+export function restore(entry) {
+  return {
+    title: `Restore the moment after change ${entry.id}`,
+    verb: "Restore",
+    danger: true,
+    options: { confirm: UNLESS_CONFIRMED },
+    initial: { confirm: "" },
+    call: ({ confirm: time }) => ({ method: "POST", path: `v3/sidecar/history/${segment(entry.id)}/restore`, query: { confirm: time } }),
+    plan: async () => {
+      const [newest] = await get("v3/sidecar/history", { query: { limit: "1" } });
+      const diff = newest && newest.id !== entry.id ? await get(`v3/sidecar/history/${segment(newest.id)}/diff`, { query: { from: entry.id } }) : "";
+      return { diff: reversed(diff), notes: [diff ? "Every later change goes back with it." : "The configuration is as it was at that moment; stored files are compared when it is done."] };
+    },
+    done: ({ body }) => (body.changes ? `The moment after change ${entry.id} is restored.` : "Everything was as it should be."),
+  };
+}
+
+export function reload() {
+  return {
+    title: "Reload HAProxy",
+    verb: "Reload",
+    call: () => ({ method: "POST", path: "v3/sidecar/reloads" }),
+    plan: () => ({ reload: true, notes: ["A new worker loads the configuration; the one in service goes on until its last connection ends."] }),
+    done: () => "The reload has begun. Its progress stands at the top.",
+  };
+}
+
+export function endWorker(worker) {
+  const open = Object.values(worker.sessions ?? {}).reduce((sum, count) => sum + count, 0);
+  return {
+    title: `End worker ${worker.pid}`,
+    verb: "End it",
+    danger: true,
+    options: { below: { label: "When", choices: [["", "at once"], ["10", "fewer than 10 sessions are open"], ["2", "fewer than 2 sessions are open"]] } },
+    initial: { below: "" },
+    call: ({ below }) => ({ method: "DELETE", path: `v3/sidecar/workers/${worker.pid}`, query: { when_sessions_below: below } }),
+    plan: ({ below }) => ({ reload: false, notes: [below ? `${open} sessions are open now. Those that are left then are ended.` : `Its ${open} sessions are ended.`, "No signal is sent: it ends by itself then."] }),
+    done: () => `Worker ${worker.pid} is being ended.`,
+  };
+}
+
+/** All that was changed of one server in the process alone. */
+export function giveUp(override, all) {
+  const [, backend, , name] = parse(override.object);
+  return {
+    title: `Give up the overrides of ${short(override.object)}`,
+    verb: "Give up",
+    call: () => ({ method: "DELETE", path: `v3/sidecar/overrides/backend/${segment(backend)}/server/${segment(name)}` }),
+    plan: () => ({ changes: all.filter((each) => each.object === override.object).map((each) => ({ ...each, old: each.value, new: each.former })), reload: false }),
+    done: () => `${short(override.object)} is as the configuration has it.`,
+  };
+}
+
+/** What the waiting changes are: the confirmation is asked for again, since others may have joined it. */
+async function ofEntries({ id: confirmation }, back) {
+  const { entries: ids = [] } = await get(`v3/sidecar/confirmations/${segment(confirmation)}`);
+  const entries = await Promise.all(ids.map((id) => get(`v3/sidecar/history/${segment(id)}`)));
   const effects = entries.flatMap((entry) => entry.effects ?? []);
   return {
     changes: back ? swapped(effects) : effects,

@@ -8,10 +8,11 @@ const SILENCE = 40_000;
 
 /**
  * Follows the stream until `stop()` of what it answers. `onEvent` gets each event; `onState` "live", or "retrying" with the reason and
- * the time of the next attempt. After a break the stream goes on behind the last event; where that is gone a snapshot comes.
+ * the time of the next attempt. It begins with a snapshot, or behind the event `after`. After a break the stream goes on behind the last
+ * event; where that is gone a snapshot comes.
  */
-export function follow(query, { onEvent, onState = () => {}, onRefused = () => {} }) {
-  let last = "", pause = FIRST_PAUSE, stopped = false, reading = new AbortController(), wake = () => {};
+export function follow(query, { onEvent, onState = () => {}, onRefused = () => {} }, after = "") {
+  let last = after, pause = FIRST_PAUSE, stopped = false, reading = new AbortController(), wake = () => {};
 
   async function run() {
     while (!stopped) {
@@ -50,6 +51,7 @@ export function follow(query, { onEvent, onState = () => {}, onRefused = () => {
   addEventListener("online", soon);
   run();
   return {
+    last: () => last,
     stop() {
       stopped = true;
       removeEventListener("online", soon);

@@ -17,6 +17,7 @@ export const CONDITIONS = {
   unknown: "Unknown",
   degraded: "Degraded",
   none: "No servers",
+  loading: "Loading",
 };
 
 /** The servers of a backend, in the order in which HAProxy has them. */
@@ -30,7 +31,7 @@ export function health(state, backend) {
     counts[condition(state.servers.get(object))] += 1;
     total += 1;
   }
-  const is = !total ? "none" : counts.up === total ? "up" : counts.up === 0 && counts.down > 0 ? "down" : counts.down > 0 ? "degraded" : counts.up ? "up" : "maint";
+  const is = !state.ready ? "loading" : !total ? "none" : counts.up === total ? "up" : counts.up === 0 && counts.down > 0 ? "down" : counts.down > 0 ? "degraded" : counts.up ? "up" : "maint";
   return { counts, total, is };
 }
 

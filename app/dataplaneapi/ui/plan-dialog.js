@@ -44,6 +44,7 @@ function Dialog({ action }) {
   const [plan, setPlan] = useState({ loading: true });
   const [sending, setSending] = useState(false);
   const [failure, setFailure] = useState(null);
+  const isFirst = useRef(true);
 
   useEffect(() => {
     const before = document.activeElement;
@@ -55,8 +56,13 @@ function Dialog({ action }) {
     let isCurrent = true;
     setPlan({ loading: true });
     setFailure(null);
-    planned(action, options).then((found) => isCurrent && setPlan(found), (error) => isCurrent && setPlan({ error }));
-    return () => (isCurrent = false);
+    // A slider that moves asks once, when it rests.
+    const timer = setTimeout(() => planned(action, options).then((found) => isCurrent && setPlan(found), (error) => isCurrent && setPlan({ error })), isFirst.current ? 0 : 150);
+    isFirst.current = false;
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
   }, [action, JSON.stringify(options)]);
 
   async function carryOut(event) {

@@ -5,7 +5,7 @@ import { html, useEffect, useRef } from "./vendor/preact.js";
 import { milliseconds, rate, number } from "./kit.js";
 import { state, useStore } from "./store.js";
 
-const WINDOW = 120;
+const WINDOW = 120, SHORTEST = 30;
 const QUIET = { show: false };
 export const PLOTS = [
   { name: "rate", title: "Requests", unit: "a second", format: rate },
@@ -13,6 +13,12 @@ export const PLOTS = [
   { name: "errors", title: "Errors", unit: "a second", format: rate },
   { name: "rtime", title: "Response time", unit: "average", format: milliseconds },
 ];
+
+/** The last two minutes, or as much of them as is known, half a minute at least. */
+function windowOf(times) {
+  const now = Date.now() / 1000;
+  return [Math.max(now - WINDOW, Math.min(times[0] ?? now, now - SHORTEST)), now];
+}
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -24,7 +30,7 @@ function options(width, height, name, cursor) {
     padding: [2, 0, 1, 0],
     cursor: cursor ? { y: false, points: { size: 5 }, drag: { x: false, y: false } } : QUIET,
     legend: QUIET,
-    scales: { x: { time: true, range: () => [Date.now() / 1000 - WINDOW, Date.now() / 1000] }, y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
+    scales: { x: { time: true, range: (plot) => windowOf(plot.data[0]) }, y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
     axes: [QUIET, QUIET],
     series: [{}, { stroke: color(tone), fill: color(`${tone}-fill`), width: 1.25, points: QUIET }],
   };
@@ -55,5 +61,6 @@ export function Plot({ object, name, width, height, label, onPoint }) {
       plot.destroy();
     };
   }, [object, name, width, height, state.theme]);
-  return html`<div class="plot" ref=${place} role="img" aria-label=${label}></div>`;
+  // Without words it is an ornament of the numbers beside it.
+  return html`<div class="plot" ref=${place} ...${label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" }}></div>`;
 }

@@ -3,13 +3,16 @@
 import { useEffect, useState } from "./vendor/preact.js";
 import { get } from "./api.js";
 import { follow } from "./events.js";
-import { parse } from "./names.js";
+import { parse, short, spell } from "./names.js";
 import { Series } from "./series.js";
 
 const TYPES = "server,config,reload,worker,certificate,storage,operation,confirmation,stats";
 // A tab that nobody sees gives its connection back: a browser has six for one server, and they are for all tabs.
 const HIDDEN = 20_000;
 const CONFIG = "v3/services/haproxy/configuration/";
+
+export const KINDS = { drain: "Drain", reload: "Reload", end_worker: "End of a worker" };
+const MOST_NOTICES = 5, NOTICED = 10_000;
 
 const listeners = new Map();
 const changed = new Set();
@@ -38,6 +41,8 @@ function empty() {
     backends: null,
     confirmation: null,
     operations: new Map(),
+    // What has ended while it was watched, until it is dismissed where it was bad: {id, bad, text, href}.
+    notices: [],
     // Rises with each change of the configuration, so that views ask again.
     changes: 0,
     refused: {},
@@ -76,32 +81,52 @@ export function touch(...topics) {
 
 /** Begins to follow the server; `onRefused` is called where the caller may not. */
 export async function begin(onRefused) {
-  state.caller = await get("v3/sidecar/whoami");
-  touch("caller");
   connect(onRefused);
   document.addEventListener("visibilitychange", onVisibility);
   hiddenTimer = setInterval(() => restWhileHidden(), 5_000);
-  refreshOnce("sections");
-  refreshOnce("confirmation");
-  refreshOnce("operations");
+  Object.keys(asked).forEach(refreshOnce);
+  state.caller = await get("v3/sidecar/whoami");
+  touch("caller");
 }
 
 export function end() {
   stream?.stop();
   stream = null;
   clearInterval(hiddenTimer);
+  restedAt = "";
   document.removeEventListener("visibilitychange", onVisibility);
   Object.assign(state, empty());
 }
 
+/** Asks for the counters of all servers, or no longer: they are most of the work, for HAProxy as well. */
+export function countServers(wanted) {
+  const kinds = wanted ? "" : PROXIES;
+  if (kinds === counted) return;
+  counted = kinds;
+  if (!stream) return;
+  const last = stream.last();
+  stream.stop();
+  connect(refusedAgain, wanted ? "" : last);
+}
+
+/** The counters of the servers of one backend, once. */
+export async function lookAt(backend, signal) {
+  const { stats = [] } = await get("v3/services/haproxy/stats/native", { query: { type: "server", parent: backend }, signal });
+  const now = Date.now() / 1000;
+  for (const { name, stats: row } of stats) setCounters(spell("backend", backend, "server", name), row, now);
+  touch("stats");
+}
+
 export const retryNow = () => stream?.retryNow();
 
-let hiddenTimer, refusedAgain = () => {};
+const PROXIES = "frontend,backend";
+let counted = PROXIES;
+let restedAt = "", hiddenTimer, refusedAgain = () => {};
 
-function connect(onRefused = refusedAgain) {
+function connect(onRefused = refusedAgain, after = "") {
   refusedAgain = onRefused;
   stream = follow(
-    { types: TYPES },
+    { types: TYPES, counters: counted },
     {
       onEvent,
       onRefused,
@@ -111,16 +136,18 @@ function connect(onRefused = refusedAgain) {
         touch("connection");
       },
     },
+    after,
   );
 }
 
 function onVisibility() {
   hiddenSince = document.hidden ? Date.now() : 0;
-  if (!document.hidden && !stream && state.caller) connect();
+  if (!document.hidden && !stream && restedAt) connect(refusedAgain, restedAt);
 }
 
 function restWhileHidden() {
   if (!stream || !hiddenSince || Date.now() - hiddenSince < HIDDEN) return;
+  restedAt = stream.last();
   stream.stop();
   stream = null;
   state.connection = { is: "resting" };
@@ -138,11 +165,12 @@ const handlers = {
       state.serversOf = new Map();
       data.servers.forEach(({ object, ...members }) => setServer(object, members));
     }
-    state.counters = new Map();
     const now = Date.now() / 1000;
+    const counted = new Set(data.stats?.map((each) => each.object));
+    for (const object of state.counters.keys()) if (!counted.has(object) && !state.servers.has(object)) forget(object);
     for (const { object, counters } of data.stats ?? []) setCounters(object, counters, now);
+    if (state.ready) refreshAll();
     state.ready = true;
-    refreshAll();
     touch("servers", "stats", "version", "reload", "worker", "ready");
   },
 
@@ -169,7 +197,7 @@ const handlers = {
 
   reload({ data }) {
     if (state.pendingReload === data.id) state.pendingReload = null;
-    state.lastReload = data;
+    if (data.status === "failed") notice({ id: `reload/${data.id}`, bad: true, text: `Reload ${data.id} has failed. HAProxy goes on with what it had loaded before.`, href: `#/reloads/${data.id}` });
     refreshOnce("pending");
     noteChange();
     touch("reload");
@@ -182,8 +210,7 @@ const handlers = {
   },
 
   operation({ data }) {
-    state.operations.set(data.id, data);
-    touch("operations");
+    setOperation(data);
   },
 
   confirmation({ data }) {
@@ -216,6 +243,10 @@ function setServer(object, { change, former, ...members }) {
 function removeServer(object) {
   state.serversOf.get(state.servers.get(object)?.backend)?.delete(object);
   state.servers.delete(object);
+  forget(object);
+}
+
+function forget(object) {
   state.counters.delete(object);
   state.series.delete(object);
 }
@@ -229,12 +260,39 @@ function setCounters(object, counters, time) {
   series.add(time, state.counters.get(object));
 }
 
+/** Work that is running is kept; what ends while it is watched is told of. */
+function setOperation(data) {
+  const was = state.operations.get(data.id);
+  if (data.status === "running") state.operations.set(data.id, data);
+  else state.operations.delete(data.id);
+  if (was && data.status !== "running") {
+    const targets = Object.keys(data.progress?.sessions ?? {}).map(short).join(", ");
+    const ending = { succeeded: "is done", failed: `has failed: ${data.error ?? "no reason is known"}`, cancelled: "was cancelled" }[data.status];
+    notice({ id: `operation/${data.id}`, bad: data.status === "failed", text: `${KINDS[data.kind] ?? data.kind}${targets ? ` of ${targets}` : ""} ${ending}.` });
+  }
+  touch("operations");
+}
+
+function notice(made) {
+  state.notices = [made, ...state.notices.filter((each) => each.id !== made.id)].slice(0, MOST_NOTICES);
+  if (!made.bad) setTimeout(() => dismiss(made.id), NOTICED);
+  touch("notices");
+}
+
+export function dismiss(id) {
+  state.notices = state.notices.filter((each) => each.id !== id);
+  touch("notices");
+}
+
 function setConfirmation(data) {
   const waits = data.status === "open" || data.status === "pending";
+  if (!waits && state.confirmation?.id === data.id) {
+    const text = { confirmed: "The change that waited is confirmed.", returned: "The change that waited has gone back.", failed: `The change that waited could not be taken back: ${data.error ?? "no reason is known"}` }[data.status];
+    if (text) notice({ id: `confirmation/${data.id}`, bad: data.status === "failed", text });
+  }
   if (waits || state.confirmation?.id === data.id) {
     state.confirmation = waits ? { ...data, until: Date.now() + (data.seconds_left ?? 0) * 1000 } : null;
   }
-  state.endedConfirmation = waits ? null : data;
   touch("confirmation");
 }
 
@@ -253,11 +311,14 @@ const asked = {
   async confirmation() {
     const [newest] = await get("v3/sidecar/confirmations", { query: { limit: "1" } });
     if (newest) setConfirmation(newest);
+    touch("confirmation");
   },
 
   async operations() {
-    for (const each of await get("v3/sidecar/operations", { query: { status: "running" } })) state.operations.set(each.id, each);
-    touch("operations");
+    const running = await get("v3/sidecar/operations", { query: { status: "running" } });
+    const known = new Set(running.map((each) => each.id));
+    for (const id of state.operations.keys()) if (!known.has(id)) setOperation(await get(`v3/sidecar/operations/${id}`));
+    running.forEach(setOperation);
   },
 
   async pending() {

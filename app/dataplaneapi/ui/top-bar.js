@@ -7,7 +7,7 @@ import { Ago, Badge, span, useLoaded, useTick } from "./kit.js";
 import { short } from "./names.js";
 import { propose } from "./plan-dialog.js";
 import { showHelp } from "./shortcuts.js";
-import { retryNow, state, touch, useStore } from "./store.js";
+import { KINDS, dismiss, retryNow, state, touch, useStore } from "./store.js";
 
 const CONNECTIONS = { live: "Live", connecting: "Connecting", retrying: "Disconnected", resting: "Paused" };
 
@@ -54,12 +54,14 @@ export function setTheme(theme = localStorage.getItem(THEME) ?? "system") {
 
 /** Strips below the bar, of what waits or goes on; none where nothing does. */
 export function Strips() {
-  useStore("connection", "confirmation", "reload", "operations");
+  useStore("connection", "confirmation", "reload", "operations", "notices");
   const running = [...state.operations.values()].filter((each) => each.status === "running");
   return html`<div class="strips">
     ${state.connection.is === "retrying" && html`<${Disconnected} />`}
     ${state.confirmation && html`<${Waiting} of=${state.confirmation} />`}
     ${state.pendingReload && html`<${Pending} id=${state.pendingReload} />`}
+    ${state.notices.map((each) => html`<section key=${each.id} class=${`strip ${each.bad ? "bad" : "good"}`} role=${each.bad ? "alert" : "status"}>
+      <p>${each.text}${each.href && html` <a href=${each.href} onClick=${() => dismiss(each.id)}>Look at it</a>`}</p><button type="button" onClick=${() => dismiss(each.id)}>Dismiss</button></section>`)}
     ${running.map((each) => html`<${Running} key=${each.id} of=${each} />`)}
   </div>`;
 }
@@ -97,8 +99,6 @@ function Pending({ id }) {
     ${reasons.length > 1 && html`<details><summary>All reasons</summary><ul>${reasons.map((each) => html`<li>${each.section && html`<code>${each.section}</code> `}${each.reason}</li>`)}</ul></details>`}
   </section>`;
 }
-
-const KINDS = { drain: "Drain", reload: "Reload", end_worker: "End of a worker" };
 
 function Running({ of }) {
   const { sessions, ...rest } = of.progress ?? {};

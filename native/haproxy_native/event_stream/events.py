@@ -54,7 +54,7 @@ class EventSources:
             if SERVER in wanted.types:
                 state["servers"] = [each for each in await self._servers.now() if wanted.is_about([each["object"]])]
             if STATS in wanted.types:
-                state[STATS] = [each for each in await self._statistics.now() if wanted.is_about([each["object"]])]
+                state[STATS] = [each for each in await self._statistics.now(wanted.counters) if wanted.is_about([each["object"]])]
         return state
 
     @property

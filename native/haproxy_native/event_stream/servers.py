@@ -1,4 +1,6 @@
-"""States, weights and addresses of servers in the worker in service: looked at once a second while they are wanted.
+"""States, weights and addresses of servers in the worker in service: looked at once a second or more often while they are wanted.
+
+More often where no ring reports states.
 
 A backend is looked at at once where a line of a ring names a server of it, or a runtime command does.
 """
@@ -25,6 +27,8 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
+# The same where no ring reports states, as long as a look takes no more than this part of the time.
+SOON_SECONDS, SHARE = 0.25, 0.05
 # Between attempts to read a ring.
 PAUSE = 0.2
 LARGE = 1 << 15
@@ -119,8 +123,9 @@ class ServerWatch:
             self._changed.clear()
             try:
                 if loop.time() >= due or None in named:
+                    began = loop.time()
                     await self._look()
-                    due = loop.time() + LOOK_SECONDS
+                    due = loop.time() + self._pause(loop.time() - began)
                 else:
                     await self._look_at(named)
             except RuntimeFailure as error:
@@ -129,6 +134,10 @@ class ServerWatch:
             with suppress(TimeoutError):
                 async with asyncio.timeout_at(due):
                     await self._changed.wait()
+
+    def _pause(self, seconds: float) -> float:
+        """Until the next look, where one takes so long."""
+        return LOOK_SECONDS if ring.ring(self._document) else min(LOOK_SECONDS, max(SOON_SECONDS, seconds / SHARE))
 
     async def _look(self) -> None:
         async with self._looking:

@@ -21,6 +21,8 @@ CERTIFICATE, STORAGE, OPERATION, CONFIRMATION = "certificate", "storage", "opera
 # The object of a change of several.
 WHOLE = "configuration"
 TYPES = (SERVER, STATS, CONFIG, RELOAD, WORKER, CERTIFICATE, STORAGE, OPERATION, CONFIRMATION)
+# Kinds of objects that have counters.
+COUNTED = frozenset(("frontend", "backend", SERVER))
 # What is kept. States of servers and counters come of looking at HAProxy, for subscribers only, and have a past of their own each.
 NUMBER, MOST_BYTES = 10_000, 8 << 20
 STATS_SECONDS, STATS_BYTES, STATS_NUMBER = 600.0, 32 << 20, 200_000
@@ -36,14 +38,22 @@ class FellBehind(Exception):
 
 @dataclass(frozen=True)
 class Wanted:
-    """Events of these types; with a `pattern` those of objects that it matches, or that stand in such; those that `may_read` allows."""
+    """Events of these types; with a `pattern` those of objects that it matches, or that stand in such; those that `may_read` allows.
+
+    `counters`: kinds of objects whose counters are wanted.
+    """
 
     types: Collection[str] = TYPES
     pattern: str = ""
     may_read: Callable[[str], bool] | None = None
+    counters: frozenset[str] = COUNTED
 
     def holds(self, event: StreamEvent) -> bool:
-        return event.type in self.types and self.is_about(event.objects)
+        return event.type in self.types and self.is_about(event.objects) and (event.type != STATS or self.counts(event.objects[0]))
+
+    def counts(self, object_: str) -> bool:
+        """Whether counters of this object are wanted."""
+        return (SERVER if "/server/" in object_ else object_.partition("/")[0]) in self.counters
 
     def is_about(self, objects: Sequence[str]) -> bool:
         if self.may_read and not all(self.may_read(each) for each in objects if each != WHOLE or len(objects) == 1):
@@ -123,6 +133,10 @@ class EventStream:
         if any(type_ in each.wanted.types for each in self._subscriptions):
             return True
         return time.monotonic() - self._left.get(type_, -LINGER_SECONDS) < LINGER_SECONDS
+
+    def counted(self) -> frozenset[str]:
+        """The kinds of objects whose counters any subscriber wants; none where there is no subscriber."""
+        return frozenset[str]().union(*(each.wanted.counters for each in self._subscriptions if STATS in each.wanted.types))
 
     async def until_wanted(self, type_: str) -> None:
         while not self.is_wanted(type_):

@@ -113,9 +113,14 @@ def table(text: str) -> Iterator[dict[str, str]]:
     return (dict(zip(places, row, strict=False)) for row in rows)
 
 
+def _split(line: str) -> list[str]:
+    """HAProxy quotes a cell that holds a comma or a quote."""
+    return next(csv.reader([line])) if '"' in line else line.split(",")
+
+
 def cells(text: str) -> tuple[Mapping[str, int], Iterator[list[str]]]:
     """Of such an answer the place of each column, and the cells of each row; one that is cut short is left out."""
-    rows = csv.reader(line for line in text.splitlines() if line)
+    rows = (_split(line) for line in text.splitlines() if line)
     names = [name.removeprefix("# ") for name in next(rows, [])]
     places = {name: place for place, name in enumerate(names) if name}
     return places, (row for row in rows if len(row) >= len(places))

@@ -4,16 +4,21 @@ Clients of these two look for a member `error`, beside the socket that was asked
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, json_response
 from dataplaneapi.api.runtime_call import asking, read_long
-from haproxy_native.errors import RuntimeFailure, RuntimeUnconfigured
+from haproxy_native.errors import BadValue, RuntimeFailure, RuntimeRefused, RuntimeUnconfigured
 from haproxy_native.runtime import responses as answers
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.process_info import process_info
 from haproxy_native.runtime.statistics import HEAD, Counters
+
+_BITS = {"frontend": 1, "backend": 2, "server": 4}
 
 
 async def info(call: ReadCall) -> Response:
@@ -45,12 +50,23 @@ async def stats(call: ReadCall) -> Response:
     )
     try:
         async with asking(call, seconds=None) as runtime:
-            await read_long(runtime, "show stat", HEAD, counters)
+            await _read(runtime, kind, parent, counters)
     except RuntimeUnconfigured:
         raise
     except RuntimeFailure as error:
         return json_response(500, {"error": str(error), "runtimeAPI": call.services.engine.runtime.worker_place})
     return Response(200, counters.answer(runtime.worker_place))
+
+
+async def _read(runtime: Runtime, kind: str | None, parent: str | None, counters: Counters) -> None:
+    """Asks HAProxy for no more rows than it can leave out."""
+    if kind == "server" and parent:
+        # It takes the first section of that name, which may be a frontend.
+        with suppress(RuntimeRefused, BadValue):
+            await read_long(runtime, f"show stat {argument(parent)} {_BITS[kind]} -1", HEAD, counters)
+        if counters.objects:
+            return
+    await read_long(runtime, f"show stat -1 {_BITS[kind]} -1" if kind else "show stat", HEAD, counters)
 
 
 def _properties(call: Call, schema: str) -> Mapping[str, Any]:

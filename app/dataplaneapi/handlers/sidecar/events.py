@@ -10,7 +10,7 @@ from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Header, HeaderName, Response, StreamResponse, WritePart, chunk
 from haproxy_native.event_stream.past import StreamEvent
-from haproxy_native.event_stream.stream import STATS, TYPES, EventStream, FellBehind, Subscription, Wanted
+from haproxy_native.event_stream.stream import COUNTED, STATS, TYPES, EventStream, FellBehind, Subscription, Wanted
 
 HEARTBEAT_SECONDS = 15.0
 # A client that takes nothing for so long is gone.
@@ -25,7 +25,7 @@ DROPPED = b'event: dropped\ndata: {"type":"dropped","data":{"reason":"events wer
 
 async def read(call: ReadCall) -> Response:
     sources = call.services.events
-    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""), reader())
+    wanted = Wanted(_types(call.get("types", "")), call.get("object", ""), reader(), _counters(call.get("counters", "")))
     subscription, is_lost = _subscription(call, sources.stream, wanted)
     seconds = min(call.get("end_after", float("inf")), call.caller.expires - time.time())
     parts = partial(_parts, call, subscription, seconds, is_lost=is_lost, snapshot=call.get("snapshot", False))
@@ -49,6 +49,14 @@ def _types(text: str) -> frozenset[str]:
     named = frozenset(text.split(",")) if text else frozenset(TYPES) - {STATS}
     if unknown := sorted(named - {*TYPES}):
         raise ApiError(400, f"types in query: {unknown[0][:50]!r} is no type of events; they are {', '.join(TYPES)}")
+    return named
+
+
+def _counters(text: str) -> frozenset[str]:
+    """Of all kinds where none is named. Raises ApiError."""
+    named = frozenset(text.split(",")) if text else COUNTED
+    if unknown := sorted(named - COUNTED):
+        raise ApiError(400, f"counters in query: {unknown[0][:50]!r} has none; they are of {', '.join(sorted(COUNTED))}")
     return named
 
 

@@ -1,17 +1,19 @@
 // What stands beside the map: a frontend, a backend with its servers, a server.
 
-import { html, useState } from "../vendor/preact.js";
+import { html, useEffect, useState } from "../vendor/preact.js";
 import { drain, setState, setWeight } from "../actions.js";
-import { Badge, Mark, Nothing, bytes, milliseconds, number, rate } from "../kit.js";
+import { Badge, Loading, Mark, Nothing, bytes, number } from "../kit.js";
 import { addressOf, addressesOf, backendNames, condition, counters, health, routes, series, serversOf } from "../model.js";
 import { spell } from "../names.js";
 import { PLOTS, Plot } from "../plot.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
 import { errorsOf, rateOf } from "../series.js";
-import { state } from "../store.js";
+import { lookAt, state } from "../store.js";
 import { ServerTable } from "./server-table.js";
 import { Share } from "./map.js";
+
+const LOOK = 2_000;
 
 /** The four plots of one object, with the value of now or of the point under the pointer. */
 export function Plots({ object, without = [] }) {
@@ -29,13 +31,30 @@ function LabelledPlot({ object, plot }) {
 
 const Facts = ({ rows }) => html`<dl class="facts-list">${rows.filter(Boolean).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 
+/** Looks at the counters of a backend's servers again and again while it is shown. */
+function useCounters(backend) {
+  useEffect(() => {
+    const controller = new AbortController();
+    const look = () => !document.hidden && lookAt(backend, controller.signal).catch(() => {});
+    look();
+    const timer = setInterval(look, LOOK);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
+  }, [backend]);
+}
+
 export function Overview() {
+  if (!state.ready) return html`<${Loading} what="the servers" />`;
   const all = [...state.servers.values()];
   const bad = backendNames(state).map((name) => ({ name, ...health(state, name) })).filter((each) => each.is === "down" || each.is === "degraded");
   const off = all.filter((each) => ["drain", "maint"].includes(condition(each)));
   return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : "All backends are served"}</h2>
     <${Facts} rows=${[["Frontends", number(state.frontends.length)], ["Backends", number(backendNames(state).length)], ["Servers", number(all.length)], ["Up", number(all.filter((each) => condition(each) === "up").length)], ["Drained or in maintenance", number(off.length)]]} />
     ${bad.length > 0 && html`<h3>Look at these first</h3><ul class="plain">${bad.slice(0, 50).map((each) => html`<li><${Mark} is=${each.is} quiet /> <a href=${hrefOf("map", ["backend", each.name])}>${each.name}</a> <span class="quiet"><${Share} counts=${each.counts} total=${each.total} /></span></li>`)}</ul>`}
+    ${Object.keys(state.linesToAdd).length > 0 && html`<details class="hint"><summary>States are looked at again and again. With these lines HAProxy tells of them itself, at once</summary>
+      <pre class="said" tabindex="0">${Object.entries(state.linesToAdd).map(([section, lines]) => `${section}\n${lines}`).join("\n")}</pre></details>`}
     <p class="quiet">Choose a frontend to see where it sends requests, or a backend to see its servers.</p>`;
 }
 
@@ -52,8 +71,10 @@ export function FrontendDetail({ section, name }) {
     : html`<p class="quiet">It names no backend: its own rules answer, or nothing does.</p>`}`;
 }
 
-export function BackendDetail({ name, search }) {
+export function BackendDetail({ name }) {
+  useCounters(name);
   const section = state.backends?.find((each) => each.name === name), { counts, total, is } = health(state, name);
+  if (!state.ready) return html`<${Loading} what="the servers" />`;
   if (!section && !total) return html`<${Nothing} title=${`There is no backend ${name}`}>It may have been deleted, or renamed.<//>`;
   const row = counters(state, "backend", name);
   const from = (state.frontends ?? []).filter((each) => routes(each).some((way) => way.backend === name));
@@ -68,7 +89,9 @@ export function BackendDetail({ name, search }) {
 }
 
 export function ServerDetail({ backend, name }) {
+  useCounters(backend);
   const server = state.servers.get(spell("backend", backend, "server", name));
+  if (!state.ready) return html`<${Loading} what="the servers" />`;
   if (!server) return html`<${Nothing} title=${`There is no server ${name} in ${backend}`}>It may have been deleted.<//>`;
   const row = state.counters.get(server.object) ?? {}, is = condition(server);
   return html`<header class="detail-head"><${Mark} is=${is} /><h2>${name}</h2><span class="quiet">server of <a href=${hrefOf("map", ["backend", backend])}>${backend}</a></span></header>

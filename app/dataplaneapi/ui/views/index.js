@@ -1,9 +1,19 @@
 // The views, in the order of the menu. A view is {name, title, key, component}.
 
+import { CertificatesView } from "./certificates.js";
+import { DriftView } from "./drift.js";
+import { HistoryView } from "./history.js";
 import { MapView } from "./map.js";
+import { ReloadsView } from "./reloads.js";
 import { ServersView } from "./servers.js";
+import { WorkersView } from "./workers.js";
 
 export const VIEWS = [
   { name: "map", title: "Map", key: "m", component: MapView },
   { name: "servers", title: "Servers", key: "s", component: ServersView },
+  { name: "history", title: "History", key: "h", component: HistoryView },
+  { name: "reloads", title: "Reloads", key: "r", component: ReloadsView },
+  { name: "workers", title: "Workers", key: "w", component: WorkersView },
+  { name: "certificates", title: "Certificates", key: "c", component: CertificatesView },
+  { name: "drift", title: "Drift", key: "d", component: DriftView },
 ];

@@ -28,7 +28,7 @@ export function MapView({ route }) {
   const backends = arranged(names.filter((each) => matches(wanted, each) || serverMatches(wanted, each)), reached);
 
   if (state.refused.sections && !state.frontends) return html`<${Problem} title="The sections cannot be shown" text=${state.refused.sections} />`;
-  if (!state.ready || !state.frontends) return html`<${Loading} what="the map" />`;
+  if (!state.frontends || !state.backends) return html`<${Loading} what="the map" />`;
   if (!state.frontends.length && !names.length) return html`<${Nothing} title="No frontends and no backends">The configuration has none yet, or none that your role may read.<//>`;
 
   const sources = chosen.backend ? new Set(state.frontends.filter((each) => routes(each).some((one) => one.backend === chosen.backend)).map((each) => each.name)) : new Set();
@@ -45,7 +45,7 @@ export function MapView({ route }) {
     <section class="detail" aria-label="What is chosen">
       ${(chosen.frontend || chosen.backend) && html`<a class="back" href="#/map">Back to the map</a>`}
       ${chosen.server ? html`<${ServerDetail} key=${`${chosen.backend}/${chosen.server}`} backend=${chosen.backend} name=${chosen.server} />`
-        : chosen.backend ? html`<${BackendDetail} key=${chosen.backend} name=${chosen.backend} search=${wanted} />`
+        : chosen.backend ? html`<${BackendDetail} key=${chosen.backend} name=${chosen.backend} />`
         : chosen.frontend ? html`<${FrontendDetail} key=${chosen.frontend} section=${sectionOf(chosen.frontend)} name=${chosen.frontend} />`
         : html`<${Overview} />`}
     </section>
@@ -128,7 +128,7 @@ function FrontendRow({ name }) {
 function BackendRow({ name }) {
   const row = counters(state, "backend", name), { counts, total, is } = health(state, name);
   return html`<${Mark} is=${is} quiet />
-    <span class="row-text"><span class="row-name">${name}</span><span class="row-sub"><${Share} counts=${counts} total=${total} /></span></span>
+    <span class="row-text"><span class="row-name">${name}</span><span class="row-sub"><${Share} counts=${counts} total=${total} is=${is} /></span></span>
     <${Plot} object=${spell("backend", name)} name="rate" width=${64} height=${26} />
     <${Rates} row=${row} of=${series(state, "backend", name)} />`;
 }
@@ -140,7 +140,8 @@ function Rates({ row, of }) {
 }
 
 /** How many servers are in which state: in words, since colour alone says nothing. */
-export function Share({ counts, total }) {
+export function Share({ counts, total, is }) {
+  if (is === "loading") return "…";
   if (!total) return "no servers";
   const rest = Object.entries({ down: counts.down, draining: counts.drain, "in maintenance": counts.maint, stopping: counts.stopping, unknown: counts.unknown }).filter(([, count]) => count);
   return html`${counts.up}/${total} up${rest.map(([word, count]) => html`<span class=${word === "down" ? "is-down" : ""}>, ${count} ${word}</span>`)}`;

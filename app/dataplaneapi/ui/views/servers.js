@@ -1,15 +1,19 @@
 // All servers, to find and sort.
 
-import { html, useMemo } from "../vendor/preact.js";
+import { html, useEffect, useMemo } from "../vendor/preact.js";
 import { Loading, Nothing, number } from "../kit.js";
 import { CONDITIONS, addressOf, condition } from "../model.js";
 import { go, hrefOf } from "../route.js";
-import { state, useStore } from "../store.js";
+import { countServers, state, useStore } from "../store.js";
 import { ServerTable } from "./server-table.js";
 
 const FILTERS = ["up", "down", "drain", "maint", "stopping", "unknown"];
 
 export function ServersView({ route }) {
+  useEffect(() => {
+    countServers(true);
+    return () => countServers(false);
+  }, []);
   useStore("servers", "ready");
   const { q = "", is = "", sort = "" } = route.query;
   const change = (query) => go(hrefOf("servers", [], { q, is, sort, ...query }), { replace: true });

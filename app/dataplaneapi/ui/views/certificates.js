@@ -1,0 +1,62 @@
+// Certificates, by the time that is left to them.
+
+import { html, useState } from "../vendor/preact.js";
+import { get } from "../api.js";
+import { Badge, Loaded, Nothing, useLoaded } from "../kit.js";
+import { segment } from "../names.js";
+import { state, useStore } from "../store.js";
+
+const DAY = 86_400_000, SOON = 14, NEAR = 30;
+const STORED = "v3/services/haproxy/storage/ssl_certificates", RUNNING = "v3/services/haproxy/runtime/ssl_certs";
+// How many are asked for at a time: the browser has six connections, and one is the stream's.
+const AT_ONCE = 3;
+
+export function CertificatesView() {
+  useStore("changes");
+  const all = useLoaded(load, [state.changes]);
+  const [search, setSearch] = useState("");
+  const wanted = search.trim().toLowerCase();
+  return html`<header class="view-head"><h1>Certificates</h1>
+      <input type="search" placeholder="Name, domain or issuer" aria-label="Find certificates" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
+    <${Loaded} of=${all} what="the certificates">${(found) => {
+      const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
+      if (!found.length) return html`<${Nothing} title="No certificates">None is stored through this server, and HAProxy has loaded none.<//>`;
+      if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
+      return html`<div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Names</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th></tr></thead>
+        <tbody>${rows.map((each) => html`<tr key=${each.name}>
+          <td><${Expiry} time=${each.not_after} /></td><td><code>${each.name}</code></td><td>${each.domains || each.subject_alternative_names || each.subject || "–"}</td>
+          <td>${each.issuers || "–"}</td><td>${each.algorithm || "–"}</td><td>${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td></tr>`)}</tbody></table></div>`;
+    }}<//>`;
+}
+
+function Expiry({ time }) {
+  if (!time) return html`<span class="quiet">unknown</span>`;
+  const days = Math.floor((Date.parse(time) - Date.now()) / DAY);
+  const tone = days < SOON ? "bad" : days < NEAR ? "warn" : "good";
+  return html`<${Badge} tone=${tone}>${days < 0 ? "Expired" : `${days} days`}<//> <span class="quiet">${new Date(time).toLocaleDateString()}</span>`;
+}
+
+async function load(signal) {
+  const none = (error) => {
+    if (error.status === 403 || error.status === 0) throw error;
+    return [];
+  };
+  const [stored, running] = await Promise.all([get(STORED, { signal }).catch(none), get(RUNNING, { signal }).catch(none)]);
+  const places = new Set(running.map((each) => each.storage_name ?? each.file));
+  const files = new Set(stored.map((each) => each.file));
+  const wanted = [
+    ...stored.map((each) => ({ path: `${STORED}/${segment(each.storage_name)}`, name: each.storage_name, loaded: places.has(each.file) })),
+    ...[...places].filter((name) => !files.has(name)).map((name) => ({ path: `${RUNNING}/${segment(name)}`, name, loaded: true })),
+  ];
+  const found = await eachAtOnce(wanted, async ({ path, name, loaded }) => ({ ...(await get(path, { signal }).catch(() => ({}))), name, loaded }));
+  return found.sort((a, b) => (a.not_after ?? "9999").localeCompare(b.not_after ?? "9999"));
+}
+
+async function eachAtOnce(items, work) {
+  const results = [], queue = items.entries();
+  const run = async () => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, run));
+  return results;
+}

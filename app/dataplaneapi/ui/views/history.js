@@ -1,0 +1,74 @@
+// Who has changed what: the last changes, one of them with its difference, and the way back.
+
+import { html, useState } from "../vendor/preact.js";
+import { get } from "../api.js";
+import { restore, revert } from "../actions.js";
+import { Ago, Badge, Diff, Loaded, Nothing, useLoaded } from "../kit.js";
+import { segment, short } from "../names.js";
+import { propose } from "../plan-dialog.js";
+import { go, hrefOf } from "../route.js";
+import { state, useStore } from "../store.js";
+
+const MANY = 50;
+export const OUTCOMES = { live: ["live", "Live"], reloaded: ["reload", "By reload"], scheduled: ["reload", "Reload due"], written: ["", "Written"], runtime: ["live", "In the process"], outside: ["warn", "From outside"], refused: ["bad", "Refused"] };
+
+export function HistoryView({ route }) {
+  useStore("changes", "caller");
+  const [id] = route.parts, { object = "", author = "", refused = "" } = route.query;
+  const [limit, setLimit] = useState(MANY);
+  const list = useLoaded(
+    (signal) => get("v3/sidecar/history", { query: { limit: String(limit + 1), object: object && !object.includes("/") ? `backend/${object}` : object, author, refused }, signal }),
+    [state.changes, object, author, refused, limit],
+  );
+  const change = (query) => go(hrefOf("history", [], { object, author, refused, ...query }), { replace: true });
+  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
+    <section class="two-list" aria-label="Changes">
+      <header class="view-head"><h1>History</h1>
+        <input type="search" placeholder="backend/shop" aria-label="Changes of this object" value=${object} onChange=${(event) => change({ object: event.target.value.trim() })} />
+        <div class="filters" role="group" aria-label="Which"><button type="button" aria-pressed=${!refused} onClick=${() => change({ refused: "" })}>Made</button><button type="button" aria-pressed=${Boolean(refused)} onClick=${() => change({ refused: "true" })}>Refused</button></div>
+        ${author && html`<button type="button" onClick=${() => change({ author: "" })}>By ${author} ×</button>`}
+      </header>
+      <${Loaded} of=${list} what="the history">${(entries) => (entries.length
+        ? html`<ol class="entries">${entries.slice(0, limit).map((entry) => html`<${Line} key=${entry.id} entry=${entry} chosen=${entry.id === id} query=${route.query} />`)}</ol>
+            ${entries.length > limit && html`<button type="button" class="more" onClick=${() => setLimit(limit + MANY)}>Older changes</button>`}`
+        : html`<${Nothing} title=${refused ? "Nothing was refused" : "No changes"}>${object || author ? "None fits what is asked for." : "What is changed from now on stands here, with who and why."}<//>`)}<//>
+    </section>
+    <section class="two-detail" aria-label="The chosen change">
+      ${id ? html`<a class="back" href="#/history">Back to the list</a><${Entry} key=${id} id=${id} />` : html`<${Nothing} title="Choose a change">Its difference stands here, and the button that reverts it.<//>`}
+    </section>
+  </div>`;
+}
+
+function Line({ entry, chosen, query }) {
+  const [tone, word] = OUTCOMES[entry.outcome] ?? ["", entry.outcome];
+  const objects = entry.objects ?? [];
+  const body = html`<span class="entry-what">${objects.length ? short(objects[0]) : "the text"}${objects.length > 1 ? html` <span class="quiet">and ${objects.length - 1} more</span>` : ""}</span>
+    <span class="entry-when"><${Ago} time=${entry.time} /></span>
+    <span class="entry-who">${entry.author ?? "unknown"}${entry.message ? html`: ${entry.message}` : ""}${entry.cause ? html` <span class="quiet">(${entry.cause})</span>` : ""}${entry.reason ? html`: ${entry.reason}` : ""}</span>
+    <span class="entry-how"><${Badge} tone=${tone}>${word}<//>${entry.reload?.status === "failed" ? html` <${Badge} tone="bad">${entry.reload.outcome === "kept" ? "Kept" : "Taken back"}<//>` : ""}</span>`;
+  return html`<li>${entry.outcome === "refused" ? html`<div class="entry">${body}</div>` : html`<a class="entry" href=${hrefOf("history", [entry.id], query)} aria-current=${chosen ? "true" : undefined}>${body}</a>`}</li>`;
+}
+
+function Entry({ id }) {
+  const entry = useLoaded((signal) => get(`v3/sidecar/history/${segment(id)}`, { signal }), [id, state.changes]);
+  return html`<${Loaded} of=${entry} what="this change">${(found) => html`
+    <header class="detail-head"><h2>Change ${found.id}</h2><span class="quiet">version ${found.version ?? "–"}, ${new Date(found.time).toLocaleString()}</span></header>
+    ${!state.caller?.read_only && html`<div class="actions">
+      <button type="button" class="primary" onClick=${() => propose(revert(found))}>Revert …</button>
+      <button type="button" onClick=${() => propose(restore(found))}>Restore this moment …</button>
+    </div>`}
+    <dl class="facts-list">
+      <div><dt>Author</dt><dd><a href=${hrefOf("history", [], { author: found.author })}>${found.author ?? "unknown"}</a></dd></div>
+      <div><dt>From</dt><dd>${found.address ?? "–"}</dd></div>
+      <div><dt>How</dt><dd>${(OUTCOMES[found.outcome] ?? ["", found.outcome])[1]}</dd></div>
+      ${found.message && html`<div><dt>Why</dt><dd>${found.message}</dd></div>`}
+      ${found.reload_id && html`<div><dt>Reload</dt><dd><a href=${hrefOf("reloads", [found.reload_id])}>${found.reload_id}</a></dd></div>`}
+      ${found.cause && html`<div><dt>Because of</dt><dd>${found.cause}</dd></div>`}
+    </dl>
+    ${found.effects?.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Members that changed"><table class="changes"><thead><tr><th scope="col">Object</th><th scope="col">What</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+      <tbody>${found.effects.slice(0, 200).map((row) => html`<tr><td><code>${short(row.object)}</code></td><td>${row.member ?? "all of it"}</td><td class="old">${text(row.old)}</td><td class="new">${text(row.new)}</td></tr>`)}</tbody></table></div>`}
+    ${found.diff && html`<h3>Difference</h3><${Diff} text=${found.diff} />`}
+    ${!found.diff && !found.effects?.length && html`<p class="quiet">It has no difference in texts: ${(found.objects ?? []).join(", ")}.</p>`}`}<//>`;
+}
+
+const text = (value) => (value === undefined || value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
