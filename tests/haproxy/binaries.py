@@ -17,6 +17,8 @@ import pytest
 
 GET_HAPROXY = Path(__file__).parents[1] / "tools" / "get-haproxy"
 GET_PROGRAM = GET_HAPROXY.with_name("get-program")
+# A variable: programs without which tests fail instead of being skipped.
+REQUIRED = "REQUIRED_PROGRAMS"
 WANTED = ("2.6", "2.8", "3.0", "3.2")
 
 
@@ -62,9 +64,13 @@ def fetched(wanted: str) -> str:
 
 @cache
 def program(name: str) -> str:
-    """Another server that tests speak to, by get-program; skips the test where it cannot be had."""
+    """Another program that tests need, by get-program; skips the test where it cannot be had, or fails it where that is asked for."""
     ran = subprocess.run([str(GET_PROGRAM), name], capture_output=True, text=True, check=False)
-    return ran.stdout.strip() if ran.returncode == 0 else pytest.skip(ran.stderr.strip())
+    if ran.returncode == 0:
+        return ran.stdout.strip()
+    refuse = pytest.fail if name in os.environ.get(REQUIRED, "").split() else pytest.skip
+    # Before it stands what it fetches.
+    refuse("get-program: no" + ran.stderr.rpartition("get-program: no")[2].strip())
 
 
 @cache

@@ -1,6 +1,6 @@
 // The event stream, read with fetch: EventSource can send no header, and a credential does not belong into a URL.
 
-import { open } from "./api.js";
+import { ApiError, open } from "./api.js";
 
 const FIRST_PAUSE = 300, LONGEST_PAUSE = 10_000;
 // A heartbeat comes every 15 seconds; without a byte for so long the connection is dead.
@@ -28,14 +28,14 @@ export function follow(query, { onEvent, onState = () => {}, onRefused = () => {
           if (event.id) last = event.id;
           onEvent(event);
         }
-        throw new Error("The server has ended the stream.");
+        throw new ApiError(0, "The server has ended the stream.");
       } catch (error) {
         if (stopped) return;
         if (error.status === 401 || error.status === 403) {
           onRefused(error);
           return;
         }
-        onState("retrying", error.name === "AbortError" ? "The connection was silent." : error.message, Date.now() + pause);
+        onState("retrying", reasonOf(error), Date.now() + pause);
         await new Promise((resolve) => {
           wake = resolve;
           setTimeout(resolve, pause * (0.8 + 0.4 * Math.random()));
@@ -61,6 +61,9 @@ export function follow(query, { onEvent, onState = () => {}, onRefused = () => {
     retryNow: soon,
   };
 }
+
+/** In our words: those of browsers differ, and say less. */
+const reasonOf = (error) => (error instanceof ApiError ? error.message : error.name === "AbortError" ? "The connection was silent." : "The connection was lost.");
 
 function silenceWatch(controller) {
   let timer;

@@ -223,10 +223,15 @@ function onEvent(event) {
   handlers[event.type]?.(event);
 }
 
+/** Soon after a change, and once a second where there are many. */
 function noteChange() {
-  state.changes += 1;
-  touch("changes");
-  refreshSoon("sections");
+  noted ??= setTimeout(() => {
+    noted = undefined;
+    lastNoted = Date.now();
+    state.changes += 1;
+    touch("changes");
+    refreshOnce("sections");
+  }, Math.max(200, lastNoted + 1_000 - Date.now()));
 }
 
 function setServer(object, { change, former, ...members }) {
@@ -328,6 +333,7 @@ const asked = {
   },
 };
 const due = new Map();
+let noted, lastNoted = 0;
 
 function refreshSoon(what) {
   if (!due.has(what)) due.set(what, setTimeout(() => refreshOnce(what), 250));

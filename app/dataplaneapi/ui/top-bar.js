@@ -29,7 +29,11 @@ export function TopBar({ views, view }) {
 
 function Menu() {
   const session = currentSession();
-  return html`<details class="menu">
+  const close = (event) => {
+    if (event.type === "focusout" ? !event.relatedTarget || event.currentTarget.contains(event.relatedTarget) : event.key !== "Escape") return;
+    event.currentTarget.open = false;
+  };
+  return html`<details class="menu" onFocusOut=${close} onKeyDown=${close}>
     <summary>${session?.name || "Menu"}</summary>
     <div class="menu-body">
       ${state.caller?.limited && html`<p class="quiet">Role: ${state.caller.roles.join(", ") || "none"}</p>`}
@@ -80,12 +84,12 @@ function Waiting({ of }) {
   const left = Math.max(0, of.until - Date.now());
   const entries = of.entries?.length ? ` (change ${of.entries.join(", ")})` : "";
   return html`<section class="strip waits" aria-label="Unconfirmed change">
-    <p><b>A change waits for its confirmation</b>${entries}${of.author ? ` by ${of.author}` : ""}. It goes back by itself in <b class="number countdown" role="timer">${clock(left)}</b>.
+    <p>${of.status === "open" ? html`<b>A change that is to be confirmed is being made</b>${of.author ? ` by ${of.author}` : ""}.` : html`<b>A change waits for its confirmation</b>${entries}${of.author ? ` by ${of.author}` : ""}. It goes back by itself in <b class="number countdown" role="timer">${clock(left)}</b>.`}
       ${of.verdict && html` The guard says <${Badge}>${of.verdict.result}<//> ${of.verdict.reasons?.[0] ?? ""}`}</p>
-    <div class="strip-buttons">
+    ${of.status !== "open" && html`<div class="strip-buttons">
       <button type="button" class="primary" onClick=${() => propose(confirm(of))}>Confirm</button>
       <button type="button" onClick=${() => propose(takeBack(of))}>Take back</button>
-    </div>
+    </div>`}
   </section>`;
 }
 

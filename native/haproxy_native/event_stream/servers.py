@@ -1,6 +1,4 @@
-"""States, weights and addresses of servers in the worker in service: looked at once a second or more often while they are wanted.
-
-More often where no ring reports states.
+"""States, weights and addresses of servers in the worker in service, looked at again and again while they are wanted.
 
 A backend is looked at at once where a line of a ring names a server of it, or a runtime command does.
 """

@@ -100,7 +100,7 @@ export function ServerDetail({ backend, name }) {
     <${Facts} rows=${[
       ["Address", html`<code>${addressOf(server)}</code>`], ["Weight", number(server.weight)], ["Asked for", server.admin_state], ["Health", server.operational_state],
       row.check_status && ["Last check", `${row.check_status}${row.last_chk ? `: ${row.last_chk}` : ""}`], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
-      ["Failed connections / answers", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", `${number(row.chkdown ?? 0)} times, ${number(row.downtime ?? 0)} s in all`],
+      ["Failed connections / answers", `${number(row.econ ?? 0)} / ${number(row.eresp ?? 0)}`], ["Went down", `${row.chkdown === 1 ? "once" : `${number(row.chkdown ?? 0)} times`}, ${number(row.downtime ?? 0)} s in all`],
     ]} />`;
 }
 
