@@ -1,11 +1,12 @@
 // What can be done with servers, waiting changes and the history: each as a call, and as what is known of it beforehand.
 
-import { get } from "./api.js";
+import { call, get, post, remove } from "./api.js";
 import { condition, health, serversOf, addressOf, CONDITIONS } from "./model.js";
 import { parse, segment, short } from "./names.js";
 import { state } from "./store.js";
 
 const runtime = (server) => `v3/services/haproxy/runtime/backends/${segment(server.backend)}/servers/${segment(server.name)}`;
+const CONFIG = "v3/services/haproxy/configuration/";
 const KEPT = "It is kept over reloads and restarts, as an override; the configuration stays as it is.";
 const UNLESS_CONFIRMED = { label: "Take it back by itself unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
 
@@ -162,6 +163,61 @@ export function giveUp(override, all) {
     plan: () => ({ changes: all.filter((each) => each.object === override.object).map((each) => ({ ...each, old: each.value, new: each.former })), reload: false }),
     done: () => `${short(override.object)} is as the configuration has it.`,
   };
+}
+
+/** Another server in the configuration; HAProxy takes it live where it can. */
+export function addServer(backend) {
+  return {
+    title: `Add a server to ${backend}`,
+    verb: "Add the server",
+    options: {
+      name: { label: "Name", type: "text", placeholder: "web3" },
+      address: { label: "Address", type: "text", placeholder: "10.0.0.7" },
+      port: { label: "Port", type: "number", min: 1, max: 65535 },
+      weight: { label: "Weight", type: "number", min: 0, max: 256 },
+      check: { label: "Check its health", type: "checkbox" },
+      confirm: UNLESS_CONFIRMED,
+    },
+    initial: { name: "", address: "", port: 80, weight: 100, check: true, confirm: "" },
+    plan: ({ name, address, port, weight, check, confirm: time }) => {
+      if (!name.trim() || !address.trim()) return { incomplete: "Say its name and its address." };
+      const body = { name: name.trim(), address: address.trim(), port, weight, ...(check ? { check: "enabled" } : {}) };
+      return inTransaction([{ method: "POST", path: `${CONFIG}backends/${segment(backend)}/servers`, body }], time);
+    },
+    done: outcome("The server is added"),
+  };
+}
+
+export function deleteServer(server) {
+  return {
+    title: `Delete ${short(server.object)}`,
+    verb: "Delete",
+    danger: true,
+    options: { confirm: UNLESS_CONFIRMED },
+    initial: { confirm: "" },
+    plan: async ({ confirm: time }) => {
+      const plan = await inTransaction([{ method: "DELETE", path: `${CONFIG}backends/${segment(server.backend)}/servers/${segment(server.name)}` }], time);
+      const open = state.counters.get(server.object)?.scur ?? 0;
+      return { ...plan, notes: [loss(server), open ? `It has ${open} open sessions. Drain it first to let them end.` : "No session is open."] };
+    },
+    done: outcome(`${short(server.object)} is deleted`),
+  };
+}
+
+const outcome = (text) => ({ status, headers }) => (status === 202 ? `${text} in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `${text}.`);
+
+/** The plan of edits of the configuration, made in a transaction that its call commits. */
+async function inTransaction(edits, confirm) {
+  const { id } = await post("v3/services/haproxy/transactions", undefined, { query: { version: String(await get(`${CONFIG}version`)) } });
+  const path = `v3/services/haproxy/transactions/${segment(id)}`, discard = () => remove(path).catch(() => {});
+  try {
+    for (const { method, path: of, body } of edits) await call(method, of, { body, query: { transaction_id: id } });
+    const { effects, diff, commands, reasons, reload, messages } = await post("v3/sidecar/plan", undefined, { query: { transaction_id: id } });
+    return { changes: effects, diff, commands, reasons, reload, messages, discard, call: { method: "PUT", path, query: { confirm } } };
+  } catch (error) {
+    await discard();
+    throw error;
+  }
 }
 
 /** What the waiting changes are: the confirmation is asked for again, since others may have joined it. */

@@ -12,11 +12,14 @@ import { touch, useStore } from "./store.js";
  *   options               {name: {label, choices: [[value, text]] | type, ...}}, with `initial` values beside it
  *   call(options)         {method, path, query, body}: the call that does it, sent as it was planned
  *   plan(options)         what the page can tell beforehand: {changes: [{object, member, old, new}], diff, commands, reasons, reload,
- *                         messages, notes: [text], call}; a `call` in it stands for the one above
+ *                         messages, notes: [text], call, incomplete, discard}: a `call` in it stands for the one above, `incomplete` says
+ *                         what is still to be filled in, `discard` ends what was begun for a plan that is not carried out
  *   done(answer)          the sentence that is shown afterwards
  * }
  */
 let current = null;
+// A slider that moves or a text that is typed asks once, when it rests; in milliseconds.
+const REST = 250;
 
 /** Shows the plan of an action; resolves to the answer of its call, or to null where it was not carried out. */
 export function propose(action) {
@@ -44,7 +47,7 @@ function Dialog({ action }) {
   const [plan, setPlan] = useState({ loading: true });
   const [sending, setSending] = useState(false);
   const [failure, setFailure] = useState(null);
-  const isFirst = useRef(true);
+  const isFirst = useRef(true), isSent = useRef(false);
 
   useEffect(() => {
     const before = document.activeElement;
@@ -53,15 +56,20 @@ function Dialog({ action }) {
   }, []);
 
   useEffect(() => {
-    let isCurrent = true;
+    let isCurrent = true, made = null;
     setPlan({ loading: true });
     setFailure(null);
-    // A slider that moves asks once, when it rests.
-    const timer = setTimeout(() => planned(action, options).then((found) => isCurrent && setPlan(found), (error) => isCurrent && setPlan({ error })), isFirst.current ? 0 : 150);
+    const show = (found) => {
+      made = found;
+      if (isCurrent) setPlan(found);
+      else found.discard?.();
+    };
+    const timer = setTimeout(() => planned(action, options).then(show, (error) => isCurrent && setPlan({ error })), isFirst.current ? 0 : REST);
     isFirst.current = false;
     return () => {
       isCurrent = false;
       clearTimeout(timer);
+      if (!isSent.current) made?.discard?.();
     };
   }, [action, JSON.stringify(options)]);
 
@@ -72,6 +80,7 @@ function Dialog({ action }) {
     try {
       const { method, path, query, body, text, headers } = plan.call;
       const answer = await call(method, path, { query, body, text, headers, full: true });
+      isSent.current = true;
       announce(action.done?.(answer) ?? "Done.");
       close(answer);
     } catch (error) {
@@ -102,6 +111,7 @@ function Dialog({ action }) {
 /** The plan of an action with these options, and whether the server would allow its call. */
 async function planned(action, options) {
   const told = (await action.plan?.(options)) ?? {};
+  if (told.incomplete) return told;
   const wanted = told.call ?? action.call(options);
   const query = new URLSearchParams(Object.entries(wanted.query ?? {}).filter(([, value]) => value !== undefined && value !== ""));
   const question = { method: wanted.method, path: `/${wanted.path}${query.size ? `?${query}` : ""}` };
@@ -111,6 +121,7 @@ async function planned(action, options) {
 }
 
 function Plan({ plan }) {
+  if (plan.incomplete) return html`<p class="note">${plan.incomplete}</p>`;
   return html`
     ${!plan.allowed && html`<${Refusal} of=${plan.refused} />`}
     ${plan.changes?.length > 0 && html`<${Changes} rows=${plan.changes} />`}
@@ -159,7 +170,7 @@ function Options({ of, values, set }) {
       ? html`<select value=${values[name]} onChange=${(event) => change(name, event.target.value)}>${option.choices.map(([value, text]) => html`<option value=${value} selected=${value === values[name]}>${text}</option>`)}</select>`
       : option.type === "checkbox"
         ? html`<input type="checkbox" checked=${values[name]} onChange=${(event) => change(name, event.target.checked)} />`
-        : html`<input type=${option.type} value=${values[name]} min=${option.min} max=${option.max} step=${option.step} onInput=${(event) => change(name, option.type === "text" ? event.target.value : Number(event.target.value))} />`}
+        : html`<input type=${option.type} value=${values[name]} placeholder=${option.placeholder} spellcheck=${false} autocomplete="off" min=${option.min} max=${option.max} step=${option.step} onInput=${(event) => change(name, option.type === "text" ? event.target.value : Number(event.target.value))} />`}
     ${option.type === "range" && html`<output>${values[name]}</output>`}
   </label>`)}</div>`;
 }

@@ -1,7 +1,7 @@
 // What stands beside the map: a frontend, a backend with its servers, a server.
 
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { drain, setState, setWeight } from "../actions.js";
+import { addServer, deleteServer, drain, setState, setWeight } from "../actions.js";
 import { Badge, Loading, Mark, Nothing, bytes, number } from "../kit.js";
 import { addressOf, addressesOf, backendNames, condition, counters, health, routes, series, serversOf } from "../model.js";
 import { spell } from "../names.js";
@@ -85,6 +85,7 @@ export function BackendDetail({ name }) {
       ["Balance", section?.balance?.algorithm ?? row.algo ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
       ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
     ]} />
+    ${section && !state.caller?.read_only && html`<div class="actions"><button type="button" onClick=${() => propose(addServer(name))}>Add a server …</button></div>`}
     <${ServerTable} servers=${serversOf(state, name)} inBackend label=${`Servers of ${name}`} />`;
 }
 
@@ -113,5 +114,6 @@ export function ServerActions({ server }) {
     ${is !== "maint" && html`<button type="button" onClick=${() => propose(setState(server, "maint"))}>Maintenance …</button>`}
     ${(is === "drain" || is === "maint") && html`<button type="button" class="primary" onClick=${() => propose(setState(server, "ready"))}>Put into service …</button>`}
     <button type="button" onClick=${() => propose(setWeight(server))}>Weight …</button>
+    <button type="button" onClick=${() => propose(deleteServer(server))}>Delete …</button>
   </div>`;
 }
