@@ -26,7 +26,7 @@ from haproxy_native.text.document import Document
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
 # The same where no ring reports states, as long as a look takes no more than this part of the time.
-SOON_SECONDS, SHARE = 0.25, 0.05
+SOON_SECONDS, SHARE = 0.25, 0.03
 # Between attempts to read a ring.
 PAUSE = 0.2
 LARGE = 1 << 15
