@@ -83,9 +83,9 @@ FONTS = """\
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
 <dir>{root}/usr/share/fonts</dir><cachedir>{root}/fonts-cache</cachedir>
-<alias binding="same"><family>system-ui</family><prefer><family>Liberation Sans</family><family>DejaVu Sans</family></prefer></alias>
-<alias binding="same"><family>sans-serif</family><prefer><family>Liberation Sans</family><family>DejaVu Sans</family></prefer></alias>
-<alias binding="same"><family>monospace</family><prefer><family>Liberation Mono</family><family>DejaVu Sans Mono</family></prefer></alias>
+<match><test name="family"><string>monospace</string></test>
+<edit name="family" mode="append_last"><string>Liberation Mono</string></edit></match>
+<match><edit name="family" mode="append_last"><string>Liberation Sans</string></edit></match>
 </fontconfig>
 """
 
