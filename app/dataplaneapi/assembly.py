@@ -63,6 +63,7 @@ from haproxy_native.operations.operations import Operation, Operations
 from haproxy_native.operations.reload import RELOAD, reload
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.routing.files import KIND, TestFiles
+from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.splits.splits import Splits
 from haproxy_native.spoe.editor import ScopeEditor
@@ -185,6 +186,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         ),
     )
     _listen(services)
+    engine.context.gate = RoutingGate(services.tests, engine.settings.file.parent, lambda: services.settings.tests == "require")
     for operation in declared:
         operation.load()
     return Application(services, lambda scope: docs.page(scope) or ui.page(scope, is_on=not services.settings.disable_ui), lifespan)

@@ -50,6 +50,7 @@ TAKEN_OVER = frozenset(
         "cors_origins",
         "trusted_proxies",
         "on_conflict",
+        "tests",
     )
 )
 # What only a new process can be.

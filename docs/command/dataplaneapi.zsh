@@ -51,6 +51,7 @@ _shtab_dataplaneapi_options=(
   "--api-version[version that \/info announces\; clients choose by it what they send (default v3.4.0)]:TEXT:"
   "--strict[refuse unknown members and query parameters, instead of naming them in headers]"
   "--on-conflict[what becomes of writes on an old version\: refuse or merge (default refuse)]:TEXT:"
+  "--tests[whether changes may break a test of routing\: ignore or require (default ignore)]:TEXT:"
   "--read-only[change nothing\: whatever would is answered 403]"
   "--disable-ui[do not serve the page at \/ui\/]"
   "--disable-inotify[do not watch the HAProxy configuration file]"

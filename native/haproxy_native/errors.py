@@ -31,6 +31,8 @@ NativeError
 ├── NoPlan               a token without a plan
 ├── Unhealthy            a new backend without a server that is up; the change has been taken back
 ├── NoShadow            no second HAProxy of this text can be asked
+├── BreaksTests          a change after which tests of routing would fail
+├── Untested             the tests that are required cannot be run
 ├── TooManyTransactions
 ├── TooManyOperations
 ├── Refused              HAProxy says the configuration is wrong, always with these bytes
@@ -212,6 +214,18 @@ class NoShadow(NativeError):
     """Its detail is the whole text."""
 
     label = ""
+
+
+class BreaksTests(NativeError):
+    """`failed`: what became of the cases that would fail, as the API shows it; `failed_before`: names of those that failed already."""
+
+    def __init__(self, detail: str = "", *, failed: Sequence[Any] = (), failed_before: Sequence[str] = ()) -> None:
+        super().__init__(detail)
+        self.failed, self.failed_before = tuple(failed), tuple(failed_before)
+
+
+class Untested(NativeError):
+    """Its detail is the whole text."""
 
 
 class Unhealthy(NativeError):

@@ -27,13 +27,15 @@ class Rights(Protocol):
 class Request:
     """What a caller asks for: the id of the operation, the path, and the object, as far as these name one.
 
-    `is_recorded`: a commit that it has asked for is in the history, made or refused.
+    `is_recorded`: a commit that it has asked for is in the history, made or refused. `failing_tests`: names of tests of routing that have
+    failed before its commit, and fail still.
     """
 
     path: str = ""
     operation: str = ""
     object: str = ""
     is_recorded: bool = False
+    failing_tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,5 +68,7 @@ _NOBODY = Author()
 # Fields, such as a request's id and its trace.
 origin: ContextVar[Mapping[str, str]] = ContextVar("origin", default=MappingProxyType({}))
 author: ContextVar[Author] = ContextVar("author", default=_NOBODY)
+# Whether what is committed may break no test of routing.
+requires_tests: ContextVar[bool] = ContextVar("requires_tests", default=False)
 # Whether a reload that a change needs begins at once, and is awaited.
 at_once: ContextVar[bool] = ContextVar("at_once", default=False)

@@ -29,7 +29,8 @@ def test_a_line_tells_all_that_matters() -> None:
     lines = {file.stem: dict(line.split(": ", 1) for line in text.splitlines()) for file, text in LISTINGS.items()}
     server = "DELETE /services/haproxy/configuration/backends/{parent_name}/servers/{name}"
     common = (
-        "strict: query, wait: query, confirm: query, join: query, guard: query, auto_confirm: query, If-Match: header, on_conflict: query"
+        "strict: query, wait: query, confirm: query, join: query, guard: query, auto_confirm: query, tests: query, "
+        "If-Match: header, on_conflict: query"
     )
     arguments = f"name, parent_name, transaction_id: query, version: query, force_reload: query, {common}"
     assert lines["openapi3"][server] == f"Server.deleteServerBackend({arguments})"

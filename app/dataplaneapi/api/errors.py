@@ -40,6 +40,8 @@ STATUS: dict[type[native.NativeError], int] = {
     native.Outdated: 406,
     native.Unhealthy: 409,
     native.NoShadow: 501,
+    native.BreaksTests: 400,
+    native.Untested: 503,
     native.NotCancellable: 409,
     native.NotPending: 409,
     native.Unconfirmed: 409,
@@ -130,6 +132,8 @@ def _places(error: native.NativeError) -> dict[str, Any]:
         members["remedy"] = remedy.format_map(vars(error))
     if isinstance(error, native.Unconfirmed):
         members |= {"confirmation": error.confirmation, "author": error.author, "seconds_left": ceil(error.seconds_left)}
+    if isinstance(error, native.BreaksTests):
+        members |= {"failed_tests": list(error.failed), "failed_before": list(error.failed_before)}
     if alerts := getattr(error, "alerts", None):
         members["alerts"] = [_plain(alert) for alert in alerts]
     if error.place is not None:

@@ -5,8 +5,10 @@ import functools
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from urllib.parse import quote
 
 from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
@@ -17,16 +19,19 @@ from dataplaneapi.api.responses import LOCATION, RELOAD_ID, HeaderName, Response
 from haproxy_native import rehearsal
 from haproxy_native.confirmations.guard import Guard
 from haproxy_native.confirmations.ledger import PENDING, Confirmation
-from haproxy_native.errors import ReloadFailed
+from haproxy_native.errors import BreaksTests, ReloadFailed
 from haproxy_native.reload.records import FAILED, IN_PROGRESS, Record
-from haproxy_native.request_context import author
+from haproxy_native.request_context import author, requires_tests
 
+FAILING = HeaderName(b"Failing-Tests")
+# Of tests in that header.
+MOST_NAMED = 10
 EXPIRES = HeaderName(b"Confirmation-Expires")
 SHORTEST, LONGEST = 2.0, 86400.0
 LOOK_SECONDS = 0.05
 # Beyond the time that is waited for.
 ANSWER_SECONDS = 30.0
-OPTIONS = ("confirm", "join", "wait", "guard", "auto_confirm")
+OPTIONS = ("confirm", "join", "wait", "guard", "auto_confirm", "tests")
 
 
 def with_options(operation: Operation) -> Handler:
@@ -37,20 +42,39 @@ def with_options(operation: Operation) -> Handler:
 
     @functools.wraps(handler)
     async def serve(call: Call) -> Response:
-        if not any(name in call.values for name in OPTIONS):
-            return await handler(call)
-        if rehearsal.wanted.get():
-            _check(call)
-            return await handler(call)
-        return await _serve(handler, call)
+        try:
+            return _with_failing(await _asked(handler, call))
+        except BreaksTests as error:
+            raise _readable(error) from None
 
     return serve
+
+
+async def _asked(handler: Handler, call: Call) -> Response:
+    if not any(name in call.values for name in OPTIONS):
+        return await handler(call)
+    if rehearsal.wanted.get():
+        _check(call)
+        return await handler(call)
+    return await _serve(handler, call)
+
+
+def _readable(error: BreaksTests) -> BreaksTests:
+    """Without what the tests have shown, for a caller who may not read everything."""
+    if reader() is None:
+        return error
+    failed = [{member: each[member] for member in ("test", "name", "passed") if member in each} for each in error.failed]
+    return BreaksTests(error.detail.partition("\n")[0], failed=failed, failed_before=error.failed_before)
 
 
 async def _serve(handler: Handler, call: Call) -> Response:
     _check(call)
     async with _confirmation(call, guard_of(call)) as made:
-        response = await handler(call)
+        token = requires_tests.set("tests" in call.values)
+        try:
+            response = await handler(call)
+        finally:
+            requires_tests.reset(token)
     if made and (confirmation := call.services.confirmations.get(made.id)).status == PENDING:
         location = call.services.bundle["components"]["parameters"]["confirm"]["x-location"].format(id=confirmation.id)
         response.raw_headers += [(LOCATION, location.encode()), (EXPIRES, timestamp(confirmation.deadline or 0).encode())]
@@ -96,6 +120,16 @@ async def _waited(call: Call, response: Response, seconds: float | None) -> Resp
     response.raw_headers = [header for header in response.raw_headers if header[0] != RELOAD_ID]
     response.status_code = call.operation.in_effect
     return response if response.status_code != 204 else empty(204, _own(response))
+
+
+def _with_failing(response: Response) -> Response:
+    """With the names of tests that failed before the change, and fail still."""
+    request = author.get().request
+    if request and request.failing_tests:
+        named = [quote(each, safe=" /:,") for each in request.failing_tests[:MOST_NAMED]]
+        more = [f"and {len(request.failing_tests) - MOST_NAMED} more"] if len(request.failing_tests) > MOST_NAMED else []
+        response.raw_headers.append((FAILING, "; ".join([*named, *more]).encode()))
+    return response
 
 
 def _own(response: Response) -> list[tuple[bytes, bytes]]:

@@ -20,7 +20,7 @@ API, TLS, HAPROXY = "dataplaneapi", "dataplaneapi.tls", "haproxy"
 RELOAD, TRANSACTION, RESOURCES, USERLIST = "haproxy.reload", "dataplaneapi.transaction", "dataplaneapi.resources", "dataplaneapi.userlist"
 
 NO_WAIT = "the server starts without waiting for HAProxy, and looks for its socket whenever it needs it"
-CONFLICTS = ("refuse", "merge")
+CHOICES = {"on_conflict": ("refuse", "merge"), "tests": ("ignore", "require")}
 # The oldest kind of hash has no mark; it is as long as this.
 _DES_LENGTH = 13
 
@@ -108,6 +108,7 @@ class Settings:
     api_version: str = _from("--api-version", API, "text", VERSION, "version that /info announces; clients choose by it what they send")
     strict: bool = _from("--strict", API, "switch", False, "refuse unknown members and query parameters, instead of naming them in headers")
     on_conflict: str = _from("--on-conflict", API, "text", "refuse", "what becomes of writes on an old version: refuse or merge")
+    tests: str = _from("--tests", API, "text", "ignore", "whether changes may break a test of routing: ignore or require")
     read_only: bool = _from("--read-only", API, "switch", False, "change nothing: whatever would is answered 403")
     disable_ui: bool = _from("--disable-ui", API, "switch", False, "do not serve the page at /ui/")
     disable_inotify: bool = _from("--disable-inotify", API, "switch", False, "do not watch the HAProxy configuration file")
@@ -343,8 +344,9 @@ _ORIGIN = re.compile(r"https?://(?:[a-z0-9.-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?"
 
 def _unusable_parts(settings: Settings) -> Iterator[str]:
     """Modules that read them are imported where there is something to read."""
-    if settings.on_conflict not in CONFLICTS:
-        yield f"dataplaneapi.on_conflict must be {' or '.join(CONFLICTS)}, not {settings.on_conflict!r}"
+    for name, known in CHOICES.items():
+        if getattr(settings, name) not in known:
+            yield f"dataplaneapi.{name} must be {' or '.join(known)}, not {getattr(settings, name)!r}"
     if settings.guards:
         from dataplaneapi.settings.guards import read_guard
 

@@ -94,8 +94,7 @@ def _unknown(path: str, document: Document, editor: Editor) -> Iterator[Message]
 
 def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> list[Checked]:
     _home(tree, given).mkdir(parents=True)
-    directories = {os.path.dirname(os.path.normpath(path)) for path in (*given.files, *given.gone) if os.path.isabs(path)}
-    pattern = _paths(directories, above=given.home is not None)
+    directories, pattern = _directories(given), _pattern(given)
     for path, content in given.files.items():
         _write(_place(tree, path), _led(pattern, tree, content) if path in given.lists else content)
     gone = {_place(tree, path) for path in given.gone}
@@ -111,6 +110,25 @@ def _lay_out(tree: Path, given: WholeSet, documents: Mapping[str, Document]) -> 
     for directory in [Path("/")] if given.home else map(Path, directories):
         _link_others(directory, _place(tree, str(directory)), gone)
     return checked
+
+
+def led_into(tree: Path, given: WholeSet, text: str) -> str:
+    """A text whose paths lead into the tree, where the files of the set are laid out, with links to what else there is."""
+    _lay_out(tree, given, {})
+    return _led(_pattern(given), tree, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
+
+
+def home_in(tree: Path, given: WholeSet) -> Path:
+    """Where HAProxy is to be started."""
+    return _home(tree, given)
+
+
+def _pattern(given: WholeSet) -> re.Pattern[bytes] | None:
+    return _paths(_directories(given), above=given.home is not None)
+
+
+def _directories(given: WholeSet) -> set[str]:
+    return {os.path.dirname(os.path.normpath(path)) for path in (*given.files, *given.gone) if os.path.isabs(path)}
 
 
 def _home(tree: Path, given: WholeSet) -> Path:

@@ -27,6 +27,16 @@ class AnyChange(Protocol):
     def author(self) -> Author: ...
 
 
+@dataclass(frozen=True)
+class Candidate:
+    """A configuration as a change would leave it, which HAProxy accepts. `files`: where what stored files will hold stands now, by their
+    paths, None for those that go."""
+
+    before: Document = field(repr=False)
+    after: Document = field(repr=False)
+    files: Mapping[Path, Path | None] = field(default_factory=dict)
+
+
 class FileStore(Protocol):
     """What the commit needs of the store of a file that changes with the configuration (native/haproxy_native/storage/store.py)."""
 
@@ -78,6 +88,7 @@ class Change:
     With `quick=False` `haproxy -c` is asked even where the change needs no check. With `skips_same` an edit that changes nothing ends
     without a commit. `files` change with the text, all or nothing; where only they differ the text stays, and with it its version.
     `verify` is awaited under the locks, before anything is written or sent; it raises for a process that the change is not for.
+    Without `tested` the gate is not asked.
     """
 
     edit: Edit
@@ -94,6 +105,7 @@ class Change:
     gated: bool = False
     quick: bool = True
     skips_same: bool = False
+    tested: bool = True
     files: FileEdits | None = None
     verify: Callable[[], Awaitable[None]] | None = None
     sent: Mapping[str, int] = field(default_factory=dict)

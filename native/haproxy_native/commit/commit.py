@@ -23,6 +23,7 @@ from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.events import Committed
 from haproxy_native.commit.file_change import FileChange, change_locked, notice
 from haproxy_native.commit.file_set import Publication
+from haproxy_native.commit.gate import Passed, pass_files
 from haproxy_native.commit.preparation import Prepared, prepare
 from haproxy_native.commit.rehearse import rehearse
 from haproxy_native.commit.state_file import stamped_fingerprint
@@ -191,10 +192,13 @@ async def _attempt(
 
 
 async def _of_file(context: CommitContext, change: FileChange) -> Outcome:
-    async with context.publishing_files():
-        _admit(context, change)
-        outcome = scheduled(context, await _file_locked(context, change), force_reload=change.force_reload)
-        return await _entered(context, change, outcome)
+    while True:
+        with suppress(Overtaken):
+            passed = await pass_files(context, change)
+            async with context.publishing_files():
+                _admit(context, change)
+                outcome = scheduled(context, await _file_locked(context, change, passed), force_reload=change.force_reload)
+                return await _entered(context, change, outcome)
 
 
 async def _of_object(context: CommitContext, change: ObjectChange) -> Outcome:
@@ -287,9 +291,9 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
     return Outcome(stamped.version if prepared.has_text else prepared.base, reasons=shown, live=not reasons, contents=contents)
 
 
-async def _file_locked(context: CommitContext, change: FileChange) -> Outcome:
+async def _file_locked(context: CommitContext, change: FileChange, passed: Passed | None) -> Outcome:
     """The configuration keeps its version. A file that a configuration refers to which waits for its reload waits with it."""
-    applied = await change_locked(context, change)
+    applied = await change_locked(context, change, passed)
     reasons = applied.reasons or ([PENDING] if applied.awaited and context.pending and change.may_reload else ())
     return Outcome(context.current.version, reasons=tuple(reasons), live=not reasons, contents=applied.contents)
 

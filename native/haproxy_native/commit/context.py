@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.check.messages import Message
-from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
+from haproxy_native.commit.change import AnyChange, Candidate, Content, Outcome, Published
 from haproxy_native.commit.current import Current
 from haproxy_native.commit.events import Edited, Events, Validated
 from haproxy_native.commit.ledger import Ledger
@@ -34,6 +34,16 @@ Planner = Callable[[Document, Document, Capabilities], Plan]
 MOST_UNLOADED = 100
 
 
+class Gate(Protocol):
+    """What a change has to pass beside HAProxy's check."""
+
+    def wants(self, author: Author) -> bool:
+        """Whether `check` is to be asked about changes of this author."""
+
+    async def check(self, author: Author, candidate: Candidate) -> None:
+        """Raises to refuse the change. No lock is held."""
+
+
 @dataclass
 class CommitContext:
     """`lock` is held from the last comparison of a change to its publication, runtime commands included; never while HAProxy checks or
@@ -45,6 +55,7 @@ class CommitContext:
     before it is answered; both raise nothing. `journal` returns the id of the entry, None where that waits in memory.
 
     `admit` is called before each change, and again under its locks; it raises for one that may not be made now.
+    `gate` is asked about each change of the configuration or of stored files, once HAProxy has accepted it.
     `entry_of` returns the id of the history's entry for a version of the configuration, None where there is none; it raises nothing.
     `text_of` returns the text of a former version in the same way.
 
@@ -73,6 +84,7 @@ class CommitContext:
     foresee: Callable[[Sequence[Content]], Awaitable[None]] | None = None
     journal: Callable[[AnyChange, Outcome], Awaitable[int | None]] | None = None
     admit: Callable[[AnyChange], None] | None = None
+    gate: Gate | None = None
     entry_of: Callable[[int], Awaitable[int | None]] | None = None
     text_of: Callable[[int], Awaitable[bytes | None]] | None = None
     on_load: Callable[[Document], Awaitable[None]] | None = None

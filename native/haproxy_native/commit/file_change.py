@@ -14,6 +14,7 @@ from typing import Protocol
 
 from haproxy_native.commit.change import Content
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.ledger import SKIPPED, WAITING
 from haproxy_native.disk import ownership
 from haproxy_native.disk.atomic import sync_directory
@@ -96,35 +97,56 @@ class FileOutcome:
     contents: Sequence[Content] = ()
 
 
-async def change_locked(context: CommitContext, change: FileChange) -> FileOutcome:
+class Comparison(Protocol):
+    """Of a change with what has passed a gate."""
+
+    async def compare(self, context: CommitContext, change: FileChange) -> None:
+        """Raises Overtaken."""
+
+
+async def change_locked(context: CommitContext, change: FileChange, passed: Comparison | None = None) -> FileOutcome:
     """Commits without reloading. The caller holds the lock; `reasons` say whether a reload is needed.
 
-    Raises what the check raises, WriteFailed and NotTaken, with nothing changed.
+    Raises what the check raises, WriteFailed and NotTaken, with nothing changed, and Overtaken where the change is not what has `passed`.
     """
+    given = change
     try:
-        change = await _composed(context, change)
+        change = await composed(context, change)
+        if passed:
+            await passed.compare(context, change)
         may_reload = await _may_reload(change)
         contents = await context.foreseen(await asyncio.to_thread(_contents, change)) if context.journal else ()
         return replace(await _apply(context, change, may_reload=may_reload), contents=contents)
+    except Overtaken:
+        # The drafts that it was given are of use when it begins again.
+        change = replace(change, draft=None, along={}) if change is given else change
+        raise
     finally:
-        for draft in change.drafts:
-            draft.discard()
+        discard(change)
+
+
+def discard(change: FileChange) -> None:
+    for draft in change.drafts:
+        draft.discard()
+
+
+def drafts_of(change: FileChange) -> dict[Path, Draft | None]:
+    return {**change.along, change.path: change.draft}
 
 
 async def rehearse_locked(context: CommitContext, change: FileChange) -> bool:
     """Whether the commit of it would reload HAProxy. Raises what the commit would be refused for, but by HAProxy, with nothing changed."""
     try:
-        change = await _composed(context, change)
+        change = await composed(context, change)
         may_reload = await _may_reload(change)
         plan = await planned(context, change)
         _refuse_reload(plan, may_reload=may_reload)
         return change.force_reload or (change.may_reload and bool(plan.reasons) and not plan.steps)
     finally:
-        for draft in change.drafts:
-            draft.discard()
+        discard(change)
 
 
-async def _composed(context: CommitContext, change: FileChange) -> FileChange:
+async def composed(context: CommitContext, change: FileChange) -> FileChange:
     """The change as it is now. Raises what the check raises."""
     await notice(context)
     change.check()
@@ -143,8 +165,7 @@ def _refuse_reload(plan: FilePlan, *, may_reload: bool) -> None:
 
 def _contents(change: FileChange) -> list[Content]:
     """What the files hold, and what they will hold."""
-    drafts = {**change.along, change.path: change.draft}
-    return [content(change.store.kind, path, draft) for path, draft in drafts.items()]
+    return [content(change.store.kind, path, draft) for path, draft in drafts_of(change).items()]
 
 
 def content(kind: str, path: Path, draft: Draft | None) -> Content:
@@ -164,8 +185,7 @@ def _touches(change: FileChange) -> Sequence[Touch]:
     coming = change.draft.path if change.draft and not change.along else None
     if coming and change.path.exists() and max(each.stat().st_size for each in (change.path, coming)) <= LARGEST:
         return touches_of(change.author.rights, change.store, change.path, change.path.read_bytes(), coming.read_bytes())
-    drafts = {**change.along, change.path: change.draft}
-    return [touch(change.store.kind, path, is_there=path.exists(), stays=draft is not None) for path, draft in drafts.items()]
+    return [touch(change.store.kind, path, is_there=path.exists(), stays=draft is not None) for path, draft in drafts_of(change).items()]
 
 
 def touch(kind: str, path: Path, *, is_there: bool, stays: bool) -> Touch:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
 from haproxy_native.commit import file_set, process, shaping
-from haproxy_native.commit.change import Change, Same
+from haproxy_native.commit.change import Candidate, Change, Same
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_set import FileSet
+from haproxy_native.commit.gate import pass_change
 from haproxy_native.commit.permission import refuse_reload
 from haproxy_native.commit.rehearse import edited
 from haproxy_native.disk.files import Drafts
@@ -40,13 +41,31 @@ class Prepared:
     may_reload: bool = True
     plan: Plan | None = None
 
+    @property
+    def candidate(self) -> Candidate:
+        return Candidate(self.before, self.new, {path: draft.path if draft else None for path, draft in self.files.drafts.items()})
+
     def discard(self) -> None:
         self.draft.discard()
         self.files.discard()
 
 
 async def prepare(context: CommitContext, change: Change) -> Prepared:
-    """Compares versions, edits, writes a draft and checks it, without the lock. Leaves no draft when it raises what `attempt` raises."""
+    """Compares versions, edits, writes a draft, checks and tests it, without the lock.
+
+    What HAProxy judges by taking its commands changes nothing that would be tested. Leaves no draft when it raises what `attempt` raises.
+    """
+    prepared = await _prepared(context, change)
+    if change.tested and prepared.plan is None:
+        try:
+            await pass_change(context, change.author, prepared.candidate)
+        except BaseException:
+            prepared.discard()
+            raise
+    return prepared
+
+
+async def _prepared(context: CommitContext, change: Change) -> Prepared:
     current = context.current
     await current.notice_aside()
     change.compare(current.version)

@@ -1,5 +1,6 @@
 """`Explain`: answers questions about the configuration, a transaction or a text, by a shadow of it."""
 
+import hashlib
 import os
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -17,7 +18,7 @@ from haproxy_native.explain.explanation import Explanation, Server, explained
 from haproxy_native.explain.question import Question, asked
 from haproxy_native.models.server import Server as Declared
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.shadow.process import ShadowProcess
+from haproxy_native.shadow.process import NONE, Files, ShadowProcess
 from haproxy_native.shadow.shadows import Shadows
 from haproxy_native.text.document import Document
 
@@ -30,21 +31,29 @@ class Explain:
         self._home = engine.settings.file.parent
         self.shadows = Shadows(engine.settings.check.binary, self._home)
 
-    async def answers(self, document: Document, questions: Sequence[Question]) -> list[Explanation]:
-        """Raises BadRequest, NoShadow, Refused and CheckImpossible."""
-        async with self.shadow_of(document) as process:
+    def staged(self, transaction_id: str | None) -> Files:
+        """Where the files stand that a transaction changes, by their paths."""
+        if not transaction_id:
+            return NONE
+        staged = self._engine.context.transactions.staged(transaction_id)
+        return {path: staged.content(path) for path in staged.files}
+
+    async def answers(self, document: Document, questions: Sequence[Question], files: Files = NONE) -> list[Explanation]:
+        """`files` as in `start`. Raises BadRequest, NoShadow, Refused and CheckImpossible."""
+        async with self.shadow_of(document, files) as process:
             return [await self._answer(document, process, question) for question in questions]
 
     @asynccontextmanager
-    async def shadow_of(self, document: Document) -> AsyncIterator[ShadowProcess]:
-        """Raises NoShadow, Refused and CheckImpossible."""
-        key = await beside(_key, document, self._home)
+    async def shadow_of(self, document: Document, files: Files = NONE) -> AsyncIterator[ShadowProcess]:
+        """`files` as in `start`. Raises NoShadow, Refused and CheckImpossible."""
+        key = await beside(_key, document, self._home, files)
         try:
-            async with self.shadows.of(document, key) as process:
+            async with self.shadows.of(document, key, files) as process:
                 yield process
         except NoShadow:
             # A text that HAProxy refuses is a better reason.
-            await self._engine.check(document)
+            if not files:
+                await self._engine.check(document)
             raise
 
     async def _answer(self, document: Document, process: ShadowProcess, question: Question) -> Explanation:
@@ -82,10 +91,10 @@ def _server(declared: Declared, state: ServerState | None) -> Server:
     return Server(declared.name, state.uweight, is_backup, shown)
 
 
-def _key(document: Document, home: Path) -> bytes:
-    """Of the text, and of the files that it may name."""
+def _key(document: Document, home: Path, files: Files) -> bytes:
+    """Of the text, of the files that it may name, and of what is in the place of some."""
     data = document.data
-    stamps = []
+    stamps = [f"{path} {content and hashlib.sha256(content.read_bytes()).hexdigest()}" for path, content in files.items()]
     for name in sorted(set(_PATHS.findall(document.text))):
         with suppress(OSError, ValueError):
             there = os.stat(home / name)

@@ -22,6 +22,10 @@ class Case:
     expect: Mapping[str, Any]
     question: Question
 
+    @property
+    def full_name(self) -> str:
+        return f"{self.test}, {self.name}" if self.test else self.name
+
 
 def cases_of(rows: Sequence[Mapping[str, Any]], test: str = "") -> list[Case]:
     """Of the rows of a body. Raises BadRequest for a request that cannot be sent, and for a case that expects nothing."""

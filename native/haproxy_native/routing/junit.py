@@ -10,8 +10,8 @@ from haproxy_native.routing.run import Result, Run
 _NO_WORDS = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit(run: Run) -> bytes:
-    """A suite for each test."""
+def junit(run: Run, *, with_rules: bool = True) -> bytes:
+    """A suite for each test. Without rules no line of the configuration is shown."""
     root = Element("testsuites", tests=str(len(run.results)), failures=str(len(run.failed)), time=f"{run.seconds:.3f}")
     for name, group in groupby(run.results, key=lambda result: result.case.test):
         results = [*group]
@@ -20,18 +20,19 @@ def junit(run: Run) -> bytes:
             root, "testsuite", name=_clean(name or "routing"), tests=str(len(results)), failures=str(failures), time=f"{seconds:.3f}"
         )
         for result in results:
-            _add(suite, result)
+            _add(suite, result, with_rules=with_rules)
     indent(root)
     data: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
     return data + b"\n"
 
 
-def _add(suite: Element, result: Result) -> None:
+def _add(suite: Element, result: Result, *, with_rules: bool) -> None:
     case = SubElement(
         suite, "testcase", classname=_clean(result.case.test or "routing"), name=_clean(result.case.name), time=f"{result.seconds:.4f}"
     )
     if not result.passed:
-        SubElement(case, "failure", message=_clean(result.reason)).text = _clean("\n".join(_lines(result)))
+        lines = _lines(result) if with_rules else [result.reason]
+        SubElement(case, "failure", message=_clean(result.reason)).text = _clean("\n".join(lines))
 
 
 def _lines(result: Result) -> Iterator[str]:

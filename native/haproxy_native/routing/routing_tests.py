@@ -6,6 +6,7 @@ from haproxy_native.explain.explain import Explain
 from haproxy_native.routing.case import Case
 from haproxy_native.routing.files import TestFiles
 from haproxy_native.routing.run import Run, run
+from haproxy_native.shadow.process import NONE, Files
 from haproxy_native.text.document import Document
 
 
@@ -15,7 +16,10 @@ class RoutingTests:
     def __init__(self, files: TestFiles, explain: Explain) -> None:
         self.files, self._explain = files, explain
 
-    async def run(self, document: Document, cases: Sequence[Case]) -> Run:
-        """Raises NoShadow, Refused and CheckImpossible."""
-        async with self._explain.shadow_of(document) as process:
+    async def run(self, document: Document, cases: Sequence[Case], files: Files = NONE) -> Run:
+        """`files`: where those stand now that are to be looked for at these paths, None for those that are gone.
+
+        Raises NoShadow, Refused and CheckImpossible.
+        """
+        async with self._explain.shadow_of(document, files) as process:
             return await run(document, process, cases)

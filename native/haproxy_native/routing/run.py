@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from haproxy_native.errors import BadRequest
@@ -27,6 +27,15 @@ class Result:
     @property
     def passed(self) -> bool:
         return not self.reason
+
+    def as_dict(self) -> dict[str, Any]:
+        """As the API shows it."""
+        case = self.case
+        whole: dict[str, Any] = {"test": case.test or None, "name": case.name, "passed": self.passed, "seconds": round(self.seconds, 5)}
+        whole |= {"reason": self.reason or None, "request": case.request, "expect": case.expect, "got": self.got}
+        if self.got is not None:
+            whole["rules"] = [_plain(asdict(rule)) for rule in self.rules]
+        return {member: value for member, value in whole.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,13 @@ def _coverage(shadow: Shadow, results: Sequence[Result]) -> Coverage:
     reached = {_identity(rule) for result in results for rule in result.rules}
     rules = {_identity(rule.place): rule.place for rule in shadow.rules.values()}
     return Coverage(len(rules), [place for identity, place in rules.items() if identity not in reached])
+
+
+def _plain(value: Any) -> Any:
+    """Without the file of a line that is in the main one."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items() if each is not None}
+    return [_plain(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _identity(place: Place) -> tuple[str | None, int]:

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from haproxy_native.check.environment import for_haproxy
 from haproxy_native.check.run import Confinement
+from haproxy_native.check.whole_set import WholeSet, home_in, led_into
 from haproxy_native.child import Child, read
 from haproxy_native.errors import NoShadow
 from haproxy_native.scratch import Scratch
@@ -21,6 +22,11 @@ from haproxy_native.shadow.rewrite import ECHO, LOG, Listener, Shadow, identifie
 from haproxy_native.text.document import Document
 
 logger = logging.getLogger(__name__)
+# Contents by path.
+Files = Mapping[Path, Path | None]
+NONE: Files = {}
+# Bytes.
+LARGEST_LIST = 1 << 20
 START_SECONDS, ANSWER_SECONDS = 20.0, 10.0
 POLL_SECONDS = 0.003
 # MiB of one shadow, seconds of the processor's time, and the bytes that are kept of its output.
@@ -88,7 +94,15 @@ class ShadowProcess:
         return self._child.ended
 
     async def ask(self, asked: Asked) -> Seen:
-        """One request at a time. Raises NoShadow."""
+        """One request at a time. Raises NoShadow, after which it has ended.
+
+        It is asked to the end even if the caller is cancelled: what it says later would be taken for the answer to the next request.
+        """
+        task = asyncio.ensure_future(self._asked_alone(asked))
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+        return await asyncio.shield(task)
+
+    async def _asked_alone(self, asked: Asked) -> Seen:
         async with self._lock:
             self._asked, self._request = asked, None
             try:
@@ -96,8 +110,9 @@ class ShadowProcess:
                     response = await self._sent(asked)
                     line = (await asyncio.get_running_loop().sock_recv(self._log, 1 << 17)).decode("utf-8", "replace")
             except (TimeoutError, OSError) as error:
+                await self._child.kill()
                 raise NoShadow(f"the shadow gave no answer: {error or 'it took too long'}") from error
-        return _seen(line, self._request, response)
+            return _seen(line, self._request, response)
 
     async def _sent(self, asked: Asked) -> bytes:
         reader, writer = await self._connection(str(self._scratch.path / asked.listener.socket))
@@ -159,12 +174,16 @@ class ShadowProcess:
         await asyncio.to_thread(self._scratch.remove)
 
 
-async def start(document: Document, binary: str, home: Path, environ: Mapping[str, str] = os.environ) -> ShadowProcess:
-    """Raises NoShadow where HAProxy does not start with it, and OSError where nothing temporary can be written."""
+async def start(document: Document, binary: str, home: Path, environ: Mapping[str, str] = os.environ, files: Files = NONE) -> ShadowProcess:
+    """`files`: where those stand now that are to be looked for at these paths, None for those that are gone.
+
+    Raises NoShadow where HAProxy does not start with it, and OSError where nothing temporary can be written.
+    """
     isolated = await asyncio.to_thread(without_network)
     scratch = await asyncio.to_thread(Scratch, "shadow")
     try:
-        process = await asyncio.to_thread(_begun, document, scratch, [*(isolated or ()), binary], home, environ, alone=isolated is not None)
+        command, alone = [*(isolated or ()), binary], isolated is not None
+        process = await asyncio.to_thread(_begun, document, scratch, command, home, environ, files, alone=alone)
     except BaseException:
         scratch.remove()
         raise
@@ -178,10 +197,12 @@ async def start(document: Document, binary: str, home: Path, environ: Mapping[st
 
 
 def _begun(
-    document: Document, scratch: Scratch, command: list[str], home: Path, environ: Mapping[str, str], *, alone: bool
+    document: Document, scratch: Scratch, command: list[str], home: Path, environ: Mapping[str, str], files: Files, *, alone: bool
 ) -> ShadowProcess:
     """`alone`: without a network."""
-    shadow = rewritten(document, scratch.path, home)
+    shadow, directory = rewritten(document, scratch.path, home), None
+    if files:
+        shadow.text, directory = _with_files(document, scratch.path, home, files)
     if not alone:
         refuse_to_reach_out(shadow.text)
     path = scratch.path / "haproxy.cfg"
@@ -189,8 +210,19 @@ def _begun(
     log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
     log.bind(str(scratch.path / LOG))
     words = [*command, "-f", str(path), "-db", "-m", str(MEMORY)]
-    child = Confinement(scratch.path, CPU_SECONDS).start(words, for_haproxy(environ, [document.data]), program=command[-1])
+    child = Confinement(scratch.path, CPU_SECONDS).start(words, for_haproxy(environ, [document.data]), directory, program=command[-1])
     return ShadowProcess(shadow, scratch, child, log)
+
+
+def _with_files(document: Document, scratch: Path, home: Path, files: Files) -> tuple[str, Path]:
+    """The text of the shadow that looks for these files elsewhere, and where it is to be started."""
+    tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
+    contents = {path: content for path, content in there.items() if content}
+    # Those that may be lists, which name others.
+    lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST_LIST]
+    given = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())
+    led = Document.parse(led_into(tree, given, document.text).encode("utf-8", "surrogateescape"))
+    return rewritten(led, scratch, tree / "root" / str(home).lstrip("/")).text, home_in(tree, given)
 
 
 async def _started(process: ShadowProcess, directory: Path) -> None:

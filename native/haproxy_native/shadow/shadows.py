@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from haproxy_native.shadow.process import ShadowProcess, start
+from haproxy_native.shadow.process import NONE, Files, ShadowProcess, start
 from haproxy_native.text.document import Document
 
 MOST, IDLE_SECONDS = 2, 60.0
@@ -31,9 +31,9 @@ class Shadows:
         self._free = asyncio.Condition()
 
     @asynccontextmanager
-    async def of(self, document: Document, key: bytes) -> AsyncIterator[ShadowProcess]:
-        """`key` changes with the text and with the files that it names. Raises NoShadow and OSError."""
-        kept = await self._used(document, key)
+    async def of(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[ShadowProcess]:
+        """`key` changes with the text and with the files that it names. `files` as in `start`. Raises NoShadow and OSError."""
+        kept = await self._used(document, key, files)
         try:
             yield kept.process
         finally:
@@ -44,14 +44,14 @@ class Shadows:
             await self._end(key)
         await asyncio.gather(*self._ending)
 
-    async def _used(self, document: Document, key: bytes) -> _Kept:
+    async def _used(self, document: Document, key: bytes, files: Files) -> _Kept:
         async with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept.process.ended:
                 if kept:
                     await self._end(key)
                 await self._room()
-                kept = self._kept[key] = _Kept(await start(document, self._binary, self._home))
+                kept = self._kept[key] = _Kept(await start(document, self._binary, self._home, files=files))
             kept.users += 1
             if kept.timer:
                 kept.timer.cancel()

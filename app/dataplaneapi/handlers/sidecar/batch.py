@@ -36,6 +36,7 @@ OF_BATCH = (
     "join",
     "guard",
     "auto_confirm",
+    "tests",
     "on_conflict",
 )
 

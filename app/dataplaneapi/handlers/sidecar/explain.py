@@ -23,15 +23,16 @@ async def explain(call: JsonCall) -> Response:
     document = (
         engine.read(call.get("transaction_id")) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
     )
-    answers = await call.services.explain.answers(document, [question_of(question) for question in call.body])
-    found = [shown(each) for each in answers]
+    explain = call.services.explain
+    answers = await explain.answers(document, [question_of(question) for question in call.body], explain.staged(call.get("transaction_id")))
+    found = [_shown(each) for each in answers]
     return json_response(200, found[0] if isinstance(call.sent, dict) else found)
 
 
-def shown(value: Any) -> Any:
+def _shown(value: Any) -> Any:
     """As JSON, without what is not there."""
     if is_dataclass(value):
-        return present({each.name: shown(getattr(value, each.name)) for each in fields(value)})
+        return present({each.name: _shown(getattr(value, each.name)) for each in fields(value)})
     if isinstance(value, Mapping):
         return dict(value)
-    return [shown(each) for each in value] if isinstance(value, list | tuple) else value
+    return [_shown(each) for each in value] if isinstance(value, list | tuple) else value

@@ -10,11 +10,12 @@ from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.strict_bodies import StrictCall
-from dataplaneapi.handlers.sidecar.explain import shown
+from haproxy_native.access.rights import ALL, SECRETS, Rights
 from haproxy_native.beside import beside
+from haproxy_native.request_context import author
 from haproxy_native.routing.case import Case, cases_of
 from haproxy_native.routing.junit import junit
-from haproxy_native.routing.run import Coverage, Result, Run
+from haproxy_native.routing.run import Coverage, Run
 
 # For all the cases that there may be.
 ANSWER_SECONDS = 600.0
@@ -54,10 +55,13 @@ async def run(call: StrictCall) -> Response:
     document = (
         engine.read(call.get("transaction_id")) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
     )
-    found = await while_there(call.receive, call.services.tests.run(document, cases))
+    files = call.services.explain.staged(call.get("transaction_id"))
+    found = await while_there(call.receive, call.services.tests.run(document, cases, files))
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
-        return Response(200, await beside(junit, found), XML)
+        rights = author.get().rights
+        with_rules = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
+        return Response(200, await beside(junit, found, with_rules=with_rules), XML)
     return await beside(lambda: json_response(200, run_as_dict(found)))
 
 
@@ -75,24 +79,9 @@ def run_as_dict(found: Run) -> dict[str, Any]:
         "passed": len(found.results) - len(found.failed),
         "failed": len(found.failed),
         "seconds": round(found.seconds, 4),
-        "cases": [result_as_dict(each) for each in found.results],
+        "cases": [each.as_dict() for each in found.results],
         "coverage": _coverage(found.coverage),
     }
-
-
-def result_as_dict(result: Result) -> dict[str, Any]:
-    members = {
-        "test": result.case.test,
-        "name": result.case.name,
-        "passed": result.passed,
-        "seconds": round(result.seconds, 5),
-        "reason": result.reason,
-        "request": result.case.request,
-        "expect": result.case.expect,
-        "got": result.got,
-        "rules": shown(result.rules) if result.got is not None else None,
-    }
-    return present(members)
 
 
 def _coverage(coverage: Coverage) -> dict[str, Any]:

@@ -1,0 +1,55 @@
+"""What a change has to pass beside HAProxy's own check: whatever `context.gate` asks of it, without the locks."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from haproxy_native.commit.change import Candidate
+from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.current import Overtaken
+from haproxy_native.commit.file_change import FileChange, composed, discard, drafts_of
+from haproxy_native.request_context import Author
+from haproxy_native.text.document import Document
+
+
+@dataclass(frozen=True)
+class Passed:
+    """A change of stored files that has passed: on this configuration, with these contents."""
+
+    document: Document
+    contents: Mapping[Path, bytes | None]
+
+    async def compare(self, context: CommitContext, change: FileChange) -> None:
+        """Raises Overtaken for a change that is another one by now. The caller holds the locks."""
+        if context.current.document is not self.document or await asyncio.to_thread(_contents, change) != self.contents:
+            raise Overtaken
+
+
+async def pass_change(context: CommitContext, author: Author, candidate: Candidate) -> None:
+    """Raises what the gate does, and Overtaken."""
+    if context.gate and context.gate.wants(author):
+        await context.current.unless_overtaken(context.gate.check(author, candidate))
+
+
+async def pass_files(context: CommitContext, change: FileChange) -> Passed | None:
+    """None where nothing is asked. Leaves no draft where it raises what the gate and the check of the change do."""
+    if context.gate is None or not context.gate.wants(change.author):
+        return None
+    made = change
+    try:
+        async with context.settled(), context.process_lock:
+            made, document = await composed(context, change), context.current.document
+        files = {path: draft.path if draft else None for path, draft in drafts_of(made).items()}
+        await context.gate.check(change.author, Candidate(document, document, files))
+        return Passed(document, await asyncio.to_thread(_contents, made))
+    except BaseException:
+        discard(change)
+        raise
+    finally:
+        if made is not change:
+            discard(made)
+
+
+def _contents(change: FileChange) -> dict[Path, bytes | None]:
+    return {path: draft.path.read_bytes() if draft else None for path, draft in drafts_of(change).items()}

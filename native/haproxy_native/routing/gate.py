@@ -1,0 +1,84 @@
+"""`RoutingGate`: refuses changes that break tests of routing."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from haproxy_native.beside import beside
+from haproxy_native.commit.change import Candidate
+from haproxy_native.editing.file_references import references
+from haproxy_native.errors import BreaksTests, NativeError, Untested
+from haproxy_native.request_context import Author, requires_tests
+from haproxy_native.routing.case import Case
+from haproxy_native.routing.routing_tests import RoutingTests
+from haproxy_native.routing.run import Result
+from haproxy_native.shadow.rewrite import Listener, Place, rewritten
+from haproxy_native.text.document import Document
+
+log = logging.getLogger(__name__)
+# Of those that a refusal names in its text.
+MOST_NAMED = 3
+
+
+class RoutingGate:
+    """`is_required` says whether the settings require tests of all changes that clients ask for.
+
+    What the server does by itself is not tested: service discovery, ACME, the way back of a change.
+    """
+
+    def __init__(self, tests: RoutingTests, home: Path, is_required: Callable[[], bool]) -> None:
+        self._tests, self._home, self._is_required = tests, home, is_required
+
+    def wants(self, author: Author) -> bool:
+        return author.request is not None and (requires_tests.get() or self._is_required())
+
+    async def check(self, author: Author, candidate: Candidate) -> None:
+        """Raises BreaksTests, and Untested where they cannot be run."""
+        if not await beside(_may_route_otherwise, candidate, self._home):
+            return
+        if not (failed := await self._failed(candidate)):
+            return
+        before = await self._failed_before(candidate, [each.case for each in failed])
+        still = tuple(each.case.full_name for each in failed if id(each.case) in before)
+        if broken := [each for each in failed if id(each.case) not in before]:
+            raise BreaksTests(_text(broken), failed=[each.as_dict() for each in broken], failed_before=still)
+        log.warning("tests of routing that failed before fail still: %s", ", ".join(still))
+        if author.request:
+            author.request.failing_tests = still
+
+    async def _failed(self, candidate: Candidate) -> Sequence[Result]:
+        """Raises Untested."""
+        try:
+            cases = await asyncio.to_thread(self._tests.files.cases)
+            return (await self._tests.run(candidate.after, cases, candidate.files)).failed if cases else ()
+        except (NativeError, OSError) as error:
+            raise Untested(f"tests of routing are required, and cannot be run: {error}; nothing was changed") from error
+
+    async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
+        """The ids of those that fail without the change. Of a text that cannot be tested none is known to."""
+        try:
+            return {id(each.case) for each in (await self._tests.run(candidate.before, cases)).failed}
+        except (NativeError, OSError):
+            return set()
+
+
+def _may_route_otherwise(candidate: Candidate, home: Path) -> bool:
+    """Whether its shadow differs in anything."""
+    if any(references(candidate.after, str(path), str(home)) for path in candidate.files):
+        return True
+    return _decisive(candidate.before, home) != _decisive(candidate.after, home)
+
+
+def _decisive(document: Document, home: Path) -> tuple[str, list[Listener]]:
+    """What decides where requests go."""
+    shadow = rewritten(document, Path("/"), home)
+    nowhere = Place(None, 0, "", "")
+    return shadow.text, [replace(each, place=nowhere) for each in shadow.listeners]
+
+
+def _text(broken: Sequence[Result]) -> str:
+    named = [f"{each.case.full_name}: {each.reason}" for each in broken[:MOST_NAMED]]
+    more = [f"and {len(broken) - MOST_NAMED} more"] if len(broken) > MOST_NAMED else []
+    return "\n".join([f"this breaks {len(broken)} test{'s' if len(broken) > 1 else ''} of routing, and nothing was changed", *named, *more])

@@ -1,0 +1,111 @@
+"""What a change has to pass beside HAProxy's check: asked without the locks, about what is then published, and about nothing else."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from haproxy_native.commit.change import Candidate
+from haproxy_native.disk.directories import Directory
+from haproxy_native.engine import Engine
+from haproxy_native.errors import BreaksTests
+from haproxy_native.request_context import Author
+from tests.native.engines import CONFIG, adding, running_engine, substituting
+
+
+@dataclass
+class Recording:
+    """A gate that refuses what `refuses` says, and calls `meanwhile` once."""
+
+    engine: Engine
+    refuses: Callable[[Candidate], bool] = lambda candidate: False
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+    asked: list[tuple[bytes, dict[str, bytes | None]]] = field(default_factory=list)
+    is_wanted: bool = True
+
+    def wants(self, author: Author) -> bool:
+        return self.is_wanted
+
+    async def check(self, author: Author, candidate: Candidate) -> None:
+        assert not self.engine.context.lock.locked() and not self.engine.context.stored_lock.locked()
+        files = {path.name: content.read_bytes() if content else None for path, content in candidate.files.items()}
+        self.asked.append((candidate.after.data, files))
+        if work := self.meanwhile:
+            self.meanwhile, self.is_wanted = None, False
+            try:
+                await work()
+            finally:
+                self.is_wanted = True
+        if self.refuses(candidate):
+            raise BreaksTests("no")
+
+
+def working(directory: Path, work: Callable[[Engine, Recording], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with running_engine(directory, directories={"maps": Directory(directory / "maps", "maps_dir")}) as engine:
+            engine.context.gate = gate = Recording(engine)
+            await work(engine, gate)
+
+    (directory / "haproxy.cfg").write_text(CONFIG.format(stats=directory / "s") % 1)
+    asyncio.run(run())
+
+
+def test_a_change_that_is_refused(tmp_path: Path) -> None:
+    async def work(engine: Engine, gate: Recording) -> None:
+        before, there = engine.document, sorted(os.listdir(tmp_path))
+        gate.refuses = lambda candidate: True
+        with pytest.raises(BreaksTests):
+            await engine.write(adding("shop"), version=1)
+        assert engine.document is before and engine.version() == 1 and sorted(os.listdir(tmp_path)) == there
+        gate.refuses = lambda candidate: False
+        await engine.write(adding("shop"), version=1)
+        assert [b"backend shop" in text for text, _ in gate.asked] == [True, True] and engine.version() == 2
+
+    working(tmp_path, work)
+
+
+def test_it_is_asked_about_what_is_published(tmp_path: Path) -> None:
+    async def work(engine: Engine, gate: Recording) -> None:
+        gate.meanwhile = lambda: engine.amend(substituting("timeout client 5s", "timeout client 6s"))
+        await engine.amend(adding("shop"))
+        assert [b"timeout client 6s" in text for text, _ in gate.asked] == [False, True]
+        assert b"timeout client 6s" in engine.document.data and b"backend shop" in engine.document.data
+
+    working(tmp_path, work)
+
+
+def test_a_stored_file(tmp_path: Path) -> None:
+    async def stored(engine: Engine, content: bytes) -> None:
+        upload = engine.stores["maps"].new("paths.map")
+        try:
+            await upload.append(content)
+            await upload.commit(engine.context)
+        finally:
+            upload.discard()
+
+    async def work(engine: Engine, gate: Recording) -> None:
+        gate.refuses = lambda candidate: True
+        with pytest.raises(BreaksTests):
+            await stored(engine, b"/a a\n")
+        assert os.listdir(tmp_path / "maps") == []
+        gate.refuses, gate.meanwhile = lambda candidate: False, lambda: engine.amend(adding("shop"))
+        await stored(engine, b"/b b\n")
+        assert os.listdir(tmp_path / "maps") == ["paths.map"]
+        asked = [(b"shop" in text, files["paths.map"]) for text, files in gate.asked]
+        assert asked == [(False, b"/a a\n"), (False, b"/b b\n"), (True, b"/b b\n")], "the second on a configuration that was gone"
+        await engine.stores["maps"].delete(engine.context, "paths.map")
+        assert gate.asked[-1][1] == {"paths.map": None} and os.listdir(tmp_path / "maps") == []
+
+    working(tmp_path, work)
+
+
+def test_what_goes_back_is_not_asked_about(tmp_path: Path) -> None:
+    async def work(engine: Engine, gate: Recording) -> None:
+        gate.is_wanted = False
+        await engine.amend(adding("shop"))
+        assert gate.asked == []
+
+    working(tmp_path, work)
