@@ -24,7 +24,10 @@ def pages() -> dict[str, str]:
 
 def manual() -> str:
     parser = _parser()
-    others = "dataplaneapi lint FILE, as dataplaneapi-lint(1) has it, or dataplaneapi ctl COMMAND, as dataplaneapi-ctl(1) has it"
+    others = (
+        "dataplaneapi lint FILE, as dataplaneapi-lint(1) has it, dataplaneapi test FILE, as its --help has it, "
+        "or dataplaneapi ctl COMMAND, as dataplaneapi-ctl(1) has it"
+    )
     parser.usage = f"dataplaneapi [OPTION ...] [check | doctor], {others}"
     page = Manpage(parser)
     page.source, page.date = f"dataplane-sidecar {VERSION}", DAY
@@ -55,7 +58,7 @@ def completion(shell: str) -> str:
     parser = _parser()
     for action in parser._actions:
         if action.dest == "command":
-            action.choices = (*cli.COMMANDS, "ctl", "lint")
+            action.choices = (*cli.COMMANDS, "ctl", "lint", "test")
         elif complete := _places(action):
             action.complete = complete  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in shtab.complete(parser, shell=shell).splitlines()).strip() + "\n"

@@ -1,4 +1,4 @@
-"""Where the command `dataplaneapi` begins: it runs the client for the command line, `lint`, or the server's own command."""
+"""Where the command `dataplaneapi` begins: it runs the client for the command line, `lint`, `test`, or the server's own command."""
 
 import sys
 
@@ -12,6 +12,10 @@ def main() -> None:
         from dataplaneapi.lint_files import main as lint
 
         lint(sys.argv[2:])
+    if sys.argv[1:2] == ["test"]:
+        from dataplaneapi.routing_test import main as test
+
+        test(sys.argv[2:])
     from dataplaneapi.cli import main as server
 
     server()

@@ -139,4 +139,4 @@ complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-cmd -x -d 'com
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-files-before -xka "(__fish_complete_path (commandline -ct))" -d 'file to validate before; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l validate-files-after -xka "(__fish_complete_path (commandline -ct))" -d 'file to validate after; may be repeated'
 complete -c dataplaneapi -n _shtab_dataplaneapi_using -l time-suffix -x -d 'unit of new times (default nearest)'
-complete -c dataplaneapi -n '_shtab_dataplaneapi_using; and test $_shtab_dataplaneapi_npos -eq 0' -ka "check doctor ctl lint" -d 'check: can settings and configuration be used? doctor: that, and all around them, each finding with its remedy'
+complete -c dataplaneapi -n '_shtab_dataplaneapi_using; and test $_shtab_dataplaneapi_npos -eq 0' -ka "check doctor ctl lint test" -d 'check: can settings and configuration be used? doctor: that, and all around them, each finding with its remedy'

@@ -99,7 +99,7 @@ _shtab_dataplaneapi_options=(
   "*--validate-files-before[file to validate before\; may be repeated]:TEXT:_files"
   "*--validate-files-after[file to validate after\; may be repeated]:TEXT:_files"
   "--time-suffix[unit of new times (default nearest)]:TEXT:"
-  ":check\: can settings and configuration be used\? doctor\: that, and all around them, each finding with its remedy:(check doctor ctl lint)"
+  ":check\: can settings and configuration be used\? doctor\: that, and all around them, each finding with its remedy:(check doctor ctl lint test)"
 )
 
 # guard to ensure default positional specs are added only once per session

@@ -6,7 +6,10 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize(("words", "imported", "spared"), [(["ctl", "--help"], "ctl.main", "cli"), (["--version"], "cli", "ctl")])
+@pytest.mark.parametrize(
+    ("words", "imported", "spared"),
+    [(["ctl", "--help"], "ctl.main", "cli"), (["--version"], "cli", "ctl"), (["test", "--help"], "routing_test", "cli")],
+)
 def test_only_what_is_asked_for_is_imported(words: list[str], imported: str, spared: str) -> None:
     program = (
         f"import sys; sys.argv[1:] = {words}\ntry:\n    import dataplaneapi.command as it; it.main()\nfinally:\n    print(*sys.modules)"

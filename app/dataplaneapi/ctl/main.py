@@ -21,6 +21,8 @@ COMMANDS = {
     "edit": ("edit", "change an object in an editor"),
     "drain": ("operate", "take servers out of service"),
     "split": ("operate", "divide traffic between backends"),
+    "explain": ("routing", "show which rules a request meets, and where it goes"),
+    "test": ("routing", "run tests of routing"),
     "references": ("naming", "show what names an object"),
     "rename": ("naming", "give an object another name, everywhere"),
     "lint": ("lint", "show what in the configuration is probably a mistake"),

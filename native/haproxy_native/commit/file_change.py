@@ -114,7 +114,7 @@ async def change_locked(context: CommitContext, change: FileChange, passed: Comp
         change = await composed(context, change)
         if passed:
             await passed.compare(context, change)
-        may_reload = await _may_reload(change)
+        may_reload = await permitted_to_reload(change)
         contents = await context.foreseen(await asyncio.to_thread(_contents, change)) if context.journal else ()
         return replace(await _apply(context, change, may_reload=may_reload), contents=contents)
     except Overtaken:
@@ -138,7 +138,7 @@ async def rehearse_locked(context: CommitContext, change: FileChange) -> bool:
     """Whether the commit of it would reload HAProxy. Raises what the commit would be refused for, but by HAProxy, with nothing changed."""
     try:
         change = await composed(context, change)
-        may_reload = await _may_reload(change)
+        may_reload = await permitted_to_reload(change)
         plan = await planned(context, change)
         _refuse_reload(plan, may_reload=may_reload)
         return change.force_reload or (change.may_reload and bool(plan.reasons) and not plan.steps)
@@ -153,8 +153,8 @@ async def composed(context: CommitContext, change: FileChange) -> FileChange:
     return replace(await change.compose(), touched=change.touched, author=change.author) if change.compose else change
 
 
-async def _may_reload(change: FileChange) -> bool:
-    """Raises Forbidden."""
+async def permitted_to_reload(change: FileChange) -> bool:
+    """Raises Forbidden for a change that its author may not make."""
     return change.author.rights is None or change.author.rights.permit(await asyncio.to_thread(_touches, change))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
-from haproxy_native.commit.file_change import FileChange, composed, discard, drafts_of
+from haproxy_native.commit.file_change import FileChange, composed, discard, drafts_of, permitted_to_reload
 from haproxy_native.request_context import Author
 from haproxy_native.text.document import Document
 
@@ -40,6 +40,7 @@ async def pass_files(context: CommitContext, change: FileChange) -> Passed | Non
     try:
         async with context.settled(), context.process_lock:
             made, document = await composed(context, change), context.current.document
+        await permitted_to_reload(made)
         files = {path: draft.path if draft else None for path, draft in drafts_of(made).items()}
         await context.gate.check(change.author, Candidate(document, document, files))
         return Passed(document, await asyncio.to_thread(_contents, made))

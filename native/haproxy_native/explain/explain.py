@@ -14,14 +14,15 @@ from haproxy_native.commit.state_file import fingerprint
 from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
-from haproxy_native.explain.explanation import Explanation, Server, explained
-from haproxy_native.explain.question import Question, asked
+from haproxy_native.explain.explanation import Explanation, Server, Unknown, explained
+from haproxy_native.explain.question import Question, asked, offers_http_2
 from haproxy_native.models.server import Server as Declared
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.process import NONE, Files, ShadowProcess
 from haproxy_native.shadow.shadows import Shadows
 from haproxy_native.text.document import Document
 
+_IN_HTTP_1 = "HTTP/2, in the place of which it is asked in HTTP/1.1"
 _PATHS = re.compile(r"[^\s\"'(),=;]*[./][^\s\"'(),=;]*")
 
 
@@ -59,6 +60,8 @@ class Explain:
     async def _answer(self, document: Document, process: ShadowProcess, question: Question) -> Explanation:
         request = asked(question, process.shadow.listeners)
         found = explained(document, process.shadow, request.listener, await process.ask(request))
+        if offers_http_2(question, request.listener):
+            found = replace(found, unknown=[Unknown(**vars(request.listener.place), why=_IN_HTTP_1), *found.unknown])
         return replace(found, servers=await self._servers(document, found.backend)) if found.backend else found
 
     async def _servers(self, document: Document, backend: str) -> list[Server]:

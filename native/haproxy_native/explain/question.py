@@ -12,6 +12,7 @@ from haproxy_native.shadow.process import Asked
 from haproxy_native.shadow.rewrite import Listener
 
 HTTP_PORT, HTTPS_PORT = 80, 443
+HTTP, HTTP_2 = "http", "h2"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LINE = re.compile(r"[\x21-\x7e]+")
 _VALUE = re.compile(r"[^\0\r\n]*")
@@ -66,10 +67,15 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
         source=(question.source, 50_000),
         destination=_destination(listener, question.source, parts.port),
         tls=(question.sni or name) if listener.is_tls or (question.tls and listener.mode == "tcp") else None,
-        alpn=question.alpn,
+        alpn=",".join(each for each in question.alpn.split(",") if each != HTTP_2 or listener.mode != HTTP),
         tls_version=question.tls_version,
         reply=reply,
     )
+
+
+def offers_http_2(question: Question, listener: Listener) -> bool:
+    """Whether the client offers what it is not asked in here."""
+    return listener.mode == HTTP and HTTP_2 in question.alpn.split(",")
 
 
 def check(question: Question) -> None:

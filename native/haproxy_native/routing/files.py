@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ class TestFiles:
     def __init__(self, context: CommitContext, directory: Path) -> None:
         self._context, self._directory = context, directory
         self._lock = asyncio.Lock()
+        self._known: dict[str, tuple[tuple[int, int, int] | None, Sequence[Case]]] = {}
 
     def names(self) -> list[str]:
         """Raises Unusable."""
@@ -53,9 +55,22 @@ class TestFiles:
         """Of all tests, or of these. Raises NotFound and Unusable."""
         return [case for name in (self.names() if names is None else names) for case in self._cases(name)]
 
-    def _cases(self, name: str) -> Iterator[Case]:
+    def _cases(self, name: str) -> Sequence[Case]:
+        """Those of a file that has not changed are read once."""
+        stamp = self._stamp(name)
+        if stamp is None or self._known.get(name, (None,))[0] != stamp:
+            self._known[name] = stamp, self._read_cases(name)
+        return self._known[name][1]
+
+    def _stamp(self, name: str) -> tuple[int, int, int] | None:
+        with suppress(OSError):
+            there = self._path(name).stat()
+            return there.st_mtime_ns, there.st_size, there.st_ino
+        return None
+
+    def _read_cases(self, name: str) -> Sequence[Case]:
         try:
-            yield from cases_of(self.get(name)["cases"], name)
+            return cases_of(self.get(name)["cases"], name)
         except (KeyError, TypeError, AttributeError, BadRequest) as error:
             raise self._unreadable(self._path(name), error) from error
 

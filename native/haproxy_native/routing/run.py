@@ -1,7 +1,7 @@
 """A run of cases against one shadow: what became of each, and which rules none has reached."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -49,9 +49,10 @@ class Coverage:
     def reached(self) -> int:
         return self.rules - len(self.unreached)
 
-    @property
-    def share(self) -> float | None:
-        return round(self.reached / self.rules, 4) if self.rules else None
+    def as_dict(self) -> dict[str, Any]:
+        """As the API shows it."""
+        share = {"share": round(self.reached / self.rules, 4)} if self.rules else {}
+        return {"rules": self.rules, "reached": self.reached, **share, "unreached": [_plain(asdict(each)) for each in self.unreached]}
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,26 @@ class Run:
     def failed(self) -> Sequence[Result]:
         return [each for each in self.results if not each.passed]
 
+    def as_dict(self) -> dict[str, Any]:
+        """As the API shows it."""
+        failed = len(self.failed)
+        return {
+            "passed": len(self.results) - failed,
+            "failed": failed,
+            "seconds": round(self.seconds, 4),
+            "cases": [each.as_dict() for each in self.results],
+            "coverage": self.coverage.as_dict(),
+        }
+
 
 async def run(document: Document, process: ShadowProcess, cases: Sequence[Case]) -> Run:
     """Raises NoShadow."""
-    began = time.monotonic()
-    results = [await _result(document, process, case) for case in cases]
-    return Run(results, _coverage(process.shadow, results), time.monotonic() - began)
+    began, results, reached = time.monotonic(), list[Result](), set[tuple[str | None, int]]()
+    for case in cases:
+        result = await _result(document, process, case)
+        results.append(result)
+        reached.update(map(_identity, result.rules))
+    return Run(results, _coverage(process.shadow, reached), time.monotonic() - began)
 
 
 async def _result(document: Document, process: ShadowProcess, case: Case) -> Result:
@@ -83,8 +98,7 @@ async def _result(document: Document, process: ShadowProcess, case: Case) -> Res
     return Result(case, time.monotonic() - began, reason, got, found.rules)
 
 
-def _coverage(shadow: Shadow, results: Sequence[Result]) -> Coverage:
-    reached = {_identity(rule) for result in results for rule in result.rules}
+def _coverage(shadow: Shadow, reached: Collection[tuple[str | None, int]]) -> Coverage:
     rules = {_identity(rule.place): rule.place for rule in shadow.rules.values()}
     return Coverage(len(rules), [place for identity, place in rules.items() if identity not in reached])
 

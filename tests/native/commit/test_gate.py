@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.access.rights import predefined, rights_of
 from haproxy_native.commit.change import Candidate
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
-from haproxy_native.errors import BreaksTests
-from haproxy_native.request_context import Author
+from haproxy_native.errors import BreaksTests, Forbidden
+from haproxy_native.request_context import Author, author
 from tests.native.engines import CONFIG, adding, running_engine, substituting
 
 
@@ -77,15 +78,16 @@ def test_it_is_asked_about_what_is_published(tmp_path: Path) -> None:
     working(tmp_path, work)
 
 
-def test_a_stored_file(tmp_path: Path) -> None:
-    async def stored(engine: Engine, content: bytes) -> None:
-        upload = engine.stores["maps"].new("paths.map")
-        try:
-            await upload.append(content)
-            await upload.commit(engine.context)
-        finally:
-            upload.discard()
+async def stored(engine: Engine, content: bytes) -> None:
+    upload = engine.stores["maps"].new("paths.map")
+    try:
+        await upload.append(content)
+        await upload.commit(engine.context)
+    finally:
+        upload.discard()
 
+
+def test_a_stored_file(tmp_path: Path) -> None:
     async def work(engine: Engine, gate: Recording) -> None:
         gate.refuses = lambda candidate: True
         with pytest.raises(BreaksTests):
@@ -98,6 +100,18 @@ def test_a_stored_file(tmp_path: Path) -> None:
         assert asked == [(False, b"/a a\n"), (False, b"/b b\n"), (True, b"/b b\n")], "the second on a configuration that was gone"
         await engine.stores["maps"].delete(engine.context, "paths.map")
         assert gate.asked[-1][1] == {"paths.map": None} and os.listdir(tmp_path / "maps") == []
+
+    working(tmp_path, work)
+
+
+def test_who_may_not_make_a_change_is_shown_no_tests(tmp_path: Path) -> None:
+    async def work(engine: Engine, gate: Recording) -> None:
+        author.set(Author("ann", rights=rights_of([("viewer", predefined(())["viewer"])])))
+        with pytest.raises(Forbidden):
+            await stored(engine, b"/a a\n")
+        with pytest.raises(Forbidden):
+            await engine.amend(adding("shop"))
+        assert gate.asked == [] and os.listdir(tmp_path / "maps") == []
 
     working(tmp_path, work)
 

@@ -1,9 +1,11 @@
 """Which listener takes a request, and what is sent to it."""
 
+from dataclasses import replace
+
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.explain.question import Question, addresses, asked, question_of
+from haproxy_native.explain.question import Question, addresses, asked, offers_http_2, question_of
 from haproxy_native.shadow.rewrite import Listener, Place
 
 
@@ -33,6 +35,14 @@ LISTENERS = [PLAIN, TLS, STREAM]
 def test_the_listener(question: Question, expected: Listener, destination: tuple[str, int]) -> None:
     found = asked(question, LISTENERS)
     assert (found.listener, found.destination) == (expected, destination)
+
+
+def test_http_2_is_asked_for_in_http_1() -> None:
+    question = Question("https://a/", alpn="h2,http/1.1")
+    assert (asked(question, LISTENERS).alpn, offers_http_2(question, TLS)) == ("http/1.1", True)
+    assert asked(replace(question, alpn="h2"), LISTENERS).alpn == "" and not offers_http_2(replace(question, alpn="http/1.1"), TLS)
+    stream = replace(question, url="https://a:5432/")
+    assert (asked(stream, LISTENERS).alpn, offers_http_2(stream, STREAM)) == ("h2,http/1.1", False)
 
 
 def test_one_listener_alone_takes_all() -> None:

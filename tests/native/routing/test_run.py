@@ -63,7 +63,7 @@ def test_passed_and_failed(tmp_path: Path, haproxy_binary: str) -> None:
 
 def test_rules_that_no_case_reaches(tmp_path: Path, haproxy_binary: str) -> None:
     coverage = ran(haproxy_binary, tmp_path, row("/b", status=200), row("/other", status=204)).coverage
-    assert (coverage.rules, coverage.reached, coverage.share) == (4, 3, 0.75)
+    assert (coverage.rules, coverage.reached, coverage.as_dict()["share"]) == (4, 3, 0.75)
     assert [(place.line, place.text) for place in coverage.unreached] == [(9, "http-request deny if { path_beg /api }")]
 
 

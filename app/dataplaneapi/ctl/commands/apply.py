@@ -39,13 +39,15 @@ def add_waiting(parser: argparse.ArgumentParser) -> None:
     text = "wait for the reload that it needs, so long at most (default 5m)"
     parser.add_argument("--wait", nargs="?", const=waiting.REASONABLE, type=durations.seconds, metavar="TIME", help=text)
     parser.add_argument("--confirm", metavar="TIME", help="take it back after this time, such as 2m, unless it is confirmed")
+    parser.add_argument("--tests", dest="with_tests", action="store_true", help="refuse it where it breaks a test of routing")
     parser.add_argument("-m", "--message", metavar="TEXT", help="why, for the history")
 
 
 def writing(session: Session) -> tuple[dict[str, Any], dict[str, str]]:
     """Query and headers of what `add_waiting` takes."""
     given = session.given
-    return {"confirm": given.confirm}, {"X_Change_Message": given.message} if given.message else {}
+    query = {"confirm": given.confirm, "tests": "require" if given.with_tests else None}
+    return query, {"X_Change_Message": given.message} if given.message else {}
 
 
 def run(session: Session) -> int:

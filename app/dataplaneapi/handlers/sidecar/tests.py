@@ -1,12 +1,9 @@
 """Tests of routing: kept, shown, run."""
 
 import asyncio
-from dataclasses import asdict
-from typing import Any
 
 from dataplaneapi.api.abandon import while_there
 from dataplaneapi.api.call import Call, JsonCall, ReadCall, header
-from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.responses import Response, empty, json_response
 from dataplaneapi.api.strict_bodies import StrictCall
@@ -15,7 +12,6 @@ from haproxy_native.beside import beside
 from haproxy_native.request_context import author
 from haproxy_native.routing.case import Case, cases_of
 from haproxy_native.routing.junit import junit
-from haproxy_native.routing.run import Coverage, Run
 
 # For all the cases that there may be.
 ANSWER_SECONDS = 600.0
@@ -62,7 +58,7 @@ async def run(call: StrictCall) -> Response:
         rights = author.get().rights
         with_rules = not isinstance(rights, Rights) or rights.may(SECRETS, ALL)
         return Response(200, await beside(junit, found, with_rules=with_rules), XML)
-    return await beside(lambda: json_response(200, run_as_dict(found)))
+    return await beside(lambda: json_response(200, found.as_dict()))
 
 
 async def _cases(call: Call) -> list[Case]:
@@ -72,24 +68,3 @@ async def _cases(call: Call) -> list[Case]:
             raise ApiError(400, "cases in body stand in the place of tests that are kept: send one of the two")
         return await beside(cases_of, body["cases"])
     return await asyncio.to_thread(call.services.tests.files.cases, body.get("tests"))
-
-
-def run_as_dict(found: Run) -> dict[str, Any]:
-    return {
-        "passed": len(found.results) - len(found.failed),
-        "failed": len(found.failed),
-        "seconds": round(found.seconds, 4),
-        "cases": [each.as_dict() for each in found.results],
-        "coverage": _coverage(found.coverage),
-    }
-
-
-def _coverage(coverage: Coverage) -> dict[str, Any]:
-    return present(
-        {
-            "rules": coverage.rules,
-            "reached": coverage.reached,
-            "share": coverage.share,
-            "unreached": [present(asdict(each)) for each in coverage.unreached],
-        }
-    )
