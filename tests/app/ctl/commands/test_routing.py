@@ -43,7 +43,6 @@ def test_tests(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
 
 
 def test_what_breaks_a_test(ctl: Ctl, sidecar: Quick) -> None:
-
     ctl.output("call", "replaceRoutingTest", "--name", "site", "-d", json.dumps({"cases": [OWN]}))
     assert "site" in ctl.output("get", "test")
     declared = {"backends": [{"name": "shop", "http_request_rule_list": [{"type": "allow"}]}]}
