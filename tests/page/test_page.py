@@ -27,7 +27,7 @@ backend shop from plain
 """
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text()
 VIEWS = ("map", "map/frontend/site", "map/backend/shop", "map/backend/shop/server/web1", "servers", "history", "reloads", "workers")
-VIEWS += ("certificates", "drift", "map/backend/none")
+VIEWS += ("certificates", "drift", "map/backend/none", "request", "splits", "lists", "tests")
 
 
 def findings(page: Page) -> list[str]:

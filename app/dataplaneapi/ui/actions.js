@@ -8,7 +8,7 @@ import { state } from "./store.js";
 const runtime = (server) => `v3/services/haproxy/runtime/backends/${segment(server.backend)}/servers/${segment(server.name)}`;
 const CONFIG = "v3/services/haproxy/configuration/";
 const KEPT = "It is kept over reloads and restarts, as an override; the configuration stays as it is.";
-const UNLESS_CONFIRMED = { label: "Take it back by itself unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
+export const UNLESS_CONFIRMED = { label: "Take it back by itself unless confirmed", choices: [["", "no"], ["2m", "within 2 minutes"], ["10m", "within 10 minutes"]] };
 
 /** A server is put into a state in the running process. */
 export function setState(server, to) {
@@ -204,7 +204,7 @@ export function deleteServer(server) {
   };
 }
 
-const outcome = (text) => ({ status, headers }) => (status === 202 ? `${text} in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `${text}.`);
+export const outcome = (text) => ({ status, headers }) => (status === 202 ? `${text} in the file; reload ${headers.get("Reload-Id")} makes it take effect.` : `${text}.`);
 
 /** The plan of edits of the configuration, made in a transaction that its call commits. */
 async function inTransaction(edits, confirm) {

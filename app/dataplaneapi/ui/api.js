@@ -20,9 +20,9 @@ let onSignedOut = () => {};
 export const currentSession = () => session;
 export const whenSignedOut = (listener) => (onSignedOut = listener);
 
-/** Answers the parsed body; `full: true` answers {status, headers, body}. Throws ApiError. */
-export async function call(method, path, { body, text, query, headers = {}, signal, full = false, authorization } = {}) {
-  const response = await send(method, path, { body, text, query, headers, signal, authorization });
+/** Answers the parsed body; `full: true` answers {status, headers, body}. A `text` is sent as it is, with its `type`. Throws ApiError. */
+export async function call(method, path, { full = false, authorization, ...sent } = {}) {
+  const response = await send(method, path, { ...sent, authorization });
   const answer = await readBody(response);
   if (!response.ok) throw refusal(response, answer, authorization);
   return full ? { status: response.status, headers: response.headers, body: answer } : answer;
@@ -40,13 +40,20 @@ export const post = (path, body, options) => call("POST", path, { ...options, bo
 export const put = (path, body, options) => call("PUT", path, { ...options, body });
 export const remove = (path, options) => call("DELETE", path, options);
 
-async function send(method, path, { body, text, query, headers = {}, signal, authorization }) {
+/** A form with one file, as {text, type}: the server is asked about it first, and gets the same then. */
+export function form(name, content) {
+  const boundary = `page-${crypto.randomUUID?.() ?? Math.random().toString(36).slice(2)}`;
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file_upload"; filename="${name.replace(/["\r\n]/g, encodeURIComponent)}"\r\n\r\n`;
+  return { text: `${head}${content}\r\n--${boundary}--\r\n`, type: `multipart/form-data; boundary=${boundary}` };
+}
+
+async function send(method, path, { body, text, type = "text/plain", query, headers = {}, signal, authorization }) {
   const url = new URL(path, BASE);
   for (const [name, value] of Object.entries(query ?? {})) if (value !== undefined && value !== "") url.searchParams.set(name, value);
   const sent = { Authorization: authorization ?? session?.authorization ?? "", ...headers };
   if (!sent.Authorization) delete sent.Authorization;
   if (body !== undefined) sent["Content-Type"] = "application/json";
-  if (text !== undefined) sent["Content-Type"] = "text/plain";
+  if (text !== undefined) sent["Content-Type"] = type;
   try {
     return await fetch(url, {
       method,

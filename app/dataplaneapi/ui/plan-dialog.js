@@ -10,7 +10,7 @@ import { touch, useStore } from "./store.js";
  * An action is {
  *   title, verb           what the heading and the button say; `danger` paints the button
  *   options               {name: {label, choices: [[value, text]] | type, ...}}, with `initial` values beside it
- *   call(options)         {method, path, query, body}: the call that does it, sent as it was planned
+ *   call(options)         {method, path, query, body | text, type}: the call that does it, sent as it was planned
  *   plan(options)         what the page can tell beforehand: {changes: [{object, member, old, new}], diff, commands, reasons, reload,
  *                         messages, notes: [text], call, incomplete, discard}: a `call` in it stands for the one above, `incomplete` says
  *                         what is still to be filled in, `discard` ends what was begun for a plan that is not carried out
@@ -78,8 +78,8 @@ function Dialog({ action }) {
     setSending(true);
     setFailure(null);
     try {
-      const { method, path, query, body, text, headers } = plan.call;
-      const answer = await call(method, path, { query, body, text, headers, full: true });
+      const { method, path, ...sent } = plan.call;
+      const answer = await call(method, path, { ...sent, full: true });
       isSent.current = true;
       announce(action.done?.(answer) ?? "Done.");
       close(answer);
@@ -116,6 +116,7 @@ async function planned(action, options) {
   const query = new URLSearchParams(Object.entries(wanted.query ?? {}).filter(([, value]) => value !== undefined && value !== ""));
   const question = { method: wanted.method, path: `/${wanted.path}${query.size ? `?${query}` : ""}` };
   if (wanted.body !== undefined || wanted.text !== undefined) question.body = wanted.body ?? wanted.text;
+  if (wanted.type) question.content_type = wanted.type;
   const verdict = await post("v3/sidecar/access/check", question);
   return { ...told, call: wanted, allowed: verdict.allowed, refused: verdict, reload: told.reload ?? verdict.reload };
 }
@@ -163,16 +164,26 @@ function Failure({ of }) {
 }
 
 function Options({ of, values, set }) {
-  const change = (name, value) => set({ ...values, [name]: value });
-  return html`<div class="options">${Object.entries(of).map(([name, option]) => html`<label key=${name} class=${option.type === "checkbox" ? "check" : ""}>
+  return html`<div class="options">${Object.entries(of).map(([name, option]) => html`<label key=${name} class=${option.type === "checkbox" ? "check" : option.type === "textarea" ? "whole" : ""}>
     <span>${option.label}</span>
-    ${option.choices
-      ? html`<select value=${values[name]} onChange=${(event) => change(name, event.target.value)}>${option.choices.map(([value, text]) => html`<option value=${value} selected=${value === values[name]}>${text}</option>`)}</select>`
-      : option.type === "checkbox"
-        ? html`<input type="checkbox" checked=${values[name]} onChange=${(event) => change(name, event.target.checked)} />`
-        : html`<input type=${option.type} value=${values[name]} placeholder=${option.placeholder} spellcheck=${false} autocomplete="off" min=${option.min} max=${option.max} step=${option.step} onInput=${(event) => change(name, option.type === "text" ? event.target.value : Number(event.target.value))} />`}
-    ${option.type === "range" && html`<output>${values[name]}</output>`}
+    <${Field} option=${option} value=${values[name]} set=${(value) => set((before) => ({ ...before, [name]: value }))} />
+    ${option.type === "range" && html`<output>${option.shown?.(values[name]) ?? values[name]}</output>`}
   </label>`)}</div>`;
+}
+
+function Field({ option, value, set }) {
+  if (option.choices) return html`<select value=${value} onChange=${(event) => set(event.target.value)}>${option.choices.map(([each, text]) => html`<option value=${each} selected=${each === value}>${text}</option>`)}</select>`;
+  if (option.type === "checkbox") return html`<input type="checkbox" checked=${value} onChange=${(event) => set(event.target.checked)} />`;
+  if (option.type === "textarea") return html`<textarea rows=${12} spellcheck=${false} autocomplete="off" value=${value} onInput=${(event) => set(event.target.value)}></textarea>`;
+  if (option.type === "file") return html`<input type="file" multiple onChange=${async (event) => set(await contentOf(event.target.files))} />`;
+  const isText = option.type === "text";
+  return html`<input type=${option.type} value=${value} placeholder=${option.placeholder} spellcheck=${false} autocomplete="off" min=${option.min} max=${option.max} step=${option.step} onInput=${(event) => set(isText ? event.target.value : Number(event.target.value))} />`;
+}
+
+/** Files as one, such as a certificate and its key: {name, text}, with the name of the first. */
+async function contentOf(files) {
+  const texts = await Promise.all([...files].map((each) => each.text()));
+  return texts.length ? { name: files[0].name, text: texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("") } : null;
 }
 
 // What has been done, for eyes and ears.

@@ -40,6 +40,8 @@ function empty() {
     frontends: null,
     backends: null,
     confirmation: null,
+    // The last question about a request, with its answer: {question, answer, error, loading}.
+    explained: null,
     operations: new Map(),
     // What has ended while it was watched, until it is dismissed where it was bad: {id, bad, text, href}.
     notices: [],

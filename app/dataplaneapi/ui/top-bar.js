@@ -1,6 +1,6 @@
 // What holds wherever one looks: connection, version, a reload that is due, a change that waits, work that goes on.
 
-import { html } from "./vendor/preact.js";
+import { html, useEffect, useRef } from "./vendor/preact.js";
 import { currentSession, get, signOut } from "./api.js";
 import { cancelOperation, confirm, takeBack } from "./actions.js";
 import { Ago, Badge, span, useLoaded, useTick } from "./kit.js";
@@ -13,11 +13,13 @@ const CONNECTIONS = { live: "Live", connecting: "Connecting", retrying: "Disconn
 
 export function TopBar({ views, view }) {
   useStore("version", "connection", "caller", "worker", "theme");
-  const { connection, caller } = state;
+  const { connection, caller } = state, nav = useRef(null);
+  // Where there is no room for all of them the current one is in sight.
+  useEffect(() => nav.current.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" }), [view]);
   return html`<header class="top">
     <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
     <span class="brand">Dataplane</span>
-    <nav aria-label="Views"><ul>${views.map(([name, title]) => html`<li><a href=${`#/${name}`} aria-current=${view === name ? "page" : undefined}>${title}</a></li>`)}</ul></nav>
+    <nav aria-label="Views" ref=${nav}><ul>${views.map(([name, title]) => html`<li><a href=${`#/${name}`} aria-current=${view === name ? "page" : undefined}>${title}</a></li>`)}</ul></nav>
     <div class="facts">
       ${caller?.read_only && html`<${Badge} title="Nothing can be changed here">Read-only<//>`}
       ${state.version !== null && html`<span class="fact">Version <b class="number" id="version">${state.version}</b></span>`}

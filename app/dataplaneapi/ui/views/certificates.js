@@ -2,8 +2,10 @@
 
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
+import { deleteFile, upload } from "../file-actions.js";
 import { Badge, Loaded, Nothing, useLoaded } from "../kit.js";
 import { segment } from "../names.js";
+import { propose } from "../plan-dialog.js";
 import { state, useStore } from "../store.js";
 
 const DAY = 86_400_000, SOON = 14, NEAR = 30;
@@ -12,20 +14,22 @@ const STORED = "v3/services/haproxy/storage/ssl_certificates", RUNNING = "v3/ser
 const AT_ONCE = 3;
 
 export function CertificatesView() {
-  useStore("changes");
+  useStore("changes", "caller");
   const all = useLoaded(load, [state.changes]);
   const [search, setSearch] = useState("");
-  const wanted = search.trim().toLowerCase();
+  const wanted = search.trim().toLowerCase(), may = !state.caller?.read_only;
   return html`<header class="view-head"><h1>Certificates</h1>
-      <input type="search" placeholder="Name, domain or issuer" aria-label="Find certificates" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
+      <input type="search" placeholder="Name, domain or issuer" aria-label="Find certificates" value=${search} onInput=${(event) => setSearch(event.target.value)} />
+      ${may && html`<button type="button" onClick=${() => propose(upload("certificate", (all.data ?? []).filter((each) => each.stored).map((each) => each.name)))}>Upload …</button>`}</header>
     <${Loaded} of=${all} what="the certificates">${(found) => {
       const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
       if (!found.length) return html`<${Nothing} title="No certificates">None is stored through this server, and HAProxy has loaded none.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
-      return html`<div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Names</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th></tr></thead>
+      return html`<div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Names</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
         <tbody>${rows.map((each) => html`<tr key=${each.name}>
           <td><${Expiry} time=${each.not_after} /></td><td><code>${each.name}</code></td><td>${each.domains || each.subject_alternative_names || each.subject || "–"}</td>
-          <td>${each.issuers || "–"}</td><td>${each.algorithm || "–"}</td><td>${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td></tr>`)}</tbody></table></div>`;
+          <td>${each.issuers || "–"}</td><td>${each.algorithm || "–"}</td><td>${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
+          ${may && html`<td class="numeric">${each.stored && html`<button type="button" aria-label=${`Delete ${each.name}`} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))}>Delete …</button>`}</td>`}</tr>`)}</tbody></table></div>`;
     }}<//>`;
 }
 
@@ -45,10 +49,10 @@ async function load(signal) {
   const places = new Set(running.map((each) => each.storage_name ?? each.file));
   const files = new Set(stored.map((each) => each.file));
   const wanted = [
-    ...stored.map((each) => ({ path: `${STORED}/${segment(each.storage_name)}`, name: each.storage_name, loaded: places.has(each.file) })),
+    ...stored.map((each) => ({ path: `${STORED}/${segment(each.storage_name)}`, name: each.storage_name, stored: true, loaded: places.has(each.file) })),
     ...[...places].filter((name) => !files.has(name)).map((name) => ({ path: `${RUNNING}/${segment(name)}`, name, loaded: true })),
   ];
-  const found = await eachAtOnce(wanted, async ({ path, name, loaded }) => ({ ...(await get(path, { signal }).catch(() => ({}))), name, loaded }));
+  const found = await eachAtOnce(wanted, async ({ path, ...known }) => ({ ...(await get(path, { signal }).catch(() => ({}))), ...known }));
   return found.sort((a, b) => (a.not_after ?? "9999").localeCompare(b.not_after ?? "9999"));
 }
 

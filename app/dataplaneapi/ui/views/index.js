@@ -3,17 +3,24 @@
 import { CertificatesView } from "./certificates.js";
 import { DriftView } from "./drift.js";
 import { HistoryView } from "./history.js";
+import { ListsView } from "./lists.js";
 import { MapView } from "./map.js";
 import { ReloadsView } from "./reloads.js";
 import { ServersView } from "./servers.js";
+import { SplitsView } from "./splits.js";
+import { TestsView } from "./tests.js";
 import { WorkersView } from "./workers.js";
 
 export const VIEWS = [
   { name: "map", title: "Map", key: "m", component: MapView },
+  { name: "request", title: "Request", key: "q", component: MapView },
   { name: "servers", title: "Servers", key: "s", component: ServersView },
+  { name: "splits", title: "Splits", key: "p", component: SplitsView },
+  { name: "lists", title: "Lists", key: "l", component: ListsView },
+  { name: "certificates", title: "Certificates", key: "c", component: CertificatesView },
+  { name: "tests", title: "Tests", key: "t", component: TestsView },
   { name: "history", title: "History", key: "h", component: HistoryView },
   { name: "reloads", title: "Reloads", key: "r", component: ReloadsView },
   { name: "workers", title: "Workers", key: "w", component: WorkersView },
-  { name: "certificates", title: "Certificates", key: "c", component: CertificatesView },
   { name: "drift", title: "Drift", key: "d", component: DriftView },
 ];

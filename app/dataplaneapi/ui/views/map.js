@@ -1,4 +1,4 @@
-// The map: frontends, the backends that they send to, and beside them what is chosen with its servers.
+// The map: frontends, the backends that they send to, and beside them what is chosen with its servers, or the way of one request.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { Loading, Mark, Nothing, Problem, number, rate } from "../kit.js";
@@ -10,13 +10,14 @@ import { rateOf } from "../series.js";
 import { state, useStore } from "../store.js";
 import { useVirtual } from "../virtual.js";
 import { BackendDetail, FrontendDetail, ServerDetail, Overview } from "./detail.js";
+import { RequestDetail, wayOf } from "./request.js";
 
 const ROW = 48;
 
 export function MapView({ route }) {
-  useStore("sections", "servers", "stats", "ready");
+  useStore("sections", "servers", "stats", "ready", "explained");
   const [search, setSearch] = useState("");
-  const chosen = chosenBy(route);
+  const asks = route.view === "request", chosen = asks ? wayOf(state.explained) : chosenBy(route);
   const columns = useRef({});
   const places = { frontends: useRef({}), backends: useRef({}) };
   const [, redraw] = useState(0);
@@ -24,27 +25,28 @@ export function MapView({ route }) {
   const wanted = search.trim().toLowerCase();
   const frontends = useMemo(() => (state.frontends ?? []).filter((each) => matches(wanted, each.name, ...addressesOf(each))), [state.frontends, wanted]);
   const names = backendNames(state);
-  const reached = useMemo(() => new Set(chosen.frontend ? routes(sectionOf(chosen.frontend) ?? {}).map((each) => each.backend) : []), [chosen.frontend, state.frontends]);
+  const reached = useMemo(() => reachedBy(chosen, asks), [chosen.frontend, chosen.backend, asks, state.frontends]);
   const backends = arranged(names.filter((each) => matches(wanted, each) || serverMatches(wanted, each)), reached);
 
   if (state.refused.sections && !state.frontends) return html`<${Problem} title="The sections cannot be shown" text=${state.refused.sections} />`;
   if (!state.frontends || !state.backends) return html`<${Loading} what="the map" />`;
   if (!state.frontends.length && !names.length) return html`<${Nothing} title="No frontends and no backends">The configuration has none yet, or none that your role may read.<//>`;
 
-  const sources = chosen.backend ? new Set(state.frontends.filter((each) => routes(each).some((one) => one.backend === chosen.backend)).map((each) => each.name)) : new Set();
+  const sources = chosen.backend && !asks ? new Set(state.frontends.filter((each) => routes(each).some((one) => one.backend === chosen.backend)).map((each) => each.name)) : new Set();
   const move = (to) => columns.current[to]?.focusRow();
-  return html`<div class=${`map ${chosen.frontend || chosen.backend ? "has-choice" : ""}`}>
-    <h1 class="sr">Map</h1>
+  return html`<div class=${`map ${asks || chosen.frontend || chosen.backend ? "has-choice" : ""}`}>
+    <h1 class="sr">${asks ? "What happens to a request" : "Map"}</h1>
     <div class="map-search"><input type="search" placeholder="Find a frontend, backend, server or address" aria-label="Find in the map" value=${search} onInput=${(event) => setSearch(event.target.value)} /></div>
     <${Column} title="Frontends" items=${frontends.map((each) => each.name)} chosen=${chosen.frontend} linked=${sources} place=${places.frontends} columns=${columns} own="frontends"
       onMove=${() => redraw((count) => count + 1)} onRight=${() => move("backends")} href=${(name) => hrefOf("map", ["frontend", name])} row=${(name) => html`<${FrontendRow} name=${name} />`} nothing="No frontend matches." />
-    <${Links} frontends=${frontends} backends=${backends} places=${places} chosen=${chosen} />
+    <${Links} frontends=${frontends} backends=${backends} places=${places} chosen=${chosen} asks=${asks} />
     <${Column} title="Backends" items=${backends} chosen=${chosen.backend} linked=${reached} place=${places.backends} columns=${columns} own="backends"
       onMove=${() => redraw((count) => count + 1)} onLeft=${() => move("frontends")} onRight=${() => document.querySelector(".detail [tabindex='0'], .detail a, .detail button")?.focus()}
       href=${(name) => hrefOf("map", ["backend", name])} row=${(name) => html`<${BackendRow} name=${name} />`} nothing="No backend matches." />
     <section class="detail" aria-label="What is chosen">
-      ${(chosen.frontend || chosen.backend) && html`<a class="back" href="#/map">Back to the map</a>`}
-      ${chosen.server ? html`<${ServerDetail} key=${`${chosen.backend}/${chosen.server}`} backend=${chosen.backend} name=${chosen.server} />`
+      ${(asks || chosen.frontend || chosen.backend) && html`<a class="back" href="#/map">Back to the map</a>`}
+      ${asks ? html`<${RequestDetail} />`
+        : chosen.server ? html`<${ServerDetail} key=${`${chosen.backend}/${chosen.server}`} backend=${chosen.backend} name=${chosen.server} />`
         : chosen.backend ? html`<${BackendDetail} key=${chosen.backend} name=${chosen.backend} />`
         : chosen.frontend ? html`<${FrontendDetail} key=${chosen.frontend} section=${sectionOf(chosen.frontend)} name=${chosen.frontend} />`
         : html`<${Overview} />`}
@@ -55,6 +57,12 @@ export function MapView({ route }) {
 function chosenBy({ parts }) {
   const [kind, name, , server] = parts;
   return kind === "frontend" ? { frontend: name } : kind === "backend" ? { backend: name, server } : {};
+}
+
+/** Backends that a chosen frontend may send to; of a request the one that it goes to. */
+function reachedBy(chosen, asks) {
+  if (asks) return new Set(chosen.backend ? [chosen.backend] : []);
+  return new Set(chosen.frontend ? routes(sectionOf(chosen.frontend) ?? {}).map((each) => each.backend) : []);
 }
 
 const sectionOf = (name) => state.frontends?.find((each) => each.name === name);
@@ -148,18 +156,20 @@ export function Share({ counts, total, is }) {
 }
 
 /** Lines from frontends to backends, as far as either end is in sight. */
-function Links({ frontends, backends, places, chosen }) {
+function Links({ frontends, backends, places, chosen, asks }) {
   const width = 40, height = Math.max(places.frontends.current.height ?? 0, places.backends.current.height ?? 0, 100);
   const at = new Map(backends.map((name, index) => [name, index]));
   const y = (place, index) => index * ROW + ROW / 2 - (place.current.scroll ?? 0);
   const lines = [];
   frontends.forEach((frontend, index) => {
     const from = y(places.frontends, index);
-    for (const target of new Set(routes(frontend).map((each) => each.backend))) {
+    const isWay = (target) => asks && chosen.frontend === frontend.name && chosen.backend === target;
+    // A rule that computes its backend has no line of its own.
+    for (const target of new Set([...routes(frontend).map((each) => each.backend), ...backends.filter(isWay)])) {
       if (!at.has(target)) continue;
       const to = y(places.backends, at.get(target));
       if ((from < 0 || from > height) && (to < 0 || to > height)) continue;
-      const strong = chosen.frontend === frontend.name || chosen.backend === target;
+      const strong = asks ? isWay(target) : chosen.frontend === frontend.name || chosen.backend === target;
       lines.push({ key: `${frontend.name}/${target}`, strong, d: `M0 ${from} C ${width * 0.6} ${from}, ${width * 0.4} ${to}, ${width} ${to}` });
     }
   });

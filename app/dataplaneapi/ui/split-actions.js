@@ -1,0 +1,77 @@
+// Splits: shares of traffic by a slider.
+
+import { UNLESS_CONFIRMED, outcome } from "./actions.js";
+import { health } from "./model.js";
+import { segment, spell } from "./names.js";
+import { state } from "./store.js";
+
+const PERCENT = { type: "range", min: 0, max: 100, step: 1 };
+const shared = (first, second) => (share) => `${first} ${share} %, ${second} ${100 - share} %`;
+const put = (name, body, query) => ({ method: "PUT", path: `v3/sidecar/splits/${segment(name)}`, body, query });
+
+/** Backends that would get requests and have no server for them. */
+const warnings = (weights) =>
+  Object.keys(weights).filter((name) => weights[name] > 0 && !health(state, name).counts.up).map((name) => `No server of ${name} is up: its requests would be answered 503.`);
+
+/** Other shares: one slider for two backends, else one for the weight of each. */
+export function setShares(split) {
+  const names = Object.keys(split.weights), [first, second] = names, isPair = names.length === 2;
+  const weightsOf = (options) => (isPair ? { [first]: options.share, [second]: 100 - options.share } : Object.fromEntries(names.map((name) => [name, options[name]])));
+  const pair = { share: { ...PERCENT, label: `Share of ${first}`, shown: shared(first, second) } };
+  return {
+    title: `Shares of ${split.name}`,
+    verb: "Set the shares",
+    options: { ...(isPair ? pair : Object.fromEntries(names.map((name) => [name, { ...PERCENT, label: `Weight of ${name}` }]))), confirm: UNLESS_CONFIRMED },
+    initial: { ...(isPair ? { share: split.shares[first] } : split.shares), confirm: "" },
+    call: ({ confirm, ...options }) => put(split.name, { by: split.by, weights: weightsOf(options) }, { confirm }),
+    plan: (options) => {
+      const weights = weightsOf(options), sum = Object.values(weights).reduce((total, weight) => total + weight, 0);
+      if (!sum) return { incomplete: "One backend has to get requests." };
+      const share = (name) => `${Math.round((100 * weights[name]) / sum)} %`;
+      return {
+        changes: names.map((name) => ({ object: spell("backend", name), member: "share of requests", old: `${split.shares[name]} %`, new: share(name) })),
+        notes: [...warnings(weights), ...(split.by === "random" ? [] : [`Requests with the same ${split.by.replace(":", " ")} stay together.`])],
+      };
+    },
+    done: outcome(`${split.name} has its new shares`),
+  };
+}
+
+export function newSplit() {
+  const choices = (sections) => (sections ?? []).map(({ name }) => [name, name]);
+  const [frontend] = state.frontends ?? [], [first, second] = state.backends ?? [];
+  return {
+    title: "Divide traffic",
+    verb: "Divide",
+    options: {
+      name: { label: "Name of the split", type: "text", placeholder: "canary" },
+      frontend: { label: "Requests of", choices: choices(state.frontends) },
+      first: { label: "One part to", choices: choices(state.backends) },
+      second: { label: "The other to", choices: choices(state.backends) },
+      by: { label: "Together stay those with the same", type: "text", placeholder: "random, source, cookie:NAME, header:NAME" },
+      share: { ...PERCENT, label: "Share of the one", shown: (share) => `${share} % and ${100 - share} %` },
+      confirm: UNLESS_CONFIRMED,
+    },
+    initial: { name: "", frontend: frontend?.name, first: first?.name, second: second?.name, by: "random", share: 95, confirm: "" },
+    call: (options) => put(options.name.trim(), { by: options.by.trim(), weights: { [options.first]: options.share, [options.second]: 100 - options.share } }, { frontend: options.frontend, confirm: options.confirm }),
+    plan: (options) => {
+      if (!options.name.trim()) return { incomplete: "Say its name." };
+      if (!options.first || options.first === options.second) return { incomplete: "Choose two backends." };
+      return { notes: [`The lines that ask the split come behind the other ways of ${options.frontend}. Other shares take no reload from then on.`, ...warnings({ [options.first]: options.share, [options.second]: 100 - options.share })] };
+    },
+    done: outcome("The traffic is divided"),
+  };
+}
+
+export function deleteSplit(split) {
+  return {
+    title: `Delete split ${split.name}`,
+    verb: "Delete",
+    danger: true,
+    options: { confirm: UNLESS_CONFIRMED },
+    initial: { confirm: "" },
+    call: ({ confirm }) => ({ method: "DELETE", path: `v3/sidecar/splits/${segment(split.name)}`, query: { confirm } }),
+    plan: () => ({ notes: [`Requests go where the other lines of ${split.used_by.join(", ") || "its frontend"} send them.`] }),
+    done: outcome(`${split.name} is deleted`),
+  };
+}

@@ -1,0 +1,116 @@
+// Maps and ACLs: what HAProxy has loaded, what is stored, and their entries.
+
+import { html, useMemo, useState } from "../vendor/preact.js";
+import { get } from "../api.js";
+import { addEntry, changeEntry, deleteEntry, deleteFile, editFile, entriesOf, upload } from "../file-actions.js";
+import { Badge, Forbidden, Loaded, Nothing, number, useLoaded } from "../kit.js";
+import { announce, propose } from "../plan-dialog.js";
+import { hrefOf } from "../route.js";
+import { state, useStore } from "../store.js";
+import { useVirtual } from "../virtual.js";
+
+const ROW = 34;
+// ACLs in the configuration can be thousands: those behind so many are found by their names.
+const MOST = 300;
+
+export function ListsView({ route }) {
+  useStore("changes", "worker", "caller");
+  const [kind, id] = route.parts;
+  const lists = useLoaded(load, [state.changes, state.worker]);
+  const [search, setSearch] = useState(""), wanted = search.trim().toLowerCase();
+  const known = (of) => (lists.data?.all ?? []).filter((each) => each.kind === of && each.stored).map((each) => each.name);
+  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
+    <section class="two-list" aria-label="Maps and ACLs">
+      <header class="view-head"><h1>Maps and ACLs</h1>${!state.caller?.read_only && html`<button type="button" onClick=${() => propose(upload("map", known("map")))}>Upload a map …</button>
+        <button type="button" onClick=${() => propose(upload("acl", known("acl")))}>Upload an ACL …</button>`}
+        <input type="search" placeholder="Name" aria-label="Find a map or an ACL" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
+      <${Loaded} of=${lists} what="maps and ACLs">${({ all, refused }) => html`
+        ${refused && html`<p class="note pad">${refused}</p>`}
+        ${all.length ? html`<${Names} all=${all.filter((each) => each.name.toLowerCase().includes(wanted))} chosen=${(each) => each.kind === kind && each.id === id} />`
+          : html`<${Nothing} title="No maps and no ACLs">HAProxy has loaded none, and none is stored.<//>`}`}<//>
+    </section>
+    <section class="two-detail list-detail" aria-label="The chosen list">
+      ${id && html`<a class="back" href="#/lists">Back to the list</a>`}
+      ${!id ? html`<${Nothing} title="Choose a map or an ACL">Its entries stand here, as HAProxy has them.<//>`
+        : lists.data && html`<${List} key=${`${kind} ${id}`} of=${lists.data.all.find((each) => each.kind === kind && each.id === id)} />`}
+    </section>
+  </div>`;
+}
+
+function Names({ all, chosen }) {
+  if (!all.length) return html`<${Nothing} title="No list matches" />`;
+  return html`<ol class="entries">${all.slice(0, MOST).map((each) => html`<li key=${`${each.kind} ${each.id}`}><a class="entry" href=${hrefOf("lists", [each.kind, each.id])} aria-current=${chosen(each) ? "true" : undefined}>
+      <span class="entry-what">${each.name}</span><span class="entry-how"><${Badge} tone=${each.loaded ? "good" : ""}>${each.loaded ? "Loaded" : "Not loaded"}<//></span>
+      <span class="entry-who">${each.kind === "map" ? "Map" : "ACL"}${each.where ? html`, ${each.where}` : ""}</span><span class="entry-when">${each.stored ? "" : "no file here"}</span></a></li>`)}</ol>
+    ${all.length > MOST && html`<p class="note pad">${number(all.length - MOST)} more: find them by their names.</p>`}`;
+}
+
+/** All lists, loaded or stored; `refused` says what the caller may not see. */
+async function load(signal) {
+  const paths = ["v3/services/haproxy/runtime/maps", "v3/services/haproxy/storage/maps", "v3/services/haproxy/runtime/acls", "v3/sidecar/acls"];
+  const refusals = [];
+  const none = (error) => {
+    if (error.status === 0 || error.name === "AbortError") throw error;
+    if (error.status === 403) refusals.push(error);
+    return [];
+  };
+  const [maps, mapFiles, acls, aclFiles] = await Promise.all(paths.map((path) => get(path, { signal, query: path === paths[0] ? { include_unmanaged: "true" } : {} }).catch(none)));
+  if (refusals.length === paths.length) throw refusals[0];
+  const all = [...joined("map", maps, mapFiles, (each) => each.file), ...joined("acl", acls.filter((each) => !each.description?.includes("'httpclient'")), aclFiles, (each) => each.storage_name)];
+  return { all, refused: refusals[0]?.message };
+}
+
+/** Lists of one kind: loaded ones with their files, then files that are not loaded. */
+function joined(kind, loaded, files, pathOf) {
+  const stored = new Map(files.map((each) => [each.file, each.storage_name]));
+  const rows = loaded.map((each) => {
+    const path = pathOf(each), name = stored.get(path);
+    return { kind, name: name ?? each.storage_name ?? path, id: name ?? (kind === "map" ? (each.storage_name ?? `#${each.id}`) : each.id), loaded: true, stored: Boolean(name), where: name ? "" : /line \d+/.exec(each.description ?? "")?.[0] };
+  });
+  const seen = new Set(rows.filter((each) => each.stored).map((each) => each.name));
+  const unused = files.filter((each) => !seen.has(each.storage_name)).map((each) => ({ kind, name: each.storage_name, id: each.storage_name, loaded: false, stored: true }));
+  return [...rows.filter((each) => each.stored), ...unused, ...rows.filter((each) => !each.stored)];
+}
+
+function List({ of: list }) {
+  const may = !state.caller?.read_only;
+  const edit = () => editFile(list).then(propose, (error) => announce(error.message));
+  if (!list) return html`<${Nothing} title="It is not there any more">It may have been deleted, or HAProxy has loaded another configuration.<//>`;
+  return html`<header class="detail-head"><h2>${list.name}</h2><span class="quiet">${list.kind === "map" ? "map" : "ACL"}${list.where ? `, ${list.where}` : ""}</span></header>
+    ${may && html`<div class="actions">
+      ${list.loaded && html`<button type="button" class="primary" onClick=${() => propose(addEntry(list))}>${list.kind === "map" ? "Add an entry …" : "Add a pattern …"}</button>`}
+      ${list.stored && html`<button type="button" onClick=${edit}>Edit the file …</button>`}
+      ${list.stored && !list.loaded && html`<button type="button" onClick=${() => propose(deleteFile(list))}>Delete the file …</button>`}
+    </div>`}
+    ${list.loaded ? html`<${Entries} list=${list} may=${may} />` : html`<${Nothing} title="HAProxy has not loaded it">No line of the running configuration names this file, so it has no entries in the process.<//>`}`;
+}
+
+function Entries({ list, may }) {
+  const [turn, setTurn] = useState(0), [search, setSearch] = useState("");
+  const entries = useLoaded((signal) => get(entriesOf(list), { signal }).catch((error) => {
+    // An ACL without patterns.
+    if (error.status === 404) return [];
+    throw error;
+  }), [state.changes, turn]);
+  if (entries.error?.status === 403 && entries.data === undefined) return html`<${Forbidden} what="its entries" text=${entries.error.message} />`;
+  const act = (action) => propose(action).then((answer) => answer && setTurn((count) => count + 1));
+  return html`<${Loaded} of=${entries} what="its entries">${(found) => (found.length
+    ? html`<${Table} list=${list} found=${found} search=${search} onSearch=${setSearch} may=${may} act=${act} />`
+    : html`<${Nothing} title="No entries">Whatever is looked up in it is not found.<//>`)}<//>`;
+}
+
+function Table({ list, found, search, onSearch, may, act }) {
+  const isMap = list.kind === "map", wanted = search.trim().toLowerCase();
+  const rows = useMemo(() => (wanted ? found.filter((each) => `${each.key ?? ""} ${each.value}`.toLowerCase().includes(wanted)) : found), [found, wanted]);
+  const view = useVirtual(rows.length, ROW);
+  const spacer = (height) => height > 0 && html`<tbody aria-hidden="true"><tr class="spacer"><td style=${{ height: `${height}px` }}></td></tr></tbody>`;
+  return html`<header class="view-head"><input type="search" placeholder="Find an entry" aria-label="Find entries" value=${search} onInput=${(event) => onSearch(event.target.value)} />
+      <p class="quiet" role="status">${wanted ? `${number(rows.length)} of ` : ""}${number(found.length)} ${found.length === 1 ? "entry" : "entries"}</p></header>
+    <div class="table-box" ref=${view.ref} tabindex="0" role="region" aria-label=${`Entries of ${list.name}`}>
+      <table class="list-entries" aria-rowcount=${rows.length + 1}><thead><tr aria-rowindex="1">${isMap && html`<th scope="col">Key</th>`}<th scope="col">${isMap ? "Value" : "Pattern"}</th>${may && html`<th scope="col"><span class="sr">Actions</span></th>`}</tr></thead>
+        ${spacer(view.top)}
+        <tbody>${rows.slice(view.first, view.last).map((each, offset) => html`<tr key=${each.id} aria-rowindex=${view.first + offset + 2}>${isMap && html`<td><code>${each.key}</code></td>`}<td><code>${each.value}</code></td>
+          ${may && html`<td class="numeric">${isMap && html`<button type="button" aria-label=${`Change ${each.key}`} onClick=${() => act(changeEntry(list, each))}>Change …</button> `}
+            <button type="button" aria-label=${`Delete ${each.key ?? each.value}`} onClick=${() => act(deleteEntry(list, each))}>Delete …</button></td>`}</tr>`)}</tbody>
+        ${spacer(view.bottom)}</table></div>`;
+}

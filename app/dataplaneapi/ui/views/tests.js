@@ -1,0 +1,42 @@
+// Tests of routing: those that are kept, and what a run of them has found.
+
+import { html, useState } from "../vendor/preact.js";
+import { get, post } from "../api.js";
+import { Badge, Forbidden, Loaded, Loading, Nothing, Problem, number, useLoaded } from "../kit.js";
+import { hrefOf } from "../route.js";
+import { state, useStore } from "../store.js";
+import { Rules, explain } from "./request.js";
+
+export function TestsView() {
+  useStore("changes");
+  const kept = useLoaded((signal) => get("v3/sidecar/tests", { signal }), [state.changes]);
+  const [run, setRun] = useState(null);
+  async function start(tests) {
+    setRun({ loading: true });
+    setRun(await post("v3/sidecar/test_runs", tests && { tests }).then((found) => ({ found, version: state.version }), (error) => ({ error })));
+  }
+  return html`<header class="view-head"><h1>Tests of routing</h1>
+      ${kept.data?.length > 0 && html`<button type="button" class="primary" disabled=${run?.loading} onClick=${() => start()}>Run all</button>`}</header>
+    <${Loaded} of=${kept} what="the tests">${(tests) => (tests.length
+      ? html`<ul class="cards">${tests.map((each) => html`<li class="card" key=${each.name}><header class="detail-head"><h2>${each.name}</h2><span class="quiet">${number(each.cases.length)} ${each.cases.length === 1 ? "case" : "cases"}</span></header>
+          ${each.description && html`<p>${each.description}</p>`}
+          <button type="button" disabled=${run?.loading} onClick=${() => start([each.name])} aria-label=${`Run ${each.name}`}>Run</button></li>`)}</ul>`
+      : html`<${Nothing} title="No tests">A test says where requests are to go. Keep one with <code>PUT /v3/sidecar/tests/NAME</code>; from then on it runs here.<//>`)}<//>
+    <div aria-live="polite">${run && html`<${Run} of=${run} />`}</div>`;
+}
+
+function Run({ of: { loading, error, found, version } }) {
+  if (loading) return html`<${Loading} what="the outcome" />`;
+  if (error?.status === 403) return html`<${Forbidden} what="the outcome of tests" text=${error.message} />`;
+  if (error) return html`<${Problem} title="The tests cannot be run" text=${error.message} />`;
+  const { coverage, cases } = found, failed = cases.filter((each) => !each.passed), passed = cases.filter((each) => each.passed);
+  return html`<section aria-label="Outcome">
+    <h2 class="section">${found.failed ? `${number(found.failed)} of ${number(cases.length)} cases failed` : `All ${number(cases.length)} cases passed`}</h2>
+    <p class="quiet">In ${found.seconds.toFixed(2)} s, of version ${version}. Rules that a case reaches: ${number(coverage.reached)} of ${number(coverage.rules)}.</p>
+    ${failed.map((each) => html`<article class="case"><h3><${Badge} tone="bad">Failed<//> ${each.test && html`<span class="quiet">${each.test}:</span>`} ${each.name}</h3>
+      <p>${each.reason}</p>${each.rules && html`<${Rules} rules=${each.rules} />`}
+      <a href=${hrefOf("request")} onClick=${() => explain(each.request)}>See its way on the map</a></article>`)}
+    ${passed.length > 0 && html`<details><summary>${number(passed.length)} passed</summary><ul class="plain">${passed.slice(0, 500).map((each) => html`<li><${Badge} tone="good">Passed<//> ${each.test && html`<span class="quiet">${each.test}:</span>`} ${each.name}</li>`)}</ul></details>`}
+    ${coverage.unreached.length > 0 && html`<details><summary>${number(coverage.unreached.length)} rules that no case reaches</summary><${Rules} rules=${coverage.unreached} /></details>`}
+  </section>`;
+}
