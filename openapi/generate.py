@@ -11,6 +11,7 @@ from pathlib import Path
 from openapi import (
     bundle,
     command,
+    completion_words,
     decisions_page,
     keywords,
     kinds,
@@ -29,6 +30,7 @@ MODELS = ROOT / "native" / "haproxy_native" / "models"
 OBJECTS = ROOT / "native" / "haproxy_native" / "objects"
 DOCS = ROOT / "docs"
 CLIENT = ROOT / "app" / "dataplaneapi" / "ctl"
+PAGE = ROOT / "app" / "dataplaneapi" / "ui"
 COMMAND = "make generate"
 
 
@@ -45,6 +47,7 @@ def files() -> dict[Path, str]:
         DOCS / "decisions" / "README.md": decisions_page.page(),
         OBJECTS / "sections.pyi": objects.stub(document),
         CLIENT / "kinds.py": kinds.module(document),
+        PAGE / "words.js": completion_words.module(document),
         **{DOCS / "command" / name: text for name, text in command.pages().items()},
         **{MODELS / name: text for name, text in models.models(document).items()},
     }
@@ -53,7 +56,7 @@ def files() -> dict[Path, str]:
 def leftovers(wanted: Mapping[Path, str]) -> list[Path]:
     """Files in the generated directories that nothing makes any more; other pages stand beside those of ours."""
     present = [
-        file for place in {file.parent for file in wanted} - {DOCS, DOCS / "decisions", OBJECTS, CLIENT} for file in place.glob("*.*")
+        file for place in {file.parent for file in wanted} - {DOCS, DOCS / "decisions", OBJECTS, CLIENT, PAGE} for file in place.glob("*.*")
     ]
     return sorted(file for file in present if file not in wanted and file.name != "__init__.py")
 

@@ -42,6 +42,8 @@ function empty() {
     confirmation: null,
     // The last question about a request, with its answer: {question, answer, error, loading}.
     explained: null,
+    // Texts of sections that are edited and not committed: {base, mine} by the section's id.
+    drafts: new Map(),
     operations: new Map(),
     // What has ended while it was watched, until it is dismissed where it was bad: {id, bad, text, href}.
     notices: [],

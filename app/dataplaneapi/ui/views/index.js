@@ -1,6 +1,7 @@
 // The views, in the order of the menu. A view is {name, title, key, component}.
 
 import { CertificatesView } from "./certificates.js";
+import { ConfigurationView } from "./configuration.js";
 import { DriftView } from "./drift.js";
 import { HistoryView } from "./history.js";
 import { ListsView } from "./lists.js";
@@ -18,6 +19,7 @@ export const VIEWS = [
   { name: "splits", title: "Splits", key: "p", component: SplitsView },
   { name: "lists", title: "Lists", key: "l", component: ListsView },
   { name: "certificates", title: "Certificates", key: "c", component: CertificatesView },
+  { name: "configuration", title: "Configuration", key: "e", component: ConfigurationView },
   { name: "tests", title: "Tests", key: "t", component: TestsView },
   { name: "history", title: "History", key: "h", component: HistoryView },
   { name: "reloads", title: "Reloads", key: "r", component: ReloadsView },

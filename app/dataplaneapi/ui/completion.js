@@ -1,0 +1,54 @@
+// What may stand at a place of a configuration: words that the API declares (words.js), and names in the text itself.
+
+const CONDITIONS = new Set(["if", "unless", "or", "||", "and"]);
+const AT_MOST = 200;
+
+/** The words of the place: {from, found, isWhole}. `found` may take the place of what stands between `from` and the caret, which `isWhole` already. */
+export function completions(words, { text, caret, whole, keyword }) {
+  const begin = text.lastIndexOf("\n", caret - 1) + 1, line = text.slice(begin, caret);
+  const partial = /\S*$/.exec(line)[0], before = line.slice(0, line.length - partial.length).trim().split(/\s+/).filter(Boolean);
+  if (line.trimStart().startsWith("#")) return { from: caret, found: [], isWhole: false };
+  const section = sectionAt(words, text.slice(0, begin)) ?? keyword;
+  const all = new Set([...named(words, before, whole), ...conditions(before, text), ...[...options(words, before), ...lines(words, section, before)].sort()]);
+  if (!before.length) words.sections.forEach((each) => all.add(each));
+  const bare = partial.replace(/^!/, ""), found = [...all].filter((each) => each.startsWith(bare) && each !== bare);
+  return { from: caret - bare.length, found: found.slice(0, AT_MOST), isWhole: all.has(bare) };
+}
+
+/** The keyword of the section that the last header above begins. */
+function sectionAt(words, above) {
+  const begins = new Set(words.sections);
+  return above.split("\n").map((line) => line.trim().split(/\s+/)[0]).findLast((word) => begins.has(word));
+}
+
+/** Words that a line of this section has next. */
+function lines(words, section, before) {
+  const found = [], prefix = before.length ? `${before.join(" ")} ` : "";
+  for (const [sections, group] of words.lines) {
+    if (!sections.includes(section)) continue;
+    for (const each of group) if (each.startsWith(prefix)) found.push(each.slice(prefix.length).split(" ")[0]);
+  }
+  return found;
+}
+
+/** Options of a server or a listener, in any order behind its name and address. */
+function options(words, before) {
+  const [keyword] = before, kind = Object.keys(words.options).find((each) => keyword === each || keyword?.startsWith(`${each}-`) || keyword === `default-${each}`);
+  if (!kind || (before.length < 2 && !keyword.startsWith("default-"))) return [];
+  const last = before.at(-1), all = words.options[kind];
+  const behind = all.filter((each) => each.startsWith(`${last} `)).map((each) => each.slice(last.length + 1).split(" ")[0]);
+  return behind.length ? behind : all.map((each) => each.split(" ")[0]);
+}
+
+/** Names of the sections that the word before may name. */
+function named(words, before, whole) {
+  const kinds = words.names[before.at(-1)];
+  if (!kinds) return [];
+  return [...whole.matchAll(/^[ \t]*(\S+)[ \t]+(\S+)/gm)].filter(([, keyword]) => kinds.includes(keyword)).map(([, , name]) => name);
+}
+
+/** ACLs of the text behind a condition. */
+function conditions(before, text) {
+  if (!before.some((each) => CONDITIONS.has(each))) return [];
+  return [...text.matchAll(/^[ \t]*acl[ \t]+(\S+)/gm)].map(([, name]) => name);
+}

@@ -1,0 +1,167 @@
+// The configuration as text: its sections, one of them to edit, what HAProxy says of it while one types, and the commit.
+
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { call, get, post } from "../api.js";
+import { UNLESS_CONFIRMED, outcome } from "../actions.js";
+import { Editor } from "../editor.js";
+import { Badge, Diff, Loaded, Nothing, Problem, number, useLoaded } from "../kit.js";
+import { propose } from "../plan-dialog.js";
+import { hrefOf } from "../route.js";
+import { replaced, sectionsOf, textOf } from "../sections.js";
+import { state, useStore } from "../store.js";
+
+const RAW = "v3/services/haproxy/configuration/raw";
+// So long after the last key HAProxy is asked, in milliseconds.
+const REST = 300;
+const ALL = "all";
+
+export function ConfigurationView({ route }) {
+  useStore("changes", "caller");
+  const [id] = route.parts, [search, setSearch] = useState("");
+  const loaded = useLoaded(load, [state.changes]);
+  return html`<div class=${`two ${id ? "has-choice" : ""}`}>
+    <section class="two-list" aria-label="Sections">
+      <header class="view-head"><h1>Configuration</h1><input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
+      <${Loaded} of=${loaded} what="the configuration">${(found) => html`<${Names} of=${found} search=${search.trim().toLowerCase()} chosen=${id} />`}<//>
+    </section>
+    <section class="two-detail edit" aria-label="The text">
+      ${id && html`<a class="back" href="#/configuration">Back to the list</a>`}
+      ${!id ? html`<${Nothing} title="Choose a section">Its text stands here. HAProxy is asked about every change of it before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
+    </section>
+  </div>`;
+}
+
+/** The text as it is now, the version that it has, and the words that the editor completes. */
+async function load(signal) {
+  const [{ body, headers }, { default: words }] = await Promise.all([get(RAW, { signal, full: true }), import("../words.js")]);
+  return { text: body, version: headers.get("Configuration-Version"), words, sections: sectionsOf(body, words.sections) };
+}
+
+function Names({ of: { sections, text }, search, chosen }) {
+  const rows = [{ id: ALL, title: "All sections", lines: text.split("\n").length - (sections[0]?.first ?? 0) }, ...sections.map((each) => ({ ...each, lines: each.last - each.first + 1 }))].filter((each) => each.title.toLowerCase().includes(search));
+  if (!rows.length) return html`<${Nothing} title="No section matches" />`;
+  return html`<ol class="entries">${rows.slice(0, 1000).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("configuration", [each.id])} aria-current=${each.id === chosen ? "true" : undefined}><span class="entry-what">${each.title}${state.drafts.has(each.id) ? html` <${Badge} tone="warn">Edited<//>` : ""}</span><span class="entry-when">${number(each.lines)} lines</span></a></li>`)}</ol>`;
+}
+
+/** Where a section stands in a text, or all of them: what stands above the first one is the server's. */
+function placeOf({ text, sections }, id) {
+  if (id !== ALL) return sections.find((each) => each.id === id);
+  const count = text.split("\n").length;
+  return { first: sections[0]?.first ?? count, last: count - 1, title: "All sections" };
+}
+
+/** A draft is {base, mine}: what was there when it began, and the text of the section. It stays while other views are looked at. */
+function useDraft(id, now) {
+  const [, render] = useState(0);
+  const draft = state.drafts.get(id) ?? { base: now, mine: null };
+  const set = (made) => {
+    if (made) state.drafts.set(id, made);
+    else state.drafts.delete(id);
+    render((count) => count + 1);
+  };
+  return [draft, set];
+}
+
+const trimmed = (text) => text.replace(/\s+$/, "");
+
+function Section({ id, now }) {
+  // What others change elsewhere is taken over, what they change in this section is asked about.
+  const [{ base, mine }, setDraft] = useDraft(id, now);
+  const place = placeOf(now, id), was = placeOf(base, id);
+  const theirs = place && textOf(now.text, place), before = was && textOf(base.text, was);
+  const isMade = mine !== null && trimmed(mine) === theirs, collides = mine !== null && !isMade && theirs !== before;
+  useEffect(() => {
+    if (isMade) setDraft(null);
+    else if (mine !== null && theirs === before && base !== now) setDraft({ base: now, mine });
+  }, [now, isMade && base !== now]);
+  if (!place && mine === null) return html`<${Nothing} title=${`There is no section ${id}`}>It may have been deleted, or renamed.<//>`;
+  if (!place) return html`<${Problem} title="This section is gone" text="Others have removed it while you edited it. Your text:"><pre class="said" tabindex="0">${mine}</pre><//>`;
+  const drop = () => setDraft(null);
+  return html`${collides && html`<div class="problem" role="alert"><p class="problem-title">Others have changed this section meanwhile</p>
+      <${Diff} text=${changed(before ?? "", theirs)} /><div class="buttons start"><button type="button" onClick=${drop}>Take theirs, drop mine</button><button type="button" onClick=${() => setDraft({ base: now, mine })}>Go on with mine</button></div></div>`}
+    <${Editing} place=${place} now=${now} text=${mine ?? theirs} isChanged=${mine !== null && !isMade} collides=${collides} onInput=${(text) => setDraft({ base, mine: text })} onDrop=${drop} />`;
+}
+
+/** Lines that came and went, without their places. */
+function changed(before, after) {
+  const old = before.split("\n"), now = after.split("\n");
+  return [...old.filter((line) => !now.includes(line)).map((line) => `-${line}`), ...now.filter((line) => !old.includes(line)).map((line) => `+${line}`)].join("\n");
+}
+
+function Editing({ place, now, text, isChanged, collides, onInput, onDrop }) {
+  const [jump, setJump] = useState(null), readOnly = Boolean(state.caller?.read_only);
+  const whole = useMemo(() => (isChanged ? replaced(now.text, place, text) : now.text), [now, text, isChanged]);
+  const { plan, error, asking } = usePlan(whole, isChanged);
+  const problems = useMemo(() => problemsOf(plan, place, text), [plan]);
+  const commit = () => propose(commitText(place.title, whole, now.version));
+  return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span></header>
+    <${Editor} value=${text} onInput=${onInput} label=${`Text of ${place.title}`} problems=${problems.here} words=${now.words} whole=${whole} keyword=${place.keyword} first=${place.first + 1} readOnly=${readOnly} jump=${jump} />
+    <div class="edit-foot">
+      <p class="edit-verdict" role="status"><${Verdict} isChanged=${isChanged} asking=${asking} error=${error} plan=${plan} /></p>
+      ${!readOnly && html`<button type="button" disabled=${!isChanged} onClick=${onDrop}>Drop</button>
+        <button type="button" class="primary" disabled=${!isChanged || asking || collides || !plan?.valid} onClick=${commit}>Review and commit …</button>`}
+    </div>
+    <ul id="editor-problems" class="problems">${[...problems.here, ...problems.elsewhere].map((each) => html`<li class=${each.severity}>${each.line > 0
+      ? html`<button type="button" class="link" onClick=${() => setJump({ line: each.line })}>Line ${place.first + each.line}</button>` : each.place && html`<b>${each.place}</b>`} ${each.text}</li>`)}</ul>
+    ${!readOnly && html`<p class="quiet small">Words come while you type, and with Ctrl and space; arrows and Enter take one, Esc sends them away.</p>`}`;
+}
+
+function Verdict({ isChanged, asking, error, plan }) {
+  if (!isChanged) return html`<span class="quiet">Nothing is changed.</span>`;
+  if (asking || (!plan && !error)) return html`<span class="spinner" aria-hidden="true"></span>Asking HAProxy …`;
+  if (error) return html`<${Badge} tone="bad">Unknown<//> ${error.message}`;
+  if (!plan.valid) return html`<${Badge} tone="bad">Refused<//> HAProxy refuses this text.`;
+  const count = plan.effects.length;
+  if (!plan.diff) return html`<span class="quiet">Nothing is changed.</span>`;
+  return html`<${Badge} tone=${plan.reload ? "reload" : "live"}>${plan.reload ? "Reload" : "Live"}<//> HAProxy accepts it, ${plan.reload ? "by a reload" : "without a reload"}; ${number(count)} ${count === 1 ? "difference" : "differences"}.`;
+}
+
+/** What the server says of a text, some time after the last change of it. */
+function usePlan(text, isChanged) {
+  const [found, setFound] = useState({});
+  const last = useRef(null);
+  useEffect(() => {
+    if (!isChanged) {
+      setFound({});
+      return undefined;
+    }
+    const controller = (last.current = new AbortController());
+    setFound((before) => ({ ...before, asking: true }));
+    const set = (made) => controller === last.current && !controller.signal.aborted && setFound(made);
+    const timer = setTimeout(() => post("v3/sidecar/plan", undefined, { text, signal: controller.signal }).then((plan) => set({ plan }), (error) => set({ error })), REST);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [text, isChanged]);
+  return found;
+}
+
+/** HAProxy's messages: those about a line of this section, and the others. */
+function problemsOf(plan, { first, title }, text) {
+  const count = text.split("\n").length, here = [], elsewhere = [];
+  for (const { line, severity, text: said, section } of plan?.messages ?? []) {
+    const words = said.replace(/^config : /, "").replace(/^parsing \[[^\]]*\] : /, "");
+    if (line && line > first && line <= first + count) here.push({ line: line - first, severity, text: words });
+    else if (line) elsewhere.push({ severity, place: `Line ${line}${section ? ` (${section})` : ""}:`, text: words });
+  }
+  // What HAProxy says without a line only sums up what it has said of lines.
+  if (!here.length && !elsewhere.length) for (const { severity, text: said } of plan?.messages ?? []) elsewhere.push({ severity, text: said, place: `${title}:` });
+  return { here, elsewhere };
+}
+
+function commitText(title, text, version) {
+  return {
+    title: `Commit ${title}`,
+    verb: "Commit",
+    options: { why: { label: "Why", type: "text", placeholder: "stands in the history" }, confirm: UNLESS_CONFIRMED },
+    initial: { why: "", confirm: "2m" },
+    plan: async ({ why, confirm }) => {
+      const { diff, effects, commands, reasons, reload, messages } = await call("POST", "v3/sidecar/plan", { text });
+      // A header is bytes: these are UTF-8.
+      const headers = why.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(why.trim())) } : {};
+      return { diff, changes: effects, commands, reasons, reload, messages, call: { method: "POST", path: RAW, text, query: { version, confirm }, headers } };
+    },
+    done: outcome(`${title} is committed`),
+  };
+}

@@ -1,0 +1,64 @@
+"""The words that the page's editor completes: app/dataplaneapi/ui/words.js, made of the grammar and of what names what."""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from haproxy_native.editing.resources import Resource, resources
+from haproxy_native.planning.effects import kind_of
+from openapi.keywords import Declared
+
+HEAD = """\
+// Made by `make generate` of what the API declares; never edit it. What lines of sections begin with, by the sections that have them;
+// options of lines; sections that the word behind another one names.
+"""
+# Lines whose options may come in any order, by the schema that declares them.
+OPTIONS = {"bind": "bind", "server": "server"}
+
+
+def module(document: Mapping[str, Any]) -> str:
+    declared = Declared(document)
+    sections = {each.section: each for each in resources().by_name.values() if each.section and not each.file and not each.parents}
+    words = {
+        "sections": sorted(sections),
+        "lines": _shared({section: _lines(declared.section(section)) for section in sections}),
+        "options": {line: _lines(declared.options(schema)) for line, schema in OPTIONS.items()},
+        "names": _names(document["x-references"]["kinds"], sections),
+    }
+    members = ",\n".join(f"  {json.dumps(name)}: {json.dumps(value, separators=(',', ':'))}" for name, value in words.items())
+    return f"{HEAD}export default {{\n{members},\n}};\n"
+
+
+def _lines(heads: Iterable[tuple[str, ...]]) -> list[str]:
+    """Without what is glued to a word, as in `hdr(`."""
+    return sorted({" ".join(head) for head in heads if head and not any("*" in word for word in head)})
+
+
+def _shared(lines: Mapping[str, Iterable[str]]) -> list[tuple[list[str], list[str]]]:
+    """Lines with the sections that have them; many have the same."""
+    having: dict[str, list[str]] = defaultdict(list)
+    for section in sorted(lines):
+        for line in lines[section]:
+            having[line].append(section)
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for line, sections in sorted(having.items()):
+        groups[tuple(sections)].append(line)
+    return [(list(sections), group) for sections, group in sorted(groups.items())]
+
+
+def _names(kinds: Mapping[str, Any], sections: Mapping[str, Resource]) -> dict[str, list[str]]:
+    """By the word before a name: the keywords of the sections that it may name."""
+    keywords = {kind_of(resource): keyword for keyword, resource in sections.items()}
+    found: dict[str, set[str]] = defaultdict(set)
+    for kind, row in kinds.items():
+        for pattern in row.get("lines", ()):
+            *_, words, name = pattern.split()
+            if kind in keywords and name == "<>":
+                for word in words.split("|"):
+                    found[word] |= {keywords[each] for each in (kind, *_those_that_are(kind, kinds)) if each in keywords}
+    return {word: sorted(found[word]) for word in sorted(found)}
+
+
+def _those_that_are(kind: str, kinds: Mapping[str, Any]) -> list[str]:
+    return [name for name, row in kinds.items() if kind in row.get("is", ())]

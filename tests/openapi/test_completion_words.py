@@ -1,0 +1,27 @@
+"""What the editor of the page completes."""
+
+import json
+import re
+
+from openapi import bundle, completion_words
+
+
+def words() -> dict[str, object]:
+    text = completion_words.module(bundle.document())
+    members = re.sub(r",\n}$", "\n}", text.partition("export default ")[2].removesuffix(";\n"))
+    return dict(json.loads(members))
+
+
+def test_lines_stand_with_the_sections_that_have_them() -> None:
+    made = words()
+    lines = {line: sections for sections, group in made["lines"] for line in group}
+    assert lines["use_backend"] == ["frontend", "listen"] and "backend" in lines["balance roundrobin"]
+    assert {"defaults", "global"} <= set(made["sections"]) and not {"server", "spoe-agent"} & set(made["sections"])
+    assert not [line for line in lines if "*" in line]
+
+
+def test_options_and_names() -> None:
+    made = words()
+    assert "weight" in made["options"]["server"] and "ssl" in made["options"]["bind"]
+    assert made["names"]["default_backend"] == ["backend", "listen"]
+    assert not [word for word in made["names"] if "|" in word]
