@@ -68,10 +68,11 @@ class Bodies:
 
     def _object(self, schema: Schema, required: set[str], depth: int) -> dict[str, Any]:
         wanted = self._random.choice((0.05, 0.3, 1.0)) if depth < DEEP else 0.0
+        needed = required | set(list(schema["properties"])[: schema.get("minProperties", 0)])
         made = {
             name: self.valid(inner, depth + 1)
             for name, inner in schema["properties"].items()
-            if name in required or self._random.random() < wanted
+            if name in needed or self._random.random() < wanted
         }
         return {name: value for name, value in made.items() if not _is_half_a_condition(name, made)}
 
@@ -104,7 +105,7 @@ class Bodies:
             yield Mutant({key: value for key, value in body.items() if key != name}, name, "missing")
         for name, inner in resolved.get("properties", {}).items():
             for wrong, what in self._wrong(inner):
-                if what == "line break" and inner.get("x-haproxy", {}).get("escaped"):
+                if what == "line break" and (inner.get("x-lines") or inner.get("x-haproxy", {}).get("escaped")):
                     continue
                 yield Mutant({**body, name: wrong}, name, what)
 

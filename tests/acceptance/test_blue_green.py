@@ -13,6 +13,7 @@ from tests.acceptance.traffic import Traffic
 from tests.acceptance.web import Web
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
+from tests.until import until
 
 SPLIT = "/v3/sidecar/splits/shop"
 CONFIG = """\
@@ -67,6 +68,8 @@ def test_blue_and_green(stage: tuple[Quick, Web, str]) -> None:
     installed = sidecar.put(SPLIT, {"by": "random", "weights": {"blue": 1}}, frontend="site")
     assert sidecar.reloaded(installed)["status"] == "succeeded"
     worker = sidecar.haproxy.worker_pid()
+    # What is counted is complete where no process has ended meanwhile.
+    until(lambda: len(sidecar.get("/v3/sidecar/workers").json()) == 1)
     with Traffic(url, ["/"], ["blue", "green"]) as traffic:
         server: dict[str, Any] = {"name": "s", "address": "127.0.0.1", "port": web.ports["green"], "check": "enabled"}
         body = {"name": "green", "from": "base", "servers": {"s": server}}

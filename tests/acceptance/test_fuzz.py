@@ -181,6 +181,8 @@ def test_what_breaks_the_schema_is_refused_by_name(client: Client, bodies: Bodie
         seen.add(key)
         before = client.file.read_bytes()
         for mutant in bodies.mutants(schema):
+            if (mutant.what == "null" and not operation.body.required) or (mutant.body == {} and operation.body.takes_one):
+                continue
             where = f"{target(operation, random, sane=True)}&version={client.engine.version(None)}"
             got = client(operation.method, where, mutant.body, headers={"Content-Type": "application/json"})
             about = f"{mutant.what}: {operation.method} {where} {str(mutant.body)[:300]}: {got.status} {got.body[:300]!r}"

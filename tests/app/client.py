@@ -94,6 +94,7 @@ class Client:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.runner.run(self.app.services.explain.shadows.close())
         self.runner.run(self._engine.__aexit__(kind, error, trace))
         self.runner.close()
 
