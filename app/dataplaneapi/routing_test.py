@@ -84,13 +84,14 @@ def _tested(given: argparse.Namespace) -> int:
 
 async def _run(document: "Document", cases: "Sequence[Case]", binary: str, home: Path) -> "Run":
     from haproxy_native.routing.run import run
-    from haproxy_native.shadow.process import start
+    from haproxy_native.shadow.shadows import Shadows
 
-    process = await start(document, binary, home)
+    shadows = Shadows(binary, home)
     try:
-        return await run(document, process, cases)
+        async with shadows.asker(document, b"") as asker:
+            return await run(document, asker, cases)
     finally:
-        await process.close()
+        await shadows.close()
 
 
 def _rows(path: Path) -> list[dict[str, object]]:

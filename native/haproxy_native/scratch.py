@@ -15,10 +15,10 @@ _NAME = re.compile(r"haproxy-(?:check|set|shadow)-[a-z0-9_]{8}")
 
 
 class Scratch:
-    """A new directory, `haproxy-KIND-` and eight letters. Raises OSError where nothing temporary can be written."""
+    """A new directory, `haproxy-KIND-` and eight letters, in `parent`. Raises OSError where nothing temporary can be written."""
 
-    def __init__(self, kind: str) -> None:
-        self.path, self._lock = _new(f"haproxy-{kind}-")
+    def __init__(self, kind: str, parent: Path | None = None) -> None:
+        self.path, self._lock = _new(f"haproxy-{kind}-", parent)
 
     def remove(self) -> None:
         """With all that is in it."""
@@ -38,9 +38,9 @@ def remove_leftovers() -> list[Path]:
     return removed
 
 
-def _new(prefix: str) -> tuple[Path, int]:
+def _new(prefix: str, parent: Path | None) -> tuple[Path, int]:
     while True:
-        path = tempfile.mkdtemp(prefix=prefix)
+        path = tempfile.mkdtemp(prefix=prefix, dir=parent)
         # Else another process that has just begun took it for a leftover.
         if (lock := _locked(path)) is not None:
             return Path(path), lock

@@ -26,8 +26,8 @@ def unit(tmp_path: Path) -> Path:
     """The service with a program that is there."""
     text = (UNITS / "dataplaneapi.service").read_text().replace("ExecStart=dataplaneapi", "ExecStart=/bin/true")
     (tmp_path / "dataplaneapi.service").write_text(text)
-    for socket in UNITS.glob("*.socket"):
-        shutil.copy(socket, tmp_path)
+    for needed in (*UNITS.glob("*.socket"), UNITS / "dataplaneapi-shadow@.service"):
+        shutil.copy(needed, tmp_path)
     return tmp_path / "dataplaneapi.service"
 
 
@@ -46,6 +46,14 @@ def test_nothing_is_wrong_with_the_unit_that_follows_a_source(tmp_path: Path) ->
     (tmp_path / "dataplaneapi-follow@edge.service").write_text(text)
     assert analyze("verify", "--man=no", "dataplaneapi-follow@edge.service", root=tmp_path) == ""
     assert exposure(tmp_path / "dataplaneapi-follow@edge.service") <= 2
+
+
+def test_nothing_is_wrong_with_the_unit_of_a_shadow(tmp_path: Path) -> None:
+    shutil.copy(UNITS / "dataplaneapi-shadow.socket", tmp_path)
+    shutil.copy(UNITS / "dataplaneapi-shadow@.service", tmp_path)
+    shutil.copy(UNITS / "dataplaneapi-shadow@.service", tmp_path / "dataplaneapi-shadow@1.service")
+    assert analyze("verify", "--man=no", "dataplaneapi-shadow.socket", "dataplaneapi-shadow@1.service", root=tmp_path) == ""
+    assert exposure(tmp_path / "dataplaneapi-shadow@1.service") <= 0.8
 
 
 def test_little_is_exposed(unit: Path) -> None:

@@ -1,5 +1,6 @@
 """`Explain`: answers questions about the configuration, a transaction or a text, by a shadow of it."""
 
+import asyncio
 import hashlib
 import os
 import re
@@ -18,10 +19,13 @@ from haproxy_native.explain.explanation import Explanation, Server, Unknown, exp
 from haproxy_native.explain.question import Question, asked, offers_http_2
 from haproxy_native.models.server import Server as Declared
 from haproxy_native.runtime.server_state import ServerState
-from haproxy_native.shadow.process import NONE, Files, ShadowProcess
-from haproxy_native.shadow.shadows import Shadows
+from haproxy_native.shadow.files import NONE, Files
+from haproxy_native.shadow.likeness import Conditions, conditions
+from haproxy_native.shadow.shadows import Asker, Shadows
 from haproxy_native.text.document import Document
 
+# How long the states of servers are taken for what they are.
+STATES_SECONDS = 0.5
 _IN_HTTP_1 = "HTTP/2, in the place of which it is asked in HTTP/1.1"
 _PATHS = re.compile(r"[^\s\"'(),=;]*[./][^\s\"'(),=;]*")
 
@@ -31,6 +35,9 @@ class Explain:
         self._engine, self._editor = engine, editor
         self._home = engine.settings.file.parent
         self.shadows = Shadows(engine.settings.check.binary, self._home)
+        self._states: list[ServerState] = []
+        self._conditions: Conditions = {}
+        self._looked = -STATES_SECONDS
 
     def staged(self, transaction_id: str | None) -> Files:
         """Where the files stand that a transaction changes, by their paths."""
@@ -41,40 +48,48 @@ class Explain:
 
     async def answers(self, document: Document, questions: Sequence[Question], files: Files = NONE) -> list[Explanation]:
         """`files` as in `start`. Raises BadRequest, NoShadow, Refused and CheckImpossible."""
-        async with self.shadow_of(document, files) as process:
-            return [await self._answer(document, process, question) for question in questions]
+        async with self.shadow_of(document, files) as asker:
+            return [await self._answer(document, asker, question) for question in questions]
 
     @asynccontextmanager
-    async def shadow_of(self, document: Document, files: Files = NONE) -> AsyncIterator[ShadowProcess]:
+    async def shadow_of(self, document: Document, files: Files = NONE) -> AsyncIterator[Asker]:
         """`files` as in `start`. Raises NoShadow, Refused and CheckImpossible."""
         key = await beside(_key, document, self._home, files)
         try:
-            async with self.shadows.of(document, key, files) as process:
-                yield process
+            async with self.shadows.asker(document, key, files) as asker:
+                yield asker
         except NoShadow:
             # A text that HAProxy refuses is a better reason.
             if not files:
                 await self._engine.check(document)
             raise
 
-    async def _answer(self, document: Document, process: ShadowProcess, question: Question) -> Explanation:
-        request = asked(question, process.shadow.listeners)
-        found = explained(document, process.shadow, request.listener, await process.ask(request))
+    async def _answer(self, document: Document, asker: Asker, question: Question) -> Explanation:
+        await self._look()
+        request = asked(question, asker.shadow.listeners)
+        seen = await asker.ask(request, self._conditions)
+        found = explained(document, asker.shadow, request.listener, seen, has_states=bool(self._states))
         if offers_http_2(question, request.listener):
             found = replace(found, unknown=[Unknown(**vars(request.listener.place), why=_IN_HTTP_1), *found.unknown])
-        return replace(found, servers=await self._servers(document, found.backend)) if found.backend else found
+        return replace(found, servers=self._servers(document, found.backend)) if found.backend else found
 
-    async def _servers(self, document: Document, backend: str) -> list[Server]:
+    async def _look(self) -> None:
+        """Reads the states of the servers in the running worker; there are none without one."""
+        now = asyncio.get_running_loop().time
+        if now() > self._looked + STATES_SECONDS:
+            states: list[ServerState] = []
+            with suppress(NativeError):
+                states = await self._engine.context.runtime.servers()
+            self._states, self._conditions, self._looked = states, conditions(states), now()
+
+    def _servers(self, document: Document, backend: str) -> list[Server]:
         """Those that a backend may choose, with their states in the running worker."""
         resources = [each for each in self._editor.resources.by_name.values() if each.kind == "named" and each.schema == "server"]
         declared: list[Object] = []
         for resource, name in ((each, parent) for each in resources for parent in each.parents):
             with suppress(Missing, NoParent):
                 declared += self._editor.list_objects(document, resource, (self._editor.resources[name], backend))
-        states: dict[str, ServerState] = {}
-        if declared:
-            with suppress(NativeError):
-                states = {each.name: each for each in await self._engine.context.runtime.servers(backend)}
+        states = {each.name: each for each in self._states if each.backend_name == backend}
         return [_server(Declared.model_validate(each), states.get(each["name"])) for each in declared]
 
     async def __aenter__(self) -> Self:

@@ -1,11 +1,11 @@
 """What a shadow has shown of a request, as an answer: rules in the order in which they applied, and what came of it. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from haproxy_native.shadow.process import Seen
 from haproxy_native.shadow.rewrite import Listener, Place, Shadow
-from haproxy_native.shadow.words import ending
+from haproxy_native.shadow.words import ending, why_health
 from haproxy_native.text.document import Document
 
 
@@ -85,8 +85,8 @@ class Explanation:
     unknown: Sequence[Unknown]
 
 
-def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen) -> Explanation:
-    """Without the servers that could be chosen."""
+def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen, *, has_states: bool) -> Explanation:
+    """Without the servers that could be chosen. `has_states`: the states of the servers were those of the running HAProxy."""
     rules = [*_applied(shadow, seen.marks)]
     is_both = document.find("listen", seen.backend) is not None
     backend = seen.backend if is_both or seen.backend != seen.frontend else ""
@@ -104,7 +104,7 @@ def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen
         seen.variables or None,
         _message(seen.request) if seen.request and is_http else None,
         response,
-        [*_unknown(shadow, {listener.place.section, *(each.section for each in rules)}, backend)],
+        [*_unknown(shadow, {listener.place.section, *(each.section for each in rules)}, backend, has_states=has_states)],
     )
 
 
@@ -136,8 +136,10 @@ def _message(data: bytes) -> Message | None:
     return Message(line, [Header(name, value.strip()) for name, _, value in (each.partition(":") for each in headers)])
 
 
-def _unknown(shadow: Shadow, sections: set[str], backend: str) -> Iterator[Unknown]:
+def _unknown(shadow: Shadow, sections: set[str], backend: str, *, has_states: bool) -> Iterator[Unknown]:
     """In the sections that were passed."""
-    for section, lines in shadow.doubtful.items():
+    for section in dict.fromkeys((*shadow.doubtful, *shadow.by_health)):
         if section in sections or section.split()[1:2] == [backend]:
-            yield from (Unknown(**asdict(place), why=why) for place, why in lines)
+            yield from (Unknown(**vars(place), why=why) for place, why in shadow.doubtful.get(section, ()))
+            if not has_states:
+                yield from (Unknown(**vars(place), why=why_health()) for place in shadow.by_health.get(section, ()))

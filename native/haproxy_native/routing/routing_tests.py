@@ -6,7 +6,7 @@ from haproxy_native.explain.explain import Explain
 from haproxy_native.routing.case import Case
 from haproxy_native.routing.files import TestFiles
 from haproxy_native.routing.run import Run, run
-from haproxy_native.shadow.process import NONE, Files
+from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.text.document import Document
 
 
@@ -21,5 +21,5 @@ class RoutingTests:
 
         Raises NoShadow, Refused and CheckImpossible.
         """
-        async with self._explain.shadow_of(document, files) as process:
-            return await run(document, process, cases)
+        async with self._explain.shadow_of(document, files) as asker:
+            return await run(document, asker, cases)

@@ -9,8 +9,8 @@ from haproxy_native.errors import BadRequest
 from haproxy_native.explain.explanation import Applied, explained
 from haproxy_native.explain.question import asked
 from haproxy_native.routing.case import Case, compared
-from haproxy_native.shadow.process import ShadowProcess
 from haproxy_native.shadow.rewrite import Place, Shadow
+from haproxy_native.shadow.shadows import Asker
 from haproxy_native.text.document import Document
 
 
@@ -77,23 +77,23 @@ class Run:
         }
 
 
-async def run(document: Document, process: ShadowProcess, cases: Sequence[Case]) -> Run:
+async def run(document: Document, asker: Asker, cases: Sequence[Case]) -> Run:
     """Raises NoShadow."""
     began, results, reached = time.monotonic(), list[Result](), set[tuple[str | None, int]]()
     for case in cases:
-        result = await _result(document, process, case)
+        result = await _result(document, asker, case)
         results.append(result)
         reached.update(map(_identity, result.rules))
-    return Run(results, _coverage(process.shadow, reached), time.monotonic() - began)
+    return Run(results, _coverage(asker.shadow, reached), time.monotonic() - began)
 
 
-async def _result(document: Document, process: ShadowProcess, case: Case) -> Result:
+async def _result(document: Document, asker: Asker, case: Case) -> Result:
     began = time.monotonic()
     try:
-        request = asked(case.question, process.shadow.listeners)
+        request = asked(case.question, asker.shadow.listeners)
     except BadRequest as error:
         return Result(case, 0.0, f"it cannot be asked: {error}")
-    found = explained(document, process.shadow, request.listener, await process.ask(request))
+    found = explained(document, asker.shadow, request.listener, await asker.ask(request), has_states=False)
     got, reason = compared(case.expect, found)
     return Result(case, time.monotonic() - began, reason, got, found.rules)
 

@@ -12,7 +12,7 @@ from haproxy_native.shadow.words import words
 
 _WAYS = (("unshare", "--net"), ("unshare", "--user", "--map-current-user", "--net"))
 _SECONDS = 5.0
-_WHY = "this server may make no namespaces (user_namespaces(7); RestrictNamespaces= of its unit)"
+_WHY = "this server may make no namespaces (user_namespaces(7); RestrictNamespaces=), and dataplaneapi-shadow.socket does not run"
 
 
 @cache

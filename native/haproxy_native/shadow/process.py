@@ -7,32 +7,32 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
 from haproxy_native.check.environment import for_haproxy
-from haproxy_native.check.run import Confinement
-from haproxy_native.check.whole_set import WholeSet, home_in, led_into
-from haproxy_native.child import Child, read
-from haproxy_native.errors import NoShadow
+from haproxy_native.errors import NoShadow, RuntimeAbsent
+from haproxy_native.runtime.socket import Socket
 from haproxy_native.scratch import Scratch
-from haproxy_native.shadow.isolation import refuse_to_reach_out, without_network
-from haproxy_native.shadow.rewrite import ECHO, LOG, Listener, Shadow, identifiers, rewritten
+from haproxy_native.shadow.files import NONE, Files, with_files
+from haproxy_native.shadow.launch import Launched, launch, new_scratch
+from haproxy_native.shadow.likeness import Conditions, Likeness
+from haproxy_native.shadow.rewrite import CLI, ECHO, LOG, Listener, Shadow, identifiers, rewritten
 from haproxy_native.text.document import Document
 
 logger = logging.getLogger(__name__)
-# Contents by path.
-Files = Mapping[Path, Path | None]
-NONE: Files = {}
-# Bytes.
-LARGEST_LIST = 1 << 20
+# What a request waits for the log where it may be answered silently.
+SILENT_SECONDS = 0.25
 START_SECONDS, ANSWER_SECONDS = 20.0, 10.0
 POLL_SECONDS = 0.003
-# MiB of one shadow, seconds of the processor's time, and the bytes that are kept of its output.
-MEMORY, CPU_SECONDS, MOST_SAID = 512, 60, 20_000
+MEMORY_MIB = 512
+_FILE = "haproxy.cfg"
 _PARSING = re.compile(r"parsing \[.*?:(\d+)\]\s*:\s*(.*)")
 _HEAD_END = b"\r\n\r\n"
+_INTERIM = re.compile(rb"HTTP/1\.1 1\d\d ")
 _LARGEST = 1 << 20
 
 
@@ -77,42 +77,73 @@ class Seen:
 
 @dataclass
 class ShadowProcess:
-    """`start` makes one; `close` ends it."""
+    """`start` makes one; `close` ends it. `is_spent`: it remembers something of a request, and answers no other one."""
 
     shadow: Shadow
     _scratch: Scratch
-    _child: Child
-    _log: socket.socket
+    _haproxy: Launched
+    _log: socket.socket = field(default_factory=partial(socket.socket, socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK))
     _echo: asyncio.Server | None = None
     _asked: Asked | None = None
     _request: bytes | None = None
+    is_spent: bool = False
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _output: asyncio.Future[tuple[str, str]] | None = None
+
+    def __post_init__(self) -> None:
+        self._likeness = Likeness(Socket(str(self._scratch.path / CLI), timeout=ANSWER_SECONDS))
 
     @property
     def ended(self) -> bool:
-        return self._child.ended
+        return self._haproxy.ended
 
-    async def ask(self, asked: Asked) -> Seen:
-        """One request at a time. Raises NoShadow, after which it has ended.
+    async def ask(self, asked: Asked, servers: Conditions | None = None) -> Seen | None:
+        """One request at a time; `servers` as they are to be found. None from one that is spent. Raises NoShadow, after which it is.
 
         It is asked to the end even if the caller is cancelled: what it says later would be taken for the answer to the next request.
         """
-        task = asyncio.ensure_future(self._asked_alone(asked))
+        task = asyncio.ensure_future(self._asked_alone(asked, servers or {}))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
-    async def _asked_alone(self, asked: Asked) -> Seen:
+    async def _asked_alone(self, asked: Asked, servers: Conditions) -> Seen | None:
         async with self._lock:
+            if self.is_spent:
+                return None
             self._asked, self._request = asked, None
             try:
                 async with asyncio.timeout(ANSWER_SECONDS):
+                    await self._likeness.of_servers(servers)
                     response = await self._sent(asked)
-                    line = (await asyncio.get_running_loop().sock_recv(self._log, 1 << 17)).decode("utf-8", "replace")
-            except (TimeoutError, OSError) as error:
-                await self._child.kill()
+                    line = await self._logged(may_be_silent=bool(response and self._silent_lines(asked)))
+                    if self.shadow.has_tables:
+                        await self._likeness.forget()
+            except (TimeoutError, OSError, RuntimeAbsent) as error:
+                self.is_spent = True
                 raise NoShadow(f"the shadow gave no answer: {error or 'it took too long'}") from error
-            return _seen(line, self._request, response)
+            seen = _seen(line, self._request, response) if line else self._silently(asked, response)
+            self.is_spent = not line or any(self.shadow.rules[mark].is_lasting for mark in seen.marks if mark in self.shadow.rules)
+            return seen
+
+    async def _logged(self, *, may_be_silent: bool) -> str:
+        """Empty where nothing is logged."""
+        try:
+            async with asyncio.timeout(SILENT_SECONDS if may_be_silent else None):
+                return (await asyncio.get_running_loop().sock_recv(self._log, 1 << 17)).decode("utf-8", "replace")
+        except TimeoutError:
+            if not may_be_silent:
+                raise
+            return ""
+
+    def _silent_lines(self, asked: Asked) -> list[int]:
+        """The lines that may have the request answered without a word in the log."""
+        _, _, target = asked.head.partition(b" ")
+        return self.shadow.silent.get(target.partition(b" ")[0].decode("utf-8", "replace"), [])
+
+    def _silently(self, asked: Asked, response: bytes) -> Seen:
+        lines = self._silent_lines(asked)
+        own = [number for number in lines if self.shadow.places[number].section == asked.listener.place.section]
+        frontend, status = asked.listener.frontend, int(response.split(b" ", 2)[1])
+        return Seen(frontend, frontend, "", status, "PR", [], [*own, *lines][0], {}, None, response)
 
     async def _sent(self, asked: Asked) -> bytes:
         reader, writer = await self._connection(str(self._scratch.path / asked.listener.socket))
@@ -137,17 +168,19 @@ class ShadowProcess:
                     raise
             await asyncio.sleep(POLL_SECONDS)
 
+    async def listens(self) -> None:
+        """Waits until it takes commands. Raises ConnectionRefusedError where it has ended."""
+        _, writer = await self._connection(str(self._scratch.path / CLI))
+        writer.transport.abort()
+
     async def serve(self) -> None:
-        """Begins to answer as the servers, and to read the output, which would fill its pipes."""
-        assert self._child.stderr
-        assert self._child.stdout
-        self._output = asyncio.gather(read(self._child.stderr, MOST_SAID), read(self._child.stdout, MOST_SAID))
+        """Begins to answer as the servers, and to take what is logged."""
+        self._log.bind(str(self._scratch.path / LOG))
         self._echo = await asyncio.start_unix_server(self._answer, str(self._scratch.path / ECHO))
 
     async def said(self) -> str:
-        """What it has written to its standard error, at its end."""
-        assert self._output
-        return (await self._output)[0]
+        """What HAProxy has written, once it has ended."""
+        return await self._haproxy.said()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = self._asked
@@ -163,14 +196,10 @@ class ShadowProcess:
             writer.close()
 
     async def close(self) -> None:
-        await self._child.kill()
+        await self._haproxy.end()
         if self._echo:
             self._echo.close()
         self._log.close()
-        if self._output:
-            self._output.cancel()
-            await asyncio.wait([self._output])
-        self._child.close()
         await asyncio.to_thread(self._scratch.remove)
 
 
@@ -179,14 +208,15 @@ async def start(document: Document, binary: str, home: Path, environ: Mapping[st
 
     Raises NoShadow where HAProxy does not start with it, and OSError where nothing temporary can be written.
     """
-    isolated = await asyncio.to_thread(without_network)
-    scratch = await asyncio.to_thread(Scratch, "shadow")
+    scratch = await asyncio.to_thread(new_scratch)
     try:
-        command, alone = [*(isolated or ()), binary], isolated is not None
-        process = await asyncio.to_thread(_begun, document, scratch, command, home, environ, files, alone=alone)
+        shadow, directory = await asyncio.to_thread(_written, document, scratch.path, home, files)
+        words = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
+        haproxy = await launch(words, for_haproxy(environ, [document.data]), scratch.path, directory, shadow.text)
     except BaseException:
         scratch.remove()
         raise
+    process = ShadowProcess(shadow, scratch, haproxy)
     try:
         await process.serve()
         await _started(process, scratch.path)
@@ -196,41 +226,22 @@ async def start(document: Document, binary: str, home: Path, environ: Mapping[st
     return process
 
 
-def _begun(
-    document: Document, scratch: Scratch, command: list[str], home: Path, environ: Mapping[str, str], files: Files, *, alone: bool
-) -> ShadowProcess:
-    """`alone`: without a network."""
-    shadow, directory = rewritten(document, scratch.path, home), None
+def _written(document: Document, scratch: Path, home: Path, files: Files) -> tuple[Shadow, Path | None]:
+    """The shadow, and where it is to be started."""
+    shadow, directory = rewritten(document, scratch, home), None
     if files:
-        shadow.text, directory = _with_files(document, scratch.path, home, files)
-    if not alone:
-        refuse_to_reach_out(shadow.text)
-    path = scratch.path / "haproxy.cfg"
-    path.write_bytes(shadow.text.encode("utf-8", "surrogateescape"))
-    log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-    log.bind(str(scratch.path / LOG))
-    words = [*command, "-f", str(path), "-db", "-m", str(MEMORY)]
-    child = Confinement(scratch.path, CPU_SECONDS).start(words, for_haproxy(environ, [document.data]), directory, program=command[-1])
-    return ShadowProcess(shadow, scratch, child, log)
-
-
-def _with_files(document: Document, scratch: Path, home: Path, files: Files) -> tuple[str, Path]:
-    """The text of the shadow that looks for these files elsewhere, and where it is to be started."""
-    tree, there = scratch / "set", {os.path.abspath(path): content for path, content in files.items()}
-    contents = {path: content for path, content in there.items() if content}
-    # Those that may be lists, which name others.
-    lists = [path for path, content in contents.items() if content.stat().st_size <= LARGEST_LIST]
-    given = WholeSet({}, contents, lists, [path for path, content in there.items() if content is None], Path.cwd())
-    led = Document.parse(led_into(tree, given, document.text).encode("utf-8", "surrogateescape"))
-    return rewritten(led, scratch, tree / "root" / str(home).lstrip("/")).text, home_in(tree, given)
+        shadow.text, directory = with_files(document, scratch, home, files)
+    (scratch / _FILE).write_bytes(shadow.text.encode("utf-8", "surrogateescape"))
+    return shadow, directory
 
 
 async def _started(process: ShadowProcess, directory: Path) -> None:
-    names = [each.socket for each in process.shadow.listeners]
+    names = [CLI, *(each.socket for each in process.shadow.listeners)]
     deadline = asyncio.get_running_loop().time() + START_SECONDS
     while not process.ended:
         if all((directory / each).exists() for each in names):
-            return
+            with suppress(ConnectionError):
+                return await process.listens()
         if asyncio.get_running_loop().time() > deadline:
             raise NoShadow("the shadow did not start in time")
         await asyncio.sleep(POLL_SECONDS)
@@ -265,13 +276,15 @@ def _context(asked: Asked) -> ssl.SSLContext:
 
 
 async def _answer(reader: asyncio.StreamReader, *, is_http: bool) -> bytes:
-    """A response as far as its headers and what came with them."""
+    """A response as far as its headers and what came with them; not those that precede it, as 103."""
     answer = b""
     while len(answer) < _LARGEST and not (is_http and _HEAD_END in answer):
         piece = await reader.read(65_536)
         if not piece:
             break
         answer += piece
+        while is_http and _INTERIM.match(answer) and _HEAD_END in answer:
+            answer = answer.partition(_HEAD_END)[2]
     return answer
 
 

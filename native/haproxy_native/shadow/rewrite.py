@@ -12,7 +12,7 @@ from typing import Any
 
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.shadow.conditions import SEPARATOR, SESSION, STREAM, Mark, marked
-from haproxy_native.shadow.words import begins, definition, listener_words, only, server_words, unknown, without, words
+from haproxy_native.shadow.words import begins, definition, health, lasting, listener_words, only, server_words, unknown, without, words
 from haproxy_native.text.document import MARK_END, Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_lines
@@ -39,10 +39,16 @@ class Place:
 
 @dataclass(frozen=True)
 class Rule:
-    """A mark's rule. `term`: of its condition, empty where the mark says that it applies."""
+    """A mark's rule. `term`: of its condition, empty where the mark says that it applies. `is_lasting`: where it applies, later requests
+    see that.
+    """
 
     place: Place
     term: str
+
+    @property
+    def is_lasting(self) -> bool:
+        return not self.term and bool(lasting().search(self.place.text))
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,8 @@ class Listener:
 @dataclass
 class Shadow:
     """`places` by the number of a line in `text`, from 1. `rules` by mark. `acls`: the lines of each, by its section and name.
-    `doubtful`: by section, the lines whose effect is not known, and why.
+    `doubtful`: by section, the lines whose effect is not known, and why; `by_health`: those that depend on the states of servers.
+    `has_tables`: stick tables. `silent`: by a URI that is answered without being logged, the lines in `text` that say so.
     """
 
     text: str = ""
@@ -70,6 +77,9 @@ class Shadow:
     listeners: list[Listener] = field(default_factory=list)
     acls: dict[tuple[str, str], list[Place]] = field(default_factory=dict)
     doubtful: dict[str, list[tuple[Place, str]]] = field(default_factory=dict)
+    by_health: dict[str, list[Place]] = field(default_factory=dict)
+    has_tables: bool = False
+    silent: dict[str, list[int]] = field(default_factory=dict)
 
     def doubt(self, place: Place, why: str) -> None:
         self.doubtful.setdefault(place.section, []).append((place, why))
@@ -100,16 +110,21 @@ class _Rewriter:
         for section in document.sections:
             self._section(section)
         self.shadow.text = "".join(f"{line}\n" for line in self._lines)
-        for place in self.shadow.places.values():
-            self._classify(place)
+        for number, place in self.shadow.places.items():
+            self._classify(number, place)
 
-    def _classify(self, place: Place) -> None:
+    def _classify(self, number: int, place: Place) -> None:
         own = place.text.split(None, 2)
         if own[0] == definition() and len(own) > 1:
             self.shadow.acls.setdefault((place.section, own[1]), []).append(place)
         for pattern, why in unknown():
             if pattern.search(place.text):
                 self.shadow.doubt(place, why)
+        if health().search(place.text):
+            self.shadow.by_health.setdefault(place.section, []).append(place)
+        if own[0] == words()["silent"] and len(own) > 1:
+            self.shadow.silent.setdefault(own[1], []).append(number)
+        self.shadow.has_tables = self.shadow.has_tables or own[0] in words()["tables"]
 
     def _add(self, *templates: str) -> None:
         fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]

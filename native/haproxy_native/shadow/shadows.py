@@ -6,7 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from haproxy_native.shadow.process import NONE, Files, ShadowProcess, start
+from haproxy_native.shadow.files import NONE, Files
+from haproxy_native.shadow.likeness import Conditions
+from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, start
+from haproxy_native.shadow.rewrite import Shadow
 from haproxy_native.text.document import Document
 
 MOST, IDLE_SECONDS = 2, 60.0
@@ -14,10 +17,37 @@ MOST, IDLE_SECONDS = 2, 60.0
 
 @dataclass
 class _Kept:
-    process: ShadowProcess
+    starting: asyncio.Task[ShadowProcess]
     users: int = 0
     until: float = 0.0
     timer: asyncio.TimerHandle | None = field(default=None)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it did not start, or answers no more."""
+        if not self.starting.done():
+            return False
+        if self.starting.cancelled() or self.starting.exception():
+            return True
+        return self.starting.result().ended or self.starting.result().is_spent
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Asks shadows of one text: another one where one is spent. `shadow` is what they all are made of."""
+
+    shadow: Shadow
+    _shadows: "Shadows"
+    _document: Document
+    _key: bytes
+    _files: Files
+
+    async def ask(self, asked: Asked, servers: Conditions | None = None) -> Seen:
+        """`servers` as they are to be found, else as they are declared. Raises NoShadow and OSError."""
+        while True:
+            async with self._shadows.of(self._document, self._key, self._files) as process:
+                if seen := await process.ask(asked, servers):
+                    return seen
 
 
 class Shadows:
@@ -33,28 +63,37 @@ class Shadows:
     @asynccontextmanager
     async def of(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[ShadowProcess]:
         """`key` changes with the text and with the files that it names. `files` as in `start`. Raises NoShadow and OSError."""
-        kept = await self._used(document, key, files)
+        kept = self._there(key) or await self._new(document, key, files)
+        kept.users += 1
+        if kept.timer:
+            kept.timer.cancel()
         try:
-            yield kept.process
+            # Several that ask for the same wait for one start.
+            yield await asyncio.shield(kept.starting)
         finally:
             await self._released(key, kept)
+
+    @asynccontextmanager
+    async def asker(self, document: Document, key: bytes, files: Files = NONE) -> AsyncIterator[Asker]:
+        """As `of`."""
+        async with self.of(document, key, files) as process:
+            yield Asker(process.shadow, self, document, key, files)
 
     async def close(self) -> None:
         for key in list(self._kept):
             await self._end(key)
         await asyncio.gather(*self._ending)
 
-    async def _used(self, document: Document, key: bytes, files: Files) -> _Kept:
+    def _there(self, key: bytes) -> _Kept | None:
+        kept = self._kept.get(key)
+        return kept if kept and not kept.ended else None
+
+    async def _new(self, document: Document, key: bytes, files: Files) -> _Kept:
         async with self._lock:
-            kept = self._kept.get(key)
-            if kept is None or kept.process.ended:
-                if kept:
-                    await self._end(key)
+            if (kept := self._there(key)) is None:
+                await self._end(key)
                 await self._room()
-                kept = self._kept[key] = _Kept(await start(document, self._binary, self._home, files=files))
-            kept.users += 1
-            if kept.timer:
-                kept.timer.cancel()
+                kept = self._kept[key] = _Kept(asyncio.create_task(start(document, self._binary, self._home, files=files)))
             return kept
 
     async def _room(self) -> None:
@@ -86,4 +125,7 @@ class Shadows:
         if kept := self._kept.pop(key, None):
             if kept.timer:
                 kept.timer.cancel()
-            await kept.process.close()
+            kept.starting.cancel()
+            await asyncio.wait([kept.starting])
+            if not kept.starting.cancelled() and not kept.starting.exception():
+                await kept.starting.result().close()

@@ -40,6 +40,22 @@ def unknown() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(each["pattern"]), each["why"]) for each in words()["unknown"])
 
 
+@cache
+def health() -> re.Pattern[str]:
+    """What depends on the states of servers."""
+    return re.compile(words()["health"]["pattern"])
+
+
+def why_health() -> str:
+    return str(words()["health"]["why"])
+
+
+@cache
+def lasting() -> re.Pattern[str]:
+    """What a request leaves behind for others, but for stick tables."""
+    return re.compile(words()["lasting"])
+
+
 def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
     """Whether a line begins with these words."""
     first = wanted.split()

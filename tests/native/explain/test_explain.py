@@ -57,7 +57,7 @@ def test_servers_with_their_states(tmp_path: Path, haproxy_binary: str) -> None:
         await engine.context.runtime.send("set server shop/one state drain")
         (found,) = await explain.answers(engine.document, [Question("http://a/")])
         assert found.servers == [Server("one", 10, None, "drain"), Server("two", 1, True, "up"), Server("three", 1, None, "maint")]
-        assert (found.backend, found.status) == ("shop", 200)
+        assert (found.backend, found.server, found.status) == ("shop", "two", 200)
 
     asking(tmp_path, haproxy_binary, work)
 
@@ -69,6 +69,17 @@ def test_a_file_that_changes_counts_at_once(tmp_path: Path, haproxy_binary: str)
         (tmp_path / "new").write_text("/other shop\n/new other\n")
         os.replace(tmp_path / "new", tmp_path / "paths.map")
         assert [each.backend for each in await explain.answers(engine.document, questions)] == ["shop", "other"]
+
+    asking(tmp_path, haproxy_binary, work)
+
+
+def test_what_a_question_leaves_behind_is_not_there_for_the_next(tmp_path: Path, haproxy_binary: str) -> None:
+    async def work(engine: Engine, explain: Explain) -> None:
+        rule = f"    http-request set-map({tmp_path / 'paths.map'}) %[path] other if {{ path /new }}\n"
+        text = engine.document.text.replace("    use_backend", f"{rule}    use_backend")
+        questions = [Question(f"http://a{path}") for path in ("/new", "/new", "/x")]
+        found = await explain.answers(engine.with_texts({"": text.encode()}), questions)
+        assert [(each.backend, len(each.rules)) for each in found] == [("other", 2), ("other", 2), ("shop", 1)]
 
     asking(tmp_path, haproxy_binary, work)
 

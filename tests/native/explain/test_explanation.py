@@ -31,7 +31,7 @@ def explained_by(marks: list[str], **seen: object) -> tuple[Shadow, Explanation]
     shadow = rewritten(document, Path("/s"), Path("/"))
     given = {"frontend": "site", "backend": "site", "server": "", "status": 403, "termination": "PR", "last_line": 0, "variables": {}}
     found = Seen(**{**given, "request": None, "response": b"", **seen}, marks=marks)  # type: ignore[arg-type]
-    return shadow, explained(document, shadow, shadow.listeners[0], found)
+    return shadow, explained(document, shadow, shadow.listeners[0], found, has_states=False)
 
 
 def marks(*lines: int) -> list[str]:

@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from haproxy_native.errors import NoShadow
 from haproxy_native.routing.case import cases_of
 from haproxy_native.routing.run import Run, run
-from haproxy_native.shadow.process import ShadowProcess, start
+from haproxy_native.shadow.shadows import Shadows
 from haproxy_native.text.document import Document
 
 TEXT = """\
@@ -38,13 +35,15 @@ backend other from base
 def ran(binary: str, home: Path, *rows: Mapping[str, Any], kills: bool = False) -> Run:
     async def work() -> Run:
         document = Document.parse(TEXT)
-        process: ShadowProcess = await start(document, binary, home)
+        shadows = Shadows(binary, home)
         try:
-            if kills:
-                await process._child.kill()
-            return await run(document, process, cases_of(rows))
+            async with shadows.asker(document, b"") as asker:
+                if kills:
+                    async with shadows.of(document, b"") as process:
+                        await process._haproxy.end()
+                return await run(document, asker, cases_of(rows))
         finally:
-            await process.close()
+            await shadows.close()
 
     return asyncio.run(work())
 
@@ -74,6 +73,5 @@ def test_a_case_that_no_listener_takes_has_failed(tmp_path: Path, haproxy_binary
     assert found.results[0].reason == "it cannot be asked: no listener takes this; name a frontend, or a bind, of: site (:80)"
 
 
-def test_a_shadow_that_ends(tmp_path: Path, haproxy_binary: str) -> None:
-    with pytest.raises(NoShadow):
-        ran(haproxy_binary, tmp_path, row("/", status=200), kills=True)
+def test_another_shadow_takes_the_place_of_one_that_ends(tmp_path: Path, haproxy_binary: str) -> None:
+    assert not ran(haproxy_binary, tmp_path, row("/", status=200), kills=True).failed

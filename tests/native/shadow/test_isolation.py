@@ -8,7 +8,7 @@ import pytest
 
 from haproxy_native import sandbox
 from haproxy_native.errors import NoShadow
-from haproxy_native.shadow import isolation, process
+from haproxy_native.shadow import isolation, launch
 from haproxy_native.shadow.isolation import refuse_to_reach_out, without_network
 from haproxy_native.shadow.process import Asked, start
 from haproxy_native.text.document import Document
@@ -70,12 +70,12 @@ def test_a_program_in_lua_reaches_nothing(haproxy_binary: str, tmp_path: Path, m
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         assert asked(haproxy_binary, tmp_path, LUA % port) == "nil"
-        monkeypatch.setattr(process, "without_network", lambda: ())
+        monkeypatch.setattr(launch, "without_network", lambda: ())
         assert asked(haproxy_binary, tmp_path, LUA % port) == "1"
 
 
 def test_where_there_is_a_network_it_is_refused(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "without_network", lambda: None)
+    monkeypatch.setattr(launch, "without_network", lambda: None)
     with pytest.raises(NoShadow, match="a shadow of what has 'lua-load' could reach others"):
         asked(haproxy_binary, tmp_path, LUA % 1)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.child import Child
 from haproxy_native.errors import NoShadow
 from haproxy_native.scratch import Scratch
+from haproxy_native.shadow.launch import launch
 from haproxy_native.shadow.process import Asked, Seen, ShadowProcess, refusal, start
 from haproxy_native.shadow.rewrite import Place, Shadow
 from haproxy_native.text.document import Document
@@ -32,6 +32,8 @@ frontend site from base
     http-request silent-drop if { path /drop }
     http-request tarpit if { path /tar }
     http-request return status 200 if { path /return }
+    monitor-uri /alive
+    http-request early-hint Link "<a.css>" if { path /hint }
     redirect location /new if { path /old }
     http-request set-header X-A 1 unless { path /plain }
     use_backend shop if { var(txn.host) -m str shop.example }
@@ -106,6 +108,43 @@ def test_rules_and_outcome(haproxy_binary: str, tmp_path: Path, path: str, sourc
     assert (seen.status, seen.backend, rules[-1]) == (status, backend, last)
 
 
+def test_what_is_answered_without_being_logged(haproxy_binary: str, tmp_path: Path) -> None:
+    """The next request has its own line, even if one came late."""
+
+    async def run() -> None:
+        process = await start(Document.parse(TEXT), haproxy_binary, tmp_path)
+        try:
+            seen = await http("/alive")(process)
+            assert (seen.status, seen.frontend, seen.request) == (200, "site", None)
+            assert process.shadow.places[seen.last_line].text.strip() == "monitor-uri /alive"
+            assert process.is_spent and await http("/")(process) is None
+        finally:
+            await process.close()
+
+    asyncio.run(run())
+
+
+def test_the_next_one_has_its_own_answer_where_somebody_did_not_wait(haproxy_binary: str, tmp_path: Path) -> None:
+    async def run() -> None:
+        process = await start(Document.parse(TEXT), haproxy_binary, tmp_path)
+        try:
+            given_up = asyncio.ensure_future(http("/return")(process))
+            await asyncio.sleep(0)
+            given_up.cancel()
+            seen = await http("/old")(process)
+            assert given_up.cancelled() and seen.status == 302
+        finally:
+            await process.close()
+
+    asyncio.run(run())
+
+
+def test_an_interim_response_is_not_the_answer(haproxy_binary: str, tmp_path: Path) -> None:
+    seen, rules = with_shadow(haproxy_binary, tmp_path, http("/hint"))
+    assert seen.status == 200 and seen.response.startswith(b"HTTP/1.1 200 ")
+    assert any(rule.startswith("http-request early-hint") for rule in rules)
+
+
 def test_server_variables_and_headers(haproxy_binary: str, tmp_path: Path) -> None:
     seen, rules = with_shadow(haproxy_binary, tmp_path, http("/two", host="Shop.Example"))
     assert (seen.server, seen.variables) == ("two", {"txn.host": "shop.example"})
@@ -155,7 +194,8 @@ def test_it_is_asked_as_soon_as_it_listens(tmp_path: Path) -> None:
     async def run() -> None:
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(path)
-            process = ShadowProcess(Shadow(), Scratch("shadow"), Child(["sleep", "60"]), socket.socket(socket.AF_UNIX))
+            scratch = Scratch("shadow")
+            process = ShadowProcess(Shadow(), scratch, await launch(["sleep", "60"], {}, scratch.path, None, ""))
             try:
                 connection = asyncio.create_task(process._connection(path))
                 await asyncio.sleep(0)

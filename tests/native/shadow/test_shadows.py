@@ -34,7 +34,7 @@ def test_one_is_used_again(haproxy_binary: str, tmp_path: Path) -> None:
             pass
         async with kept.of(*document(200)) as again, kept.of(*document(404)) as other:
             assert again is one and other is not one
-        await one._child.kill()
+        await one._haproxy.end()
         async with kept.of(*document(200)) as new:
             assert new is not one and not new.ended
 

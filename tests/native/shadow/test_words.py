@@ -2,7 +2,7 @@
 
 import pytest
 
-from haproxy_native.shadow.words import begins, ending, listener_words, only, server_words, unknown, without, words
+from haproxy_native.shadow.words import begins, ending, health, listener_words, only, server_words, unknown, without, words
 
 
 def test_words_stay_with_their_arguments() -> None:
@@ -34,7 +34,6 @@ def test_what_answers_in_the_place_of_a_server(rule: str) -> None:
         ("http-request deny if { rand(100) lt 5 }", "chance"),
         ("acl often sc_http_req_rate(0) gt 10", "stick table"),
         ("acl often src_http_req_rate gt 10", "stick table"),
-        ("use_backend x if { nbsrv(y) lt 1 }", "health"),
         ("acl mine ssl_c_s_dn(cn) a", "certificate"),
         ("http-request lua.check", "Lua"),
         ("acl local src 10.0.0.0/8", ""),
@@ -45,6 +44,11 @@ def test_what_answers_in_the_place_of_a_server(rule: str) -> None:
 def test_what_is_not_known(line: str, why: str) -> None:
     found = [each for pattern, each in unknown() if pattern.search(line)]
     assert (why in found[0]) if why else not found
+
+
+def test_what_depends_on_the_states_of_servers() -> None:
+    assert health().search("use_backend x if { nbsrv(y) lt 1 }")
+    assert not health().search("use_backend x if { hdr_cnt(y) lt 1 }")
 
 
 def test_every_section_of_a_proxy_is_kept() -> None:

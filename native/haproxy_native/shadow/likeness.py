@@ -1,0 +1,57 @@
+"""Makes a shadow like the running HAProxy where commands can: the states and weights of its servers. Makes it forget what it has
+counted since it was started: its stick tables.
+
+(Management Guide, sections 9.3, "set server", "show table", "clear table")
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from haproxy_native.runtime import commands as runtime_commands
+from haproxy_native.runtime.argument import argument
+from haproxy_native.runtime.server_state import ServerState, server_states
+from haproxy_native.runtime.socket import Socket
+
+_USED = re.compile(r"^# table: (\S+), .*\bused:[1-9]", re.MULTILINE)
+# By the names of backend and server: state and weight.
+Conditions = Mapping[tuple[str, str], tuple[str, int]]
+
+
+def conditions(servers: Iterable[ServerState]) -> Conditions:
+    """`ready`, `drain` or `maint`; a server that is down is in maintenance, for nothing checks those of a shadow."""
+    return {
+        (each.backend_name, each.name): ("maint" if each.operational_state == "down" else each.admin_state, each.weight) for each in servers
+    }
+
+
+def commands(there: Conditions, wanted: Conditions) -> Iterator[str]:
+    """What makes servers that are there as wanted."""
+    for name, (state, weight) in wanted.items():
+        has_state, has_weight = there.get(name, (state, weight))
+        if state != has_state:
+            yield runtime_commands.state(*name, state).text
+        if weight != has_weight:
+            yield runtime_commands.weight(*name, weight).text
+
+
+@dataclass
+class Likeness:
+    """What a shadow was made like."""
+
+    socket: Socket
+    _declared: Conditions = field(default_factory=dict)
+    _there: Conditions = field(default_factory=dict)
+
+    async def of_servers(self, wanted: Conditions) -> None:
+        """Those that are not wanted otherwise are as they are declared. Raises RuntimeAbsent."""
+        if not self._there:
+            self._declared = self._there = conditions(server_states(await self.socket.send("show servers state")))
+        for command in commands(self._there, {**self._declared, **wanted}):
+            await self.socket.send(command)
+        self._there = {name: wanted.get(name, each) for name, each in self._declared.items()}
+
+    async def forget(self) -> None:
+        """Raises RuntimeAbsent."""
+        for table in _USED.findall(await self.socket.send("show table")):
+            await self.socket.send(f"clear table {argument(table)}")
