@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from haproxy_native.text.document import Document
 from haproxy_native.text.line import Line
+from haproxy_native.text.parts import first_lines
 from haproxy_native.text.section import BOUNDARY
 from haproxy_native.text.words import unquoted
 
@@ -34,18 +35,16 @@ def references(document: Document, path: str, directory: str = "/") -> list[Refe
 
 
 def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
-    name, number = posixpath.basename(path), document.preamble.count("\n")
-    holder = posixpath.basename(posixpath.dirname(path))
-    for section in document.sections:
+    name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
+    first: list[int] = []
+    for at, section in enumerate(document.sections):
         if section.kind == BOUNDARY:
-            number = section.text.count("\n") if section.file else document.preamble.count("\n")
             continue
-        number += section.lead.count("\n")
         if name in section.text or holder in section.text or (name.endswith(".lua") and _SCRIPT in section.text):
+            first = first or first_lines(document)
             for place, line in enumerate(section.lines):
                 if refers(line, path, bases):
-                    yield Reference(f"{section.kind} {section.name}".rstrip(), number + place + 1, line.words[0], line.text.strip())
-        number += section.text.count("\n")
+                    yield Reference(f"{section.kind} {section.name}".rstrip(), first[at] + place, line.words[0], line.text.strip())
 
 
 def bases(document: Document, directory: str) -> list[str]:

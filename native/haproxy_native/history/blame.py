@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from haproxy_native.history.entries import Entry
 from haproxy_native.text.document import CONFIGURATION, Document
 from haproxy_native.text.line_diff import changes
+from haproxy_native.text.parts import first_lines
 from haproxy_native.text.section import split_lines
 
 
@@ -29,7 +30,7 @@ def blame(steps: Iterable[tuple[Entry, bytes, bytes]], kind: str, name: str, now
         lines, authors = _next(lines, authors, _lines(after, kind, name), entry)
     section = now.find(kind, name)
     lines, authors = _next(lines, authors, split_lines(section.text) if section else [], None)
-    first = _first_line(now, kind, name)
+    first = first_lines(now)[now.place(section)] if section else 0
     for place, (line, author) in enumerate(zip(lines, authors, strict=True)):
         yield Blamed(first + place, line.rstrip("\r\n"), author)
 
@@ -46,13 +47,3 @@ def _next(lines: list[str], authors: list[Entry | None], new: list[str], by: Ent
 def _lines(data: bytes, kind: str, name: str) -> list[str]:
     section = Document.parse(data, CONFIGURATION).find(kind, name)
     return split_lines(section.text) if section else []
-
-
-def _first_line(document: Document, kind: str, name: str) -> int:
-    number = document.preamble.count("\n") + 1
-    for section, own in zip(document.sections, document.names(), strict=True):
-        number += section.lead.count("\n")
-        if (section.kind, own) == (kind, name):
-            return number
-        number += section.text.count("\n")
-    return number

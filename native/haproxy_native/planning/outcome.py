@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from haproxy_native.runtime.commands import Command, Step
 from haproxy_native.runtime.verification import BackendIs
 from haproxy_native.text.document import Document
+from haproxy_native.text.parts import first_lines
 from haproxy_native.text.section import BOUNDARY, Section
 
 
@@ -76,8 +77,5 @@ def reason_at(document: Document, section: Section, place: int, why: str, remedy
 
 def line_of(document: Document, section: Section, place: int) -> int:
     """The number of a section's line in its file, from 1; 0 where the section is gone."""
-    if section not in document.sections:
-        return 0
-    before = [each for each in document.sections[: document.sections.index(section)] if each.file == section.file]
-    text = ("" if section.file else document.preamble) + "".join(each.lead + each.text for each in before) + section.lead
-    return text.count("\n") + place + 1
+    there = document.place(section)
+    return first_lines(document)[there] + place if there < len(document.sections) else 0

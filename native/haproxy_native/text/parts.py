@@ -76,12 +76,12 @@ def _boundary(name: str) -> bytes:
 
 
 def first_lines(document: Document) -> list[int]:
-    """The number of each section's header in its file, from 1."""
+    """The number of each section's header in its file, from 1; that of a boundary's first line."""
     first, number = [], document.preamble.count("\n")
     for section in document.sections:
         if section.kind == BOUNDARY:
             number = section.text.count("\n") if section.file else document.preamble.count("\n")
-            first.append(0)
+            first.append(1)
             continue
         number += section.lead.count("\n")
         first.append(number + 1)
