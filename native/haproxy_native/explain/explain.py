@@ -113,8 +113,16 @@ def _key(document: Document, home: Path, files: Files) -> bytes:
     """Of the text, of the files that it may name, and of what is in the place of some."""
     data = document.data
     stamps = [f"{path} {content and hashlib.sha256(content.read_bytes()).hexdigest()}" for path, content in files.items()]
-    for name in sorted(set(_PATHS.findall(document.text))):
+    for name in _names(document):
         with suppress(OSError, ValueError):
             there = os.stat(home / name)
             stamps.append(f"{name} {there.st_mtime_ns} {there.st_size} {there.st_ino}")
     return "\n".join([str(fingerprint(data)), *stamps]).encode("utf-8", "surrogateescape")
+
+
+def _names(document: Document) -> list[str]:
+    """What may be the path of a file."""
+    names: list[str] | None = document.cache.get(_PATHS)
+    if names is None:
+        names = document.cache[_PATHS] = sorted(set(_PATHS.findall(document.text)))
+    return names
