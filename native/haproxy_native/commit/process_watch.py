@@ -16,9 +16,9 @@ from haproxy_native.runtime.client import Worker
 log = logging.getLogger(__name__)
 SECONDS, SECONDS_WHILE_AWAITED = 1.0, 0.2
 PATIENCE = 2.0
-# How long after a failed reload a worker may still come of it.
+# How long a worker may still come of a reload that has failed, or that a former process of this server has left open.
 LATE_SECONDS = 120.0
-LATE = Reason("", 0, "", "a worker has started late, with a configuration that had been put back")
+LATE = Reason("", 0, "", "a worker has come late of a former reload, and nothing tells what it has read")
 
 
 class ProcessWatch:
@@ -65,8 +65,8 @@ class ProcessWatch:
         if context.reloads.awaiting:
             loaded = context.running.is_current and not context.ledger.waits
             context.reloads.has_started(worker, context.current.version if loaded else None)
-        elif known and context.running.document is None and time.time() - context.reloads.failed_at < LATE_SECONDS:
-            log.warning("a worker (pid %d) has started late, after its reload had been given up; HAProxy is reloaded", worker.pid)
+        elif known and context.running.document is None and time.time() - context.reloads.left_at < LATE_SECONDS:
+            log.warning("a worker (pid %d) has come late of a reload that had been given up or left open; HAProxy is reloaded", worker.pid)
             context.state_file.owe("", context.current.fingerprint)
             context.reloads.schedule([LATE])
         elif reasons:

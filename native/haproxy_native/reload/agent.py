@@ -83,8 +83,8 @@ class ReloadAgent:
         self._timer: asyncio.TimerHandle | None = None
         self._work: asyncio.Task[None] | None = None
         self.awaiting: str | None = None
-        # Unix time of the last reload that failed.
-        self.failed_at = 0.0
+        # Unix time when a reload was last given up, or found open at start.
+        self.left_at = time.time() if self.records.interrupted else 0.0
 
     @property
     def pending(self) -> str | None:
@@ -264,7 +264,7 @@ class ReloadAgent:
             log.info("reload %s: HAProxy was started with version %s meanwhile", record.id, record.version, extra=_fields(record))
             return self.records.finish(record.succeeded(pid))
         alert = first_alert(record.response)
-        self.failed_at = time.time()
+        self.left_at = time.time()
         log.warning("Reload failed: %s", f"{record.error}: {alert}" if alert else record.error, extra=_fields(record))
         return self.records.finish(record, refused=document.data)
 

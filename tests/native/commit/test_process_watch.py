@@ -37,7 +37,7 @@ def test_a_worker_that_comes_late_of_a_failed_reload_is_replaced(tmp_path: Path,
         renew(haproxy)
         # The file is newer than what that worker has read.
         haproxy.file.touch()
-        engine.reloads.failed_at = time.time() if after_failure else 0.0
+        engine.reloads.left_at = time.time() if after_failure else 0.0
         await watch.look()
         assert engine.running is None
         assert (engine.reloads.pending is not None) is after_failure

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.engine import Engine
 from haproxy_native.reload.records import IN_PROGRESS, INTERRUPTED, Phase, Record
 from tests.haproxy import binaries
@@ -57,6 +58,24 @@ def test_what_a_worker_has_loaded_meanwhile_has_succeeded(tmp_path: Path) -> Non
         assert (record.status, record.verified, record.pid_after) == ("succeeded", True, engine.context.state_file.value.pid)
 
     after_a_crash(tmp_path, loading, lambda haproxy: haproxy.ask_master("reload"), work)
+
+
+def test_a_second_worker_that_comes_late_of_it_is_replaced(tmp_path: Path) -> None:
+    """Nothing tells what it has read."""
+    beside: list[HAProxy] = []
+
+    async def work(engine: Engine, identity: str) -> None:
+        beside[0].ask_master("reload")
+        beside[0].file.touch()
+        await ProcessWatch(engine.context).look()
+        assert engine.running is None and engine.reloads.pending
+        assert (await reload(engine)).status == "succeeded" and engine.running is engine.document
+
+    def once(haproxy: HAProxy) -> None:
+        beside.append(haproxy)
+        haproxy.ask_master("reload")
+
+    after_a_crash(tmp_path, loading, once, work)
 
 
 def test_what_was_refused_and_put_back_has_failed(tmp_path: Path) -> None:
