@@ -39,6 +39,9 @@ def test_it_is_of_this_version() -> None:
 
 
 def test_units_are_the_ones_of_systemd() -> None:
-    for link in (ROLE / "files/systemd").iterdir():
+    links = list((ROLE / "files/systemd").iterdir())
+    for link in links:
         assert link.is_symlink()
         assert link.resolve() == CHECKOUT / "systemd" / link.name
+    units = [*(CHECKOUT / "systemd").glob("*.service"), *(CHECKOUT / "systemd").glob("*.socket")]
+    assert {unit.name for unit in units} <= {link.name for link in links}
