@@ -168,7 +168,7 @@ def test_a_state_is_pushed(pushing: Farm) -> None:
                     )
                 )
                 late.append(event["arrived"] - began)
-        assert sorted(late)[len(late) // 2] < 0.1, late
+        assert sorted(late)[len(late) // 2] < 0.4, late
 
 
 def test_a_state_is_seen_without_a_ring(farm: Farm) -> None:
@@ -179,7 +179,7 @@ def test_a_state_is_seen_without_a_ring(farm: Farm) -> None:
             began = time.time()
             farm.sidecar.haproxy.ask(f"set server shop/web1 state {state}")
             late.append(servers.until(is_state(state, began))["arrived"] - began)
-        assert sorted(late)[len(late) // 2] < 0.5, late
+        assert sorted(late)[len(late) // 2] < 3, late
 
 
 def is_state(state: str, after: float) -> Any:
