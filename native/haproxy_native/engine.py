@@ -229,8 +229,12 @@ class Engine:
         return await self.plan_document(document, sent=body is not None, transaction_id=transaction_id)
 
     async def plan_document(self, document: Document, *, sent: bool = False, transaction_id: str | None = None) -> Preview:
-        files = coming.staged(self.context, self.stores, transaction_id) if transaction_id else []
-        return await preview(self.context, document, partial(coming.check, self.context, files) if files else self.check, sent=sent)
+        if not transaction_id:
+            return await preview(self.context, document, self.check, sent=sent)
+        files = coming.staged(self.context, self.stores, transaction_id)
+        check = partial(coming.check, self.context, files) if files else self.check
+        staged = self.context.transactions.staged(transaction_id)
+        return await preview(self.context, document, check, sent=sent, files=staged.contents)
 
     async def plan_set(
         self, texts: Mapping[str, bytes], files: Sequence[Coming], *, transaction_id: str | None = None

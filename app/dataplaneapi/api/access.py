@@ -6,7 +6,7 @@ Who has no role, where roles are configured, is answered who it is, and nothing 
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dataplaneapi.api.call import Call
@@ -99,6 +99,13 @@ def reader() -> Callable[[str], bool] | None:
     """Whether the present caller may read an object; None where it may read all."""
     rights = author.get().rights
     return rights.may_read if isinstance(rights, Rights) and not rights.may_read(ALL) else None
+
+
+def readable_tests(failed: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Of tests that have failed what the present caller may see: their names alone where it may not read everything."""
+    if reader() is None:
+        return [dict(each) for each in failed]
+    return [{member: each[member] for member in ("test", "name", "passed") if member in each} for each in failed]
 
 
 def _verb(operation: Operation) -> str:

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from urllib.parse import quote
 
 from dataplaneapi.api.abandon import while_there
-from dataplaneapi.api.access import reader
+from dataplaneapi.api.access import readable_tests, reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import timestamp
 from dataplaneapi.api.errors import ApiError
@@ -63,8 +63,7 @@ def _readable(error: BreaksTests) -> BreaksTests:
     """Without what the tests have shown, for a caller who may not read everything."""
     if reader() is None:
         return error
-    failed = [{member: each[member] for member in ("test", "name", "passed") if member in each} for each in error.failed]
-    return BreaksTests(error.detail.partition("\n")[0], failed=failed, failed_before=error.failed_before)
+    return BreaksTests(error.detail.partition("\n")[0], failed=readable_tests(error.failed), failed_before=error.failed_before)
 
 
 async def _serve(handler: Handler, call: Call) -> Response:
@@ -83,8 +82,8 @@ async def _serve(handler: Handler, call: Call) -> Response:
 
 def _check(call: Call) -> None:
     """Raises ApiError."""
-    given = [name for name in OPTIONS if name in call.values]
-    if call.get("transaction_id"):
+    given = [name for name in OPTIONS if name in call.values and not (name == "tests" and not call.operation.writes)]
+    if given and call.get("transaction_id"):
         raise ApiError(400, f"{given[0]} belongs to the commit of a transaction: send it with the PUT that commits it")
     if "confirm" in call.values and "join" in call.values:
         raise ApiError(400, "confirm begins a confirmation, and join takes part in one: send one of the two")

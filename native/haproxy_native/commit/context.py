@@ -40,8 +40,8 @@ class Gate(Protocol):
     def wants(self, author: Author) -> bool:
         """Whether `check` is to be asked about changes of this author."""
 
-    async def check(self, author: Author, candidate: Candidate) -> None:
-        """Raises to refuse the change. No lock is held."""
+    async def check(self, candidate: Candidate) -> Sequence[str]:
+        """What was wrong before the change, and is so still, by name. Raises to refuse the change. No lock is held."""
 
 
 @dataclass

@@ -48,6 +48,11 @@ class FileSet:
     def __bool__(self) -> bool:
         return bool(self.drafts)
 
+    @property
+    def written(self) -> dict[Path, Path | None]:
+        """Where what the files will hold stands now, by their paths; None for one that goes."""
+        return {path: draft.path if draft else None for path, draft in self.drafts.items()}
+
     def discard(self) -> None:
         for draft in self.drafts.values():
             if draft:

@@ -1,15 +1,17 @@
 """What a change has to pass beside HAProxy's own check: whatever `context.gate` asks of it, without the locks."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
 from haproxy_native.commit.file_change import FileChange, composed, discard, drafts_of, permitted_to_reload
-from haproxy_native.request_context import Author
+from haproxy_native.errors import BreaksTests, Untested
+from haproxy_native.request_context import Author, author
 from haproxy_native.text.document import Document
 
 
@@ -26,10 +28,40 @@ class Passed:
             raise Overtaken
 
 
-async def pass_change(context: CommitContext, author: Author, candidate: Candidate) -> None:
-    """Raises what the gate does, and Overtaken."""
-    if context.gate and context.gate.wants(author):
-        await context.current.unless_overtaken(context.gate.check(author, candidate))
+@dataclass(frozen=True)
+class GateVerdict:
+    """What the gate says of a plan: `failed` and `failed_before` as in BreaksTests; `untested`: why that is not known."""
+
+    failed: Sequence[Any] = ()
+    failed_before: Sequence[str] = ()
+    untested: str = ""
+
+
+async def verdict(context: CommitContext, candidate: Candidate) -> GateVerdict | None:
+    """None where it is not asked about changes of the present author."""
+    if context.gate is None or not context.gate.wants(author.get()):
+        return None
+    try:
+        return GateVerdict(failed_before=await context.gate.check(candidate))
+    except BreaksTests as error:
+        return GateVerdict(error.failed, error.failed_before)
+    except Untested as error:
+        return GateVerdict(untested=str(error))
+
+
+async def pass_change(context: CommitContext, by: Author, candidate: Candidate) -> None:
+    """Raises what the gate does.
+
+    It is asked to the end even where another change comes first: of what it has let pass it remembers what matters, so that changes which
+    change nothing of that do not hold this one up.
+    """
+    if context.gate and context.gate.wants(by):
+        _note(by, await context.gate.check(candidate))
+
+
+def _note(by: Author, wrong: Sequence[str]) -> None:
+    if by.request:
+        by.request.failing_tests = tuple(wrong)
 
 
 async def pass_files(context: CommitContext, change: FileChange) -> Passed | None:
@@ -42,7 +74,7 @@ async def pass_files(context: CommitContext, change: FileChange) -> Passed | Non
             made, document = await composed(context, change), context.current.document
         await permitted_to_reload(made)
         files = {path: draft.path if draft else None for path, draft in drafts_of(made).items()}
-        await context.gate.check(change.author, Candidate(document, document, files))
+        _note(change.author, await context.gate.check(Candidate(document, document, files)))
         return Passed(document, await asyncio.to_thread(_contents, made))
     except BaseException:
         discard(change)

@@ -121,7 +121,7 @@ async def preview_of_outdated(context: CommitContext, id_: str, check: Check) ->
         if isinstance(error, Collided):
             error.version = context.transactions.get(id_).version
         return await preview_of_former(context, base, document, check, error)
-    return await preview(context, merged, check, sent=False)
+    return await preview(context, merged, check, sent=False, files=context.transactions.staged(id_).contents)
 
 
 async def objects_of(context: CommitContext, id_: str) -> list[str] | None:

@@ -43,7 +43,7 @@ class Prepared:
 
     @property
     def candidate(self) -> Candidate:
-        return Candidate(self.before, self.new, {path: draft.path if draft else None for path, draft in self.files.drafts.items()})
+        return Candidate(self.before, self.new, self.files.written)
 
     def discard(self) -> None:
         self.draft.discard()

@@ -1,12 +1,16 @@
 """What a configuration would change, without changing it: a unified difference, the plan, and HAProxy's words."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
+from haproxy_native.commit.change import Candidate
 from haproxy_native.commit.context import CommitContext
+from haproxy_native.commit.gate import GateVerdict, verdict
 from haproxy_native.editing import patches
 from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.header import under_header_of
@@ -29,7 +33,7 @@ class Preview:
     """`valid`: HAProxy accepts it. `reasons` are empty where the `commands` would do. `effects` are on the current configuration.
 
     `servers`: backend and name of those that the commands change. `conflict`: why it cannot be made on the current configuration; the rest
-    is then of the one that it started from.
+    is then of the one that it started from. `tests`: None where none are required.
     """
 
     diff: str
@@ -40,10 +44,16 @@ class Preview:
     messages: Sequence[Message]
     conflict: Conflict | None = None
     servers: Sequence[tuple[str, str]] = ()
+    tests: GateVerdict | None = None
 
 
-async def preview(context: CommitContext, document: Document, check: Check, *, sent: bool) -> Preview:
-    """Of a document; `sent`: by a client, who may be unaware of what is not yet live. Raises what `check` does, but Refused."""
+async def preview(
+    context: CommitContext, document: Document, check: Check, *, sent: bool, files: Mapping[Path, Path | None] = MappingProxyType({})
+) -> Preview:
+    """Of a document; `sent`: by a client, who may be unaware of what is not yet live. `files` as in `Candidate`.
+
+    Raises what `check` does, but Refused.
+    """
     current, running = context.current.document, context.running
     new = await beside(patches.sharing, document, current)
     valid, messages = await _judged(new, check)
@@ -56,7 +66,8 @@ async def preview(context: CommitContext, document: Document, check: Check, *, s
         reasons, commands = list(plan.reasons), [] if plan.reasons else plan.commands
     diff = await asyncio.to_thread(difference, context.current.document, new, context.current.path.name)
     touched = await beside(effects, Editor(), current, new)
-    return Preview(diff, touched, [each.text for each in commands], reasons, valid, messages, servers=_servers(commands))
+    tests = await verdict(context, Candidate(current, new, files)) if valid else None
+    return Preview(diff, touched, [each.text for each in commands], reasons, valid, messages, servers=_servers(commands), tests=tests)
 
 
 def _servers(commands: Sequence[Command]) -> list[tuple[str, str]]:

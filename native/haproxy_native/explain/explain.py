@@ -1,9 +1,6 @@
 """`Explain`: answers questions about the configuration, a transaction or a text, by a shadow of it."""
 
 import asyncio
-import hashlib
-import os
-import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
@@ -21,13 +18,13 @@ from haproxy_native.models.server import Server as Declared
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.likeness import Conditions, conditions
+from haproxy_native.shadow.named_files import stamps
 from haproxy_native.shadow.shadows import Asker, Shadows
 from haproxy_native.text.document import Document
 
 # How long the states of servers are taken for what they are.
 STATES_SECONDS = 0.5
 _IN_HTTP_1 = "HTTP/2, in the place of which it is asked in HTTP/1.1"
-_PATHS = re.compile(r"[^\s\"'(),=;]*[./][^\s\"'(),=;]*")
 
 
 class Explain:
@@ -43,8 +40,7 @@ class Explain:
         """Where the files stand that a transaction changes, by their paths."""
         if not transaction_id:
             return NONE
-        staged = self._engine.context.transactions.staged(transaction_id)
-        return {path: staged.content(path) for path in staged.files}
+        return self._engine.context.transactions.staged(transaction_id).contents
 
     async def answers(self, document: Document, questions: Sequence[Question], files: Files = NONE) -> list[Explanation]:
         """`files` as in `start`. Raises BadRequest, NoShadow, Refused and CheckImpossible."""
@@ -111,18 +107,4 @@ def _server(declared: Declared, state: ServerState | None) -> Server:
 
 def _key(document: Document, home: Path, files: Files) -> bytes:
     """Of the text, of the files that it may name, and of what is in the place of some."""
-    data = document.data
-    stamps = [f"{path} {content and hashlib.sha256(content.read_bytes()).hexdigest()}" for path, content in files.items()]
-    for name in _names(document):
-        with suppress(OSError, ValueError):
-            there = os.stat(home / name)
-            stamps.append(f"{name} {there.st_mtime_ns} {there.st_size} {there.st_ino}")
-    return "\n".join([str(fingerprint(data)), *stamps]).encode("utf-8", "surrogateescape")
-
-
-def _names(document: Document) -> list[str]:
-    """What may be the path of a file."""
-    names: list[str] | None = document.cache.get(_PATHS)
-    if names is None:
-        names = document.cache[_PATHS] = sorted(set(_PATHS.findall(document.text)))
-    return names
+    return "\n".join([str(fingerprint(document.data)), *stamps(document, home, files)]).encode("utf-8", "surrogateescape")

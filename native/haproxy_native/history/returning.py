@@ -26,7 +26,7 @@ from haproxy_native.storage.key_material import is_secret
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
-REVERT, RESTORE, SPOE = "revert", "restore", "spoe"
+REVERT, RESTORE, SPOE, TEST = "revert", "restore", "spoe", "test"
 # From what a file holds to what it is to hold; None is no file.
 Wanted = Callable[[bytes | None], bytes | None]
 
@@ -95,7 +95,8 @@ class Returning:
     async def restore(self, id_: int) -> Returned:
         """Brings configuration and stored files back to the moment after an entry. Raises NotFound, and what a commit raises.
 
-        SPOE files and tests come before the configuration, and go after it. Where that is refused they are put back.
+        SPOE files come before the configuration, and go after it. Tests come and go before it: it may have to pass those of its moment.
+        Where it is refused they are put back.
         """
         await self.history.ask(Journal.get, id_)
         path = str(self.engine.context.current.path)
@@ -117,9 +118,9 @@ class Returning:
     async def _return(self, edit: Edit | None, wanted: Mapping[Content, Wanted]) -> list[Outcome]:
         """Configuration and stored files in one commit, the other ones before and after it."""
         others = [each for each in wanted if _kind(each) in self.others]
-        come, go = [each for each in others if each.after is not None], [each for each in others if each.after is None]
-        former = {each: await _current(each) for each in come}
-        outcomes = [await self._change(each, wanted[each]) for each in come]
+        first = [each for each in others if each.after is not None or _kind(each) == TEST]
+        former = {each: await _current(each) for each in first}
+        outcomes = [await self._change(each, wanted[each]) for each in first]
         try:
             stored = {each: change for each, change in wanted.items() if each not in others}
             if edit or stored:
@@ -129,10 +130,10 @@ class Returning:
                 outcomes.append(await commit(self.engine.context, change))
         except Exception:
             with _as(rights=None):
-                for each in come:
+                for each in first:
                     await self._change(each, partial(_as_it_was, replace(each, after=former[each])))
             raise
-        return [*outcomes, *[await self._change(each, wanted[each]) for each in go]]
+        return [*outcomes, *[await self._change(each, wanted[each]) for each in others if each not in first]]
 
     async def _change(self, content: Content, wanted: Wanted) -> Outcome:
         return await self.others[_kind(content)].change(Path(content.path).name, wanted)

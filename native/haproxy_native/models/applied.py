@@ -3,7 +3,13 @@
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictInt, StrictStr
 
-from . import applied_change, haproxy_message, ownership_conflict, reload_reason
+from . import (
+    applied_change,
+    haproxy_message,
+    ownership_conflict,
+    planned_tests,
+    reload_reason,
+)
 
 
 class Applied(Model):
@@ -33,6 +39,7 @@ class Applied(Model):
     """Why a reload is needed."""
     plan_token: StrictStr | None = None
     """In a dry run what carries out precisely this, as plan."""
+    tests: planned_tests.PlannedTests | None = None
     valid: StrictBool | None = None
     """In a dry run whether HAProxy accepts it."""
     messages: list[haproxy_message.HaproxyMessage] | None = None

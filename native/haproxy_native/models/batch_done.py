@@ -3,7 +3,7 @@
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictInt, StrictStr
 
-from . import batch_result, effect, haproxy_message, reload_reason
+from . import batch_result, effect, haproxy_message, planned_tests, reload_reason
 
 
 class BatchDone(Model):
@@ -23,6 +23,7 @@ class BatchDone(Model):
     """In a dry run what it changes."""
     commands: list[StrictStr] | None = None
     """In a dry run the runtime commands."""
+    tests: planned_tests.PlannedTests | None = None
     valid: StrictBool | None = None
     """In a dry run whether HAProxy accepts it."""
     messages: list[haproxy_message.HaproxyMessage] | None = None

@@ -3,7 +3,7 @@
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictStr
 
-from . import reload_reason
+from . import planned_tests, reload_reason
 
 
 class FilePlan(Model):
@@ -15,3 +15,4 @@ class FilePlan(Model):
     """Why a reload is needed."""
     reload: StrictBool
     """Whether a reload is needed."""
+    tests: planned_tests.PlannedTests | None = None

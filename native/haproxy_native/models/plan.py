@@ -3,7 +3,14 @@
 from haproxy_native.models import Model
 from pydantic import StrictBool, StrictStr
 
-from . import effect, haproxy_message, reload_reason, sent_file_plan, write_conflict
+from . import (
+    effect,
+    haproxy_message,
+    planned_tests,
+    reload_reason,
+    sent_file_plan,
+    write_conflict,
+)
 
 
 class Plan(Model):
@@ -25,6 +32,7 @@ class Plan(Model):
     """Whether a reload is needed, also for one of the files."""
     plan_token: StrictStr | None = None
     """What carries out precisely this, as plan of PUT /v3/sidecar/apply."""
+    tests: planned_tests.PlannedTests | None = None
     valid: StrictBool
     """Whether HAProxy accepts the configuration."""
     conflict: StrictStr | None = None

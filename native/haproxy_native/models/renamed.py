@@ -5,7 +5,14 @@ from typing import Annotated
 from haproxy_native.models import Model
 from pydantic import Field, StrictBool, StrictInt, StrictStr
 
-from . import effect, haproxy_message, reference, reload_reason, renamed_file
+from . import (
+    effect,
+    haproxy_message,
+    planned_tests,
+    reference,
+    reload_reason,
+    renamed_file,
+)
 
 
 class Renamed(Model):
@@ -31,6 +38,7 @@ class Renamed(Model):
     """Objects and members that change. Of a plan."""
     commands: list[StrictStr] | None = None
     """Runtime commands that take the change live. Of a plan."""
+    tests: planned_tests.PlannedTests | None = None
     valid: StrictBool | None = None
     """Whether HAProxy accepts the configuration. Of a plan."""
     messages: list[haproxy_message.HaproxyMessage] | None = None

@@ -99,7 +99,8 @@ class Naming:
             document = await beside(change.edit, engine.read(change.transaction_id))
             if not changed:
                 return Foreseen(await engine.plan_document(document), {})
-            found = await preview(engine.context, document, partial(changed.checked, name="plan"), sent=False)
+            check = partial(changed.checked, name="plan")
+            found = await preview(engine.context, document, check, sent=False, files=changed.written)
             async with engine.context.settled():
                 plans = await changed.planned()
         return Foreseen(found, {spelled(changed.stores[path].kind, path.name): plan for path, plan in plans.items()})

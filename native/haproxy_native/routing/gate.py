@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 from haproxy_native.beside import beside
@@ -14,6 +15,7 @@ from haproxy_native.request_context import Author, requires_tests
 from haproxy_native.routing.case import Case
 from haproxy_native.routing.routing_tests import RoutingTests
 from haproxy_native.routing.run import Result
+from haproxy_native.shadow.named_files import naming, stamps
 from haproxy_native.shadow.rewrite import Listener, Place, rewritten
 from haproxy_native.text.document import Document
 
@@ -30,31 +32,41 @@ class RoutingGate:
 
     def __init__(self, tests: RoutingTests, home: Path, is_required: Callable[[], bool]) -> None:
         self._tests, self._home, self._is_required = tests, home, is_required
+        self._passed: tuple[str, Sequence[Case], Sequence[str]] = ("", (), ())
 
     def wants(self, author: Author) -> bool:
         return author.request is not None and (requires_tests.get() or self._is_required())
 
-    async def check(self, author: Author, candidate: Candidate) -> None:
-        """Raises BreaksTests, and Untested where they cannot be run."""
-        if not await beside(_may_route_otherwise, candidate, self._home):
-            return
-        if not (failed := await self._failed(candidate)):
-            return
-        before = await self._failed_before(candidate, [each.case for each in failed])
-        still = tuple(each.case.full_name for each in failed if id(each.case) in before)
-        if broken := [each for each in failed if id(each.case) not in before]:
-            raise BreaksTests(_text(broken), failed=[each.as_dict() for each in broken], failed_before=still)
-        log.warning("tests of routing that failed before fail still: %s", ", ".join(still))
-        if author.request:
-            author.request.failing_tests = still
+    async def check(self, candidate: Candidate) -> Sequence[str]:
+        """The names of those that failed before. Raises BreaksTests, and Untested where they cannot be run."""
+        if not (key := await beside(_key, candidate, self._home)):
+            return ()
+        cases = await self._cases()
+        if (key, cases) == self._passed[:2]:
+            return self._passed[2]
+        still: Sequence[str] = ()
+        if failed := await self._failed(candidate, cases):
+            before = await self._failed_before(candidate, [each.case for each in failed])
+            still = tuple(each.case.full_name for each in failed if id(each.case) in before)
+            if broken := [each for each in failed if id(each.case) not in before]:
+                raise BreaksTests(_text(broken), failed=[each.as_dict() for each in broken], failed_before=still)
+            log.warning("tests of routing that failed before fail still: %s", ", ".join(still))
+        self._passed = key, cases, still
+        return still
 
-    async def _failed(self, candidate: Candidate) -> Sequence[Result]:
+    async def _cases(self) -> Sequence[Case]:
         """Raises Untested."""
         try:
-            cases = await asyncio.to_thread(self._tests.files.cases)
+            return await asyncio.to_thread(self._tests.files.cases)
+        except (NativeError, OSError) as error:
+            raise _untested(error) from error
+
+    async def _failed(self, candidate: Candidate, cases: Sequence[Case]) -> Sequence[Result]:
+        """Raises Untested."""
+        try:
             return (await self._tests.run(candidate.after, cases, candidate.files)).failed if cases else ()
         except (NativeError, OSError) as error:
-            raise Untested(f"tests of routing are required, and cannot be run: {error}; nothing was changed") from error
+            raise _untested(error) from error
 
     async def _failed_before(self, candidate: Candidate, cases: Sequence[Case]) -> set[int]:
         """The ids of those that fail without the change. Of a text that cannot be tested none is known to."""
@@ -64,11 +76,23 @@ class RoutingGate:
             return set()
 
 
-def _may_route_otherwise(candidate: Candidate, home: Path) -> bool:
-    """Whether its shadow differs in anything."""
+def _untested(error: Exception) -> Untested:
+    return Untested(f"tests of routing are required, and cannot be run: {error}; nothing was changed")
+
+
+def _key(candidate: Candidate, home: Path) -> str:
+    """The same for changes that come to the same; empty for one that changes nothing of its shadow."""
+    before, after = _decisive(candidate.before, home), _decisive(candidate.after, home)
+    if before == after and not _is_named(candidate, home):
+        return ""
+    return sha256(repr((before, after, stamps(candidate.after, home, candidate.files))).encode()).hexdigest()
+
+
+def _is_named(candidate: Candidate, home: Path) -> bool:
+    """Whether the configuration names one of its files, or a file that does."""
     if any(references(candidate.after, str(path), str(home)) for path in candidate.files):
         return True
-    return _decisive(candidate.before, home) != _decisive(candidate.after, home)
+    return bool(naming(candidate.after, home, candidate.files))
 
 
 def _decisive(document: Document, home: Path) -> tuple[str, list[Listener]]:

@@ -51,7 +51,8 @@ async def planned(
 ) -> tuple[Preview, list[FilePreview]]:
     """What a document would change together with stored files. Raises BadRequest."""
     plans = await previews(context, files)
-    return await preview(context, document, partial(check, context, files), sent=sent), plans
+    contents = {each.path: each.content for each in files}
+    return await preview(context, document, partial(check, context, files), sent=sent, files=contents), plans
 
 
 def staged(context: CommitContext, stores: Mapping[str, Store], transaction_id: str) -> list[Coming]:

@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from haproxy_native.commit.change import Outcome
+from haproxy_native.commit.change import Candidate, Outcome
 from haproxy_native.commit.commit import commit
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.file_change import FileChange, StoredFiles, notice
+from haproxy_native.commit.gate import GateVerdict, verdict
 from haproxy_native.disk.file import Draft
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.commands import Step
@@ -75,6 +76,11 @@ class Upload:
         async with context.settled():
             await notice(context)
             return await self._store.plan(context, self.path, self._draft.path)
+
+    async def verdict(self, context: CommitContext) -> GateVerdict | None:
+        """As the gate has it; `plan` comes first."""
+        document = context.current.document
+        return await verdict(context, Candidate(document, document, {self.path: self._draft.path}))
 
     def discard(self) -> None:
         if not self._committed:

@@ -53,6 +53,10 @@ class Staged:
         name = self.files[path].content
         return None if name is None else self._place / name
 
+    @property
+    def contents(self) -> dict[Path, Path | None]:
+        return {path: self.content(path) for path in self.files}
+
     def draft(self) -> Draft:
         """What is to become the content of a file. Raises WriteFailed."""
         if not aside.place.get():

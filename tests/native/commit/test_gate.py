@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,11 +26,12 @@ class Recording:
     meanwhile: Callable[[], Awaitable[object]] | None = None
     asked: list[tuple[bytes, dict[str, bytes | None]]] = field(default_factory=list)
     is_wanted: bool = True
+    wrong: Sequence[str] = ()
 
     def wants(self, author: Author) -> bool:
         return self.is_wanted
 
-    async def check(self, author: Author, candidate: Candidate) -> None:
+    async def check(self, candidate: Candidate) -> Sequence[str]:
         assert not self.engine.context.lock.locked() and not self.engine.context.stored_lock.locked()
         files = {path.name: content.read_bytes() if content else None for path, content in candidate.files.items()}
         self.asked.append((candidate.after.data, files))
@@ -42,6 +43,7 @@ class Recording:
                 self.is_wanted = True
         if self.refuses(candidate):
             raise BreaksTests("no")
+        return self.wrong
 
 
 def working(directory: Path, work: Callable[[Engine, Recording], Awaitable[None]]) -> None:

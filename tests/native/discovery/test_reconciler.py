@@ -13,7 +13,8 @@ from haproxy_native.discovery.reconciler import Reconciler
 from haproxy_native.discovery.services import Endpoint, Found
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.request_context import Author, author
+from haproxy_native.request_context import Author, Request, author
+from haproxy_native.routing.gate import RoutingGate
 from haproxy_native.text.document import Document
 from tests.native.engines import running_engine
 
@@ -85,6 +86,17 @@ def test_with_the_rights_of_who_defined_it(tmp_path: Path, haproxy_binary: str) 
         assert world.served() == {"c-web": ["10.0.0.1:80"]}
         (trouble,) = applied.troubles
         assert trouble.startswith("c-api: ") and "may not create backend/c-api" in trouble
+
+    at_work(tmp_path, haproxy_binary, work)
+
+
+def test_no_tests_hold_it_up(tmp_path: Path, haproxy_binary: str) -> None:
+    """Though a client has begun it, by the call that defined it."""
+
+    async def work(world: World) -> None:
+        author.set(Author("ann", request=Request()))
+        world.engine.context.gate = RoutingGate(None, tmp_path, lambda: True)  # type: ignore[arg-type]
+        assert (await world.find({"web": [ONE]})).troubles == [] and world.served() == {"c-web": ["10.0.0.1:80"]}
 
     at_work(tmp_path, haproxy_binary, work)
 

@@ -1,6 +1,7 @@
 """Which changes are tested, and what becomes of them. All ways of a change are in tests/app/handlers/sidecar/test_required_tests.py."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,14 @@ class Tests:
         return Run([Result(case, 0.0, "wrong" if case.name in failing else "", {}) for case in cases], Coverage(0, ()), 0.0)
 
 
-def checked(tests: Tests, before: str, after: str, **files: Path | None) -> Author:
-    author = Author(request=Request())
+def candidate(before: str, after: str, **files: Path | None) -> Candidate:
     named = {Path(f"/m/{name}.map"): content for name, content in files.items()}
+    return Candidate(Document.parse(before.encode()), Document.parse(after.encode()), named)
+
+
+def checked(tests: Tests, before: str, after: str, **files: Path | None) -> Sequence[str]:
     gate = RoutingGate(tests, Path("/m"), lambda: False)  # type: ignore[arg-type]
-    asyncio.run(gate.check(author, Candidate(Document.parse(before.encode()), Document.parse(after.encode()), named)))
-    return author
+    return asyncio.run(gate.check(candidate(before, after, **files)))
 
 
 def test_who_is_asked() -> None:
@@ -74,13 +77,43 @@ def test_a_map_that_is_named(tmp_path: Path) -> None:
     text = TEXT.replace("path /a", "path -f /m/paths.map")
     checked(Tests(), text, text, other=None)
     with pytest.raises(Untested):
-        checked(Tests(), text, text, paths=tmp_path)
+        checked(Tests(), text, text, paths=None)
+    (tmp_path / "list").write_text("/m/names.map\n")
+    through = TEXT.replace("path /a", f"path -f {tmp_path}/list")
+    checked(Tests(), through, through, paths=None)
+    with pytest.raises(Untested):
+        checked(Tests(), through, through, names=None)
+
+
+def test_what_has_passed_is_not_run_again(tmp_path: Path) -> None:
+    """Changes that route nothing otherwise come meanwhile, and the plan comes before its commit."""
+
+    def again(old: str, new: str, *more: str) -> None:
+        changed = TEXT.replace("path /a", "path /b")
+        tests = Tests("a", "a", *more)
+        gate = RoutingGate(tests, Path("/m"), lambda: False)  # type: ignore[arg-type]
+        for _ in range(2):
+            assert asyncio.run(gate.check(candidate(TEXT, changed))) == ("t, a",)
+        asyncio.run(gate.check(candidate(TEXT.replace(old, new), changed.replace(old, new))))
+
+    again("10.0.0.1:80", "10.0.0.2:80")
+    again("backend shop", "backend other", "")
+    with pytest.raises(Untested):
+        again("backend shop", "backend other")
+    content = tmp_path / "content"
+    text = TEXT.replace("path /a", "path -f /m/paths.map")
+    gate = RoutingGate(Tests("", ""), Path("/m"), lambda: False)  # type: ignore[arg-type]
+    for written in ("a", "a", "b"):
+        content.write_text(written)
+        assert asyncio.run(gate.check(candidate(text, text, paths=content))) == ()
+    content.write_text("c")
+    with pytest.raises(Untested):
+        asyncio.run(gate.check(candidate(text, text, paths=content)))
 
 
 def test_what_failed_before_does_not_count() -> None:
     changed = TEXT.replace("path /a", "path /b")
-    author = checked(Tests("ab", "ab"), TEXT, changed)
-    assert author.request and author.request.failing_tests == ("t, a", "t, b")
+    assert checked(Tests("ab", "ab"), TEXT, changed) == ("t, a", "t, b")
     with pytest.raises(BreaksTests) as refused:
         checked(Tests("abcde", "b"), TEXT, changed)
     assert refused.value.detail.splitlines() == [

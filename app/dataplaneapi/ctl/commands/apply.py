@@ -26,6 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     if is_plan:
         parser.add_argument("--exit-code", action="store_true", help=f"end with {DIFFERS} where something would change")
+        parser.add_argument("--tests", dest="with_tests", action="store_true", help="say which tests of routing it would break")
         parser.add_argument("--save", metavar="FILE", help="write the token of the plan to a file, for apply --plan @FILE")
         return
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, and change nothing")
@@ -78,14 +79,16 @@ def _token(text: str) -> str:
 
 def _planned(session: Session, query: dict[str, Any], body: bytes, kind: str) -> int:
     given = session.given
-    plan = session.client.ask("PUT", f"{SIDECAR}/apply", {**query, "dry_run": True}, body, kind).json()
+    options = {**query, "dry_run": True, "tests": "require" if given.with_tests else None}
+    plan = session.client.ask("PUT", f"{SIDECAR}/apply", options, body, kind).json()
     session.show(plan, lambda found: described(found, colours=session.colours))
     if file := getattr(given, "save", None):
         with open(file, "w", encoding="utf-8") as opened:
             opened.write(plan.get("plan_token", "") + "\n")
     if plan["conflicts"]:
         return CONFLICT
-    if not plan["valid"]:
+    tests = plan.get("tests", {})
+    if not plan["valid"] or tests.get("failed_tests") or "untested" in tests:
         return REFUSED
     asked = getattr(given, "exit_code", False) or getattr(given, "diff", False)
     return DIFFERS if asked and _differs(plan) else OK
@@ -114,8 +117,16 @@ def described(found: dict[str, Any], *, colours: bool = False) -> str:
     lines += [f"live: {each}" for each in found.get("commands", ())]
     lines += [f"reload: {each['reason']}" for each in found.get("reasons", ())] if found["reload"] else []
     lines += [f"haproxy: {each.get('text', each)}" for each in found.get("messages", ())]
+    lines += [tables.coloured(line, tables.RED, colours=colours) for line in _tests(found.get("tests", {}))]
     lines.append(_summary(found))
     return "\n".join([*lines, *([f"plan token: {found['plan_token']}"] if "plan_token" in found else [])]) + "\n"
+
+
+def _tests(tests: dict[str, Any]) -> list[str]:
+    """What tests of routing say, one a line."""
+    lines = [f"breaks test {each.get('test', '')}, {each['name']}: {each.get('reason', '')}" for each in tests.get("failed_tests", ())]
+    lines += [f"fails without it as well: test {each}" for each in tests.get("failed_before", ())]
+    return [*lines, *([tests["untested"]] if "untested" in tests else [])]
 
 
 def conflicts(found: dict[str, Any]) -> list[str]:

@@ -35,6 +35,8 @@ from haproxy_native.storage.key_material import is_secret
 # As long as a reload may take.
 ANSWER_SECONDS = 60.0
 _KINDS = {collection: kind for kind, collection in COLLECTIONS.items()}
+# Members of an answer to a dry run that are those of a plan.
+PLANNED = ("commands", "reload", "reasons", "valid", "messages", "tests")
 # What a plan was asked with.
 OPTIONS = ("owner", "dry_run", "prune", "force", "max_delete", "unowned")
 
@@ -93,7 +95,7 @@ async def _pushed(call: Call, plan: KeptPlan) -> Response:
 async def _planned(call: Call, declaration: Declaration) -> Response:
     found, preview, files = await call.services.apply.plan(declaration)
     planned, mask = with_files(as_dict(preview), files), await _mask(call)
-    shown = _shown(call, found, mask) | {name: planned[name] for name in ("commands", "reload", "reasons", "valid", "messages")}
+    shown = _shown(call, found, mask) | {name: planned[name] for name in PLANNED if name in planned}
     shown["conflicts"] = await _conflicts(call, found, mask)
     if not found.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.access import readable_tests
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.errors import ApiError
@@ -19,6 +20,7 @@ from haproxy_native.apply.plans import PUSH, TRANSACTION
 from haproxy_native.apply.pushes import Push, Pushes
 from haproxy_native.beside import beside
 from haproxy_native.check.messages import Message
+from haproxy_native.commit.gate import GateVerdict
 from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import Collided, Missing, Unusable
 from haproxy_native.planning.outcome import FilePlan
@@ -117,9 +119,10 @@ async def plan_file(call: UploadCall) -> Response:
         async for piece in call.body.pieces():
             await upload.append(piece)
         plan = await upload.plan(call.services.engine.context)
+        tests = await while_there(call.receive, upload.verdict(call.services.engine.context))
     finally:
         upload.discard()
-    return json_response(200, file_plan(plan))
+    return json_response(200, file_plan(plan) | of_tests(tests))
 
 
 def as_dict(preview: Preview) -> dict[str, Any]:
@@ -131,7 +134,16 @@ def as_dict(preview: Preview) -> dict[str, Any]:
         "reasons": [reason_as_dict(reason) for reason in preview.reasons],
         "valid": preview.valid,
         "messages": [_message(message) for message in preview.messages],
+        **of_tests(preview.tests),
     }
+
+
+def of_tests(verdict: GateVerdict | None) -> dict[str, Any]:
+    """The member of a plan, where tests of routing are required."""
+    if verdict is None:
+        return {}
+    members = {"failed_tests": readable_tests(verdict.failed), "failed_before": list(verdict.failed_before)}
+    return {"tests": members | ({"untested": verdict.untested} if verdict.untested else {})}
 
 
 def file_plan(plan: FilePlan) -> dict[str, Any]:

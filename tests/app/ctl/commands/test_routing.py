@@ -48,4 +48,7 @@ def test_what_breaks_a_test(ctl: Ctl, sidecar: Quick) -> None:
     declared = {"backends": [{"name": "shop", "http_request_rule_list": [{"type": "allow"}]}]}
     refused = ctl("apply", "-f", "-", "--owner", "a", "--force", "--tests", text=json.dumps(declared))
     assert (refused.returncode, "this breaks 1 test of routing" in refused.stderr) == (1, True), refused
+    planned = ctl("plan", "-f", "-", "--owner", "a", "--force", "--tests", text=json.dumps(declared))
+    assert planned.returncode != 0 and "breaks test site, GET http://a/own: status is 200, not 403" in planned.stdout, planned
+    assert "breaks test" not in ctl.output("plan", "-f", "-", "--owner", "a", "--force", text=json.dumps(declared))
     ctl.output("call", "deleteRoutingTest", "--name", "site")
