@@ -1,7 +1,7 @@
 """`Explain`: answers questions about the configuration, a transaction or a text, by a shadow of it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,18 +13,20 @@ from haproxy_native.editing.editor import Editor, Object
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
 from haproxy_native.explain.explanation import Explanation, Server, Unknown, explained
-from haproxy_native.explain.question import Question, asked, offers_http_2
+from haproxy_native.explain.question import Question, asked, offers_http_2, others
 from haproxy_native.models.server import Server as Declared
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.likeness import Conditions, conditions
 from haproxy_native.shadow.named_files import stamps
+from haproxy_native.shadow.rewrite import Listener
 from haproxy_native.shadow.shadows import Asker, Shadows
 from haproxy_native.text.document import Document
 
 # How long the states of servers are taken for what they are.
 STATES_SECONDS = 0.5
 _IN_HTTP_1 = "HTTP/2, in the place of which it is asked in HTTP/1.1"
+_ELSEWHERE = "the address that the client connects to, by which this listener may take it: name bind, or have the address in url"
 
 
 class Explain:
@@ -65,8 +67,7 @@ class Explain:
         request = asked(question, asker.shadow.listeners)
         seen = await asker.ask(request, self._conditions)
         found = explained(document, asker.shadow, request.listener, seen, has_states=bool(self._states))
-        if offers_http_2(question, request.listener):
-            found = replace(found, unknown=[Unknown(**vars(request.listener.place), why=_IN_HTTP_1), *found.unknown])
+        found = replace(found, unknown=[*_left_open(question, request.listener, asker.shadow.listeners), *found.unknown])
         return replace(found, servers=self._servers(document, found.backend)) if found.backend else found
 
     async def _look(self) -> None:
@@ -94,6 +95,14 @@ class Explain:
     async def __aexit__(self, *_: object) -> None:
         """Ends the shadows."""
         await self.shadows.close()
+
+
+def _left_open(question: Question, listener: Listener, listeners: Sequence[Listener]) -> Iterator[Unknown]:
+    """What the question does not say, or is not asked in."""
+    if offers_http_2(question, listener):
+        yield Unknown(**vars(listener.place), why=_IN_HTTP_1)
+    for each in others(question, listener, listeners):
+        yield Unknown(**vars(each.place), why=_ELSEWHERE)
 
 
 def _server(declared: Declared, state: ServerState | None) -> Server:

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -13,6 +15,7 @@ from haproxy_native.shadow.rewrite import Listener
 
 HTTP_PORT, HTTPS_PORT = 80, 443
 HTTP, HTTP_2 = "http", "h2"
+ANY = ("", "*", "0.0.0.0", "::")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _LINE = re.compile(r"[\x21-\x7e]+")
 _VALUE = re.compile(r"[^\0\r\n]*")
@@ -56,7 +59,6 @@ class Question:
 
 def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
     """Raises BadRequest."""
-    parts = question.parts
     listener = _listener(question, listeners)
     host, head, reply = _messages(question)
     name = host.rsplit(":", 1)[0] if re.search(r":\d+$", host) else host
@@ -65,7 +67,7 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
         head,
         question.body.encode(),
         source=(question.source, 50_000),
-        destination=_destination(listener, question.source, parts.port),
+        destination=_destination(question, listener),
         tls=(question.sni or name) if listener.is_tls or (question.tls and listener.mode == "tcp") else None,
         alpn=",".join(each for each in question.alpn.split(",") if each != HTTP_2 or listener.mode != HTTP),
         tls_version=question.tls_version,
@@ -106,21 +108,53 @@ def _head(line: str, headers: Sequence[tuple[str, str]]) -> bytes:
 
 
 def _listener(question: Question, listeners: Sequence[Listener]) -> Listener:
-    """The one that is named; else the first that has the URL's port, and speaks TLS as the URL says."""
+    """The one that is named; else the first that has the URL's address and port, and speaks TLS as the URL says."""
     found = [each for each in listeners if question.frontend in ("", each.frontend)]
     if question.bind:
-        found = [each for each in found if question.bind in (each.address, each.name)]
-    if not (question.frontend or question.bind):
-        found = _by_port(question, found) or found[: len(found) == 1]
+        found = [each for each in found if question.bind in (each.name, each.address, *each.address.split(","))]
+    elif there := _by_address(question, found):
+        found = there
+    elif not question.frontend:
+        found = found[: len(found) == 1]
     if found:
-        return next((each for each in found if each.is_tls == _is_tls(question)), found[0])
-    there = ", ".join(sorted({f"{each.frontend} ({each.address})" for each in listeners})[:10])
-    raise BadRequest(f"no listener takes this; name a frontend, or a bind, of: {there or 'none, for there is no frontend'}")
+        return _with_tls(question, found)[0]
+    known = ", ".join(sorted({f"{each.frontend} ({each.address})" for each in listeners})[:10])
+    raise BadRequest(f"no listener takes this; name a frontend, or a bind, of: {known or 'none, for there is no frontend'}")
 
 
-def _by_port(question: Question, listeners: Sequence[Listener]) -> list[Listener]:
-    port = question.parts.port or (HTTPS_PORT if _is_tls(question) else HTTP_PORT)
-    return [each for each in listeners if any(first <= port <= last for _, first, last in addresses(each.address))]
+def others(question: Question, listener: Listener, listeners: Sequence[Listener]) -> list[Listener]:
+    """Those that take it as well where the client connects to their address, since the question does not say to which."""
+    if question.bind or question.frontend:
+        return []
+    return [each for each in _with_tls(question, _by_address(question, listeners)) if each is not listener]
+
+
+def _by_address(question: Question, listeners: Sequence[Listener]) -> list[Listener]:
+    """Those that have the URL's port: on its very address, else on any address, else on another one, which may stand for it outside."""
+    port, literal = _port(question), _literal(question)
+    there = [(each, address) for each in listeners for address, first, last in addresses(each.address) if first <= port <= last]
+    exact = [each for each, address in there if literal and ip(address) == literal]
+    wide = [each for each, address in there if literal and address in ANY]
+    return exact or wide or list(dict.fromkeys(each for each, _ in there))
+
+
+def _with_tls(question: Question, found: Sequence[Listener]) -> Sequence[Listener]:
+    return [each for each in found if each.is_tls == _is_tls(question)] or found
+
+
+def _port(question: Question) -> int:
+    return question.parts.port or (HTTPS_PORT if _is_tls(question) else HTTP_PORT)
+
+
+def _literal(question: Question) -> IPv4Address | IPv6Address | None:
+    """The address that the URL has in the place of a name."""
+    return ip(question.parts.hostname or "")
+
+
+def ip(text: str) -> IPv4Address | IPv6Address | None:
+    with suppress(ValueError):
+        return ip_address(text)
+    return None
 
 
 def _is_tls(question: Question) -> bool:
@@ -131,21 +165,22 @@ def addresses(text: str) -> list[tuple[str, int, int]]:
     """Address, first and last port of each part of a bind line's address; those without ports are left out."""
     found = []
     for part in text.split(","):
-        match = re.fullmatch(r"(?:ipv[46]@)?(.*?):(\d+)(?:-(\d+))?", part)
+        match = re.fullmatch(r"(?:(?:ipv|(?:mp)?tcp)[46]?@)?(.*?):(\d+)(?:-(\d+))?", part)
         if match:
             found.append((match[1].strip("[]"), int(match[2]), int(match[3] or match[2])))
     return found
 
 
-def _destination(listener: Listener, source: str, wanted: int | None) -> tuple[str, int]:
+def _destination(question: Question, listener: Listener) -> tuple[str, int]:
     """The address that the client connects to."""
-    anywhere = "2001:db8::2" if ":" in source else "192.0.2.2"
-    found = addresses(listener.address)
-    for address, first, last in found:
+    source, literal, wanted = question.source, _literal(question), question.parts.port
+    anywhere = str(literal) if literal and (literal.version == 6) == (":" in source) else "2001:db8::2" if ":" in source else "192.0.2.2"
+    found = addresses(question.bind if question.bind in listener.address.split(",") else listener.address)
+    for address, first, last in [each for each in found if literal and ip(each[0]) == literal] or found:
         port = wanted if wanted is not None and first <= wanted <= last else first
         if wanted is None or port == wanted or len(found) == 1:
             is_same_family = (":" in address) == (":" in source)
-            return (address if address not in ("", "*", "0.0.0.0", "::") and is_same_family else anywhere), port
+            return (address if address not in ANY and is_same_family else anywhere), port
     return anywhere, HTTPS_PORT if listener.is_tls else HTTP_PORT
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.explain.question import Question, addresses, asked, offers_http_2, question_of
+from haproxy_native.explain.question import Question, addresses, asked, offers_http_2, others, question_of
 from haproxy_native.shadow.rewrite import Listener, Place
 
 
@@ -30,11 +30,34 @@ LISTENERS = [PLAIN, TLS, STREAM]
         (Question("http://a/", frontend="tls"), TLS, ("192.0.2.2", 443)),
         (Question("http://a/", bind="https"), TLS, ("192.0.2.2", 443)),
         (Question("http://a/", bind="[::1]:5432"), STREAM, ("192.0.2.2", 5432)),
+        (Question("http://a/", bind="10.0.0.1:8080-8090"), PLAIN, ("10.0.0.1", 8080)),
+        (Question("http://a:8085/", bind=":80"), PLAIN, ("192.0.2.2", 80)),
+        (Question("http://10.0.0.1:8085/"), PLAIN, ("10.0.0.1", 8085)),
+        (Question("http://198.51.100.7/"), PLAIN, ("198.51.100.7", 80)),
     ],
 )
 def test_the_listener(question: Question, expected: Listener, destination: tuple[str, int]) -> None:
     found = asked(question, LISTENERS)
     assert (found.listener, found.destination) == (expected, destination)
+
+
+def test_several_on_one_port() -> None:
+    """What the URL does not say is not guessed: the others are named."""
+    one, two, wide = listener("a", "10.0.0.1:80"), listener("b", "tcp4@10.0.0.2:80,10.0.0.3:80-90"), listener("c", ":80,:8000-8010")
+    tls = listener("d", "10.0.0.9:80", tls=True)
+    there = [one, two, wide, tls]
+
+    def taken(url: str, **more: str) -> tuple[Listener, list[Listener], str]:
+        question = Question(url, **more)  # type: ignore[arg-type]
+        found = asked(question, there)
+        return found.listener, others(question, found.listener, there), found.destination[0]
+
+    assert taken("http://shop/") == (one, [two, wide], "10.0.0.1")
+    assert taken("http://10.0.0.2/") == (two, [], "10.0.0.2") and taken("http://10.0.0.3/") == (two, [], "10.0.0.3")
+    assert taken("http://10.0.0.4/") == (wide, [], "10.0.0.4") and taken("http://shop:8001/") == (wide, [], "192.0.2.2")
+    assert taken("http://shop/", frontend="b") == (two, [], "10.0.0.2")
+    assert taken("http://shop:85/", bind="10.0.0.3:80-90") == (two, [], "10.0.0.3")
+    assert taken("http://203.0.113.1:85/")[:2] == (two, []), "an address outside that is led to it"
 
 
 def test_http_2_is_asked_for_in_http_1() -> None:
