@@ -7,8 +7,11 @@ import httpx2
 import pytest
 
 from tests.acceptance.farm import Farm, farm_of
+from tests.acceptance.quick import SERVICES
+from tests.until import until
 
-RENAME, REFERENCES, MAPS = "/v3/sidecar/rename", "/v3/sidecar/references", "/v3/services/haproxy/storage/maps"
+RENAME, REFERENCES, MAPS = "/v3/sidecar/rename", "/v3/sidecar/references", f"{SERVICES}/storage/maps"
+OWNERS, OVERRIDES = "/v3/sidecar/owners", "/v3/sidecar/overrides"
 LINES = """\
     acl known path /known   # stays
     use_backend "v2" if known {{ nbsrv(v2) gt 0 }}
@@ -84,6 +87,32 @@ def test_a_backend_and_an_acl_of_lines(farm: Renamed) -> None:
     assert farm.sidecar.reloaded(farm.rename("frontend/site/acl/known", "wanted"))["status"] == "succeeded"
     after = before.replace('"v2" if known { nbsrv(v2)', '"second" if wanted { nbsrv(second)').replace("backend v2", "backend second")
     assert farm.plain() == after.replace("acl known", "acl wanted") and farm.asked("/known") == "v2"
+
+
+def test_what_is_kept_beside_the_configuration_goes_with_it(farm: Renamed) -> None:
+    sidecar = farm.sidecar
+    declared = {"backends": [{"name": "v1", "from": "plain", "servers": {"s": sidecar.get("backends/v1/servers/s").json()}}]}
+    assert sidecar.put("/v3/sidecar/apply", declared, owner="team", force=True).is_success
+    assert sidecar.put(f"{SERVICES}/runtime/backends/v1/servers/s", {"weight": 7}).status_code == 200
+    carried = ["owner/team", "override of weight of backend/v1/server/s"]
+    assert farm.rename("backend/v1", "first", dry_run=True).json()["carried"] == carried
+    refused = farm.rename("backend/v1", "first", transaction_id=sidecar.transaction())
+    assert refused.status_code == 400 and "owner/team" in refused.json()["message"], refused.text
+    owned = sidecar.get(OWNERS).json()
+    assert farm.rename("backend/v1", "first", version=99).status_code == 409 and sidecar.get(OWNERS).json() == owned
+    assert [each["object"] for each in sidecar.get(OVERRIDES).json()] == ["backend/v1/server/s"]
+    answer = farm.rename("backend/v1", "first")
+    assert answer.json()["carried"] == carried, answer.text
+    if answer.status_code == 202:
+        assert sidecar.reloaded(answer)["status"] == "succeeded"
+    until(lambda: (found := sidecar.server("s", "first")) is not None and found.uweight == 7)
+    assert [each["object"] for each in sidecar.get(OVERRIDES).json()] == ["backend/first/server/s"]
+    assert sidecar.get(OWNERS).json() != owned
+    exported = sidecar.get("/v3/sidecar/export", owner="team").json()
+    assert [each["name"] for each in exported["backends"]] == ["first"], exported
+    # What the owner still calls v1 is made, and what it has no more goes.
+    planned = sidecar.put("/v3/sidecar/apply", declared, owner="team", dry_run=True).json()
+    assert "backend/v1" in planned["created"] and "backend/first" in planned["deleted"], planned
 
 
 def test_a_map_that_lines_name(farm: Renamed) -> None:

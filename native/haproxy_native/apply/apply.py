@@ -1,8 +1,8 @@
 """`Apply`: carries out declarations, one at a time, and keeps who owns what."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from haproxy_native.commit.change import Change, Contents, FileEdits, Outcome
 from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.editing.object_names import parsed, spelled, within
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
 from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
@@ -219,6 +219,26 @@ class Apply:
         verify = live_values.verifying(self._engine.runtime, limits.values, files)
         outcome = await commit(self._engine.context, Change(edit, limits.version, kept=False, files=edits, verify=verify))
         return plans[0], outcome
+
+    def kept(self, object_: str) -> list[str]:
+        """Those who own an object, or something in it. Raises Unusable."""
+        claims = self._file.owners.claims
+        return [spelled("owner", owner) for owner, known in claims.items() if any(within(each, object_) for each in known)]
+
+    @asynccontextmanager
+    async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
+        """Around a commit that renames an object: within it both names are its owners'. Raises Unusable."""
+        async with self._lock:
+            former = self._file.owners
+            moved = former.renamed(object_, to)
+            await asyncio.to_thread(self._file.write, former.joined(moved))
+            try:
+                yield
+            except BaseException:
+                await asyncio.to_thread(self._file.write, former)
+                raise
+            goes_back = self._engine.context.pending or author.get().confirmation
+            await asyncio.to_thread(self._file.write, former.joined(moved) if goes_back else moved)
 
     def exported(self, owner: str) -> dict[str, Any]:
         """What an owner declares, as it stands in the configuration; it can be applied again."""

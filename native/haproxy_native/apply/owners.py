@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from haproxy_native.disk.atomic import write_atomically
+from haproxy_native.editing.object_names import renamed
 from haproxy_native.errors import Unusable
 
 log = logging.getLogger(__name__)
@@ -51,6 +52,14 @@ class Owners:
         for other, claims in self.claims.items():
             if other != owner:
                 yield from ((other, each) for each in claims if each == object_ or each.startswith(f"{object_}/"))
+
+    def renamed(self, object_: str, to: str) -> "Owners":
+        """With the claims to an object, and to what stands in it, under its other name."""
+        claims = {owner: {renamed(each, object_, to): held for each, held in known.items()} for owner, known in self.claims.items()}
+        return Owners(claims)
+
+    def joined(self, other: "Owners") -> "Owners":
+        return Owners({owner: {**self.of(owner), **other.of(owner)} for owner in {**self.claims, **other.claims}})
 
     def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
         """Those of one owner in the place of its former ones; without the (object, member) that are `taken` from others."""

@@ -2,7 +2,8 @@
 
 import logging
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,8 +21,9 @@ from haproxy_native.discovery.services import Definition
 from haproxy_native.discovery.store import DefinitionStore
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.object_names import spelled, within
 from haproxy_native.engine import Engine
-from haproxy_native.errors import READ_ONLY, NativeError, NotFound
+from haproxy_native.errors import READ_ONLY, Conflict, NativeError, NotFound
 from haproxy_native.request_context import Author
 
 log = logging.getLogger(__name__)
@@ -110,6 +112,15 @@ class Definitions:
         self._reconciler.forget(identity)
         self._acting.creators.keep(identity, None)
 
+    def refuse_renaming(self, object_: str) -> None:
+        """Raises Conflict for an object that a definition brings back, or names."""
+        for identity, definition in self._all().items():
+            place = f"{self.kind} definition {identity}"
+            if any(within(object_, spelled("backend", name)) for name in self._reconciler.backends(identity)):
+                raise Conflict(f"{object_} is of the {place}, which makes it again: delete the definition first, or rename the service")
+            if (name := definition.get("defaults")) and object_ == spelled("defaults", name):
+                raise Conflict(f"{object_} is named by the {place}: PUT it without defaults first, and with the new name afterwards")
+
     def _there(self, identity: str) -> Definition:
         if (definition := self._all().get(identity)) is None:
             raise NotFound("instance not found")
@@ -160,6 +171,16 @@ class Discovery:
             "consul": Definitions("consul", DefinitionStore(storage, "consul.json", "consuls"), Consul, reconciler, acting),
             "aws": Definitions("aws", DefinitionStore(storage, "aws.json", "aws_regions"), Aws, reconciler, acting),
         }
+
+    def kept(self, object_: str) -> list[str]:
+        """Nothing that goes with a renaming. Raises Conflict for an object that a definition brings back, or names."""
+        for kind in self.kinds.values():
+            kind.refuse_renaming(object_)
+        return []
+
+    @asynccontextmanager
+    async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
+        yield
 
     async def __aenter__(self) -> Self:
         for kind in self.kinds.values():

@@ -51,6 +51,10 @@ class Reconciler:
         problems = [f"{name}: {text}" for name, text in {**services.unknown, **troubles}.items()]
         return Applied(problems, reload_id)
 
+    def backends(self, identity: str) -> list[str]:
+        """Those that a definition has made."""
+        return self._backends.get(identity, [])
+
     def forget(self, identity: str) -> None:
         self._remember(identity, set())
 

@@ -47,6 +47,16 @@ def parsed(text: str) -> tuple[str, ...]:
     return tuple(decoded(segment) for segment in segments)
 
 
+def within(name: str, object_: str) -> bool:
+    """Whether it is the name of an object, or of what stands in it."""
+    return f"{name}/".startswith(f"{object_}/")
+
+
+def renamed(name: str, object_: str, to: str) -> str:
+    """The name once that object is called `to`."""
+    return to + name.removeprefix(object_) if within(name, object_) else name
+
+
 def matches(pattern: str, name: str) -> bool:
     """Whether a name, as `spelled` writes it, is what the pattern stands for. A pattern may encode more than a name has to."""
     return _compiled(pattern).fullmatch(name) is not None

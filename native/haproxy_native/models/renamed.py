@@ -28,6 +28,8 @@ class Renamed(Model):
     """Lines that name it, as they were, its own among them."""
     not_followed: list[reference.Reference]
     """What may name it and cannot be followed."""
+    carried: list[StrictStr] | None = None
+    """What is kept of it beside the configuration and goes with it: owners, overrides."""
     reload: StrictBool
     """Whether a reload is needed."""
     reasons: list[reload_reason.ReloadReason]

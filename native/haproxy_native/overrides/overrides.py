@@ -3,8 +3,9 @@
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Collection, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from itertools import groupby
 from types import TracebackType
 from typing import Self
@@ -143,6 +144,24 @@ class Overrides:
             if (now := _values(state)[each.member]) != each.new:
                 raise Conflict(f"{each.member} of {object_} is {now} by now, not {each.new}; to come back: {each.old}")
         return state
+
+    def kept(self, object_: str) -> list[str]:
+        """The overrides of a server, or of those in an object."""
+        return [f"override of {each.member} of {each.object}" for each in self._of(object_)]
+
+    @asynccontextmanager
+    async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
+        """Around a commit that renames an object. What is of the former name ends with the object that has it."""
+        copies = [replace(each, object=object_names.renamed(each.object, object_, to)) for each in self._of(object_)]
+        self._ledger.keep(copies)
+        try:
+            yield
+        except BaseException:
+            self._ledger.forget(copies)
+            raise
+
+    def _of(self, object_: str) -> list[Override]:
+        return [each for each in self._ledger.all() if object_names.within(each.object, object_)]
 
     def forget(self, server: ServerState) -> None:
         """One that was deleted from the worker in service."""

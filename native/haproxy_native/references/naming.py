@@ -4,14 +4,17 @@ import asyncio
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
+from haproxy_native import rehearsal
 from haproxy_native.beside import beside
 from haproxy_native.commit import file_set
 from haproxy_native.commit.change import Change, FileEdits, Outcome
-from haproxy_native.commit.commit import commit
+from haproxy_native.commit.commit import commit, to_the_end
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.disk.aside import drafts_aside
 from haproxy_native.editing.object_names import parsed, spelled
@@ -31,6 +34,19 @@ from haproxy_native.text.document import Document
 LARGEST = 1 << 26
 
 
+class Follower(Protocol):
+    """Keeps something of objects by their names, beside the configuration."""
+
+    def kept(self, object_: str) -> list[str]:
+        """What it keeps of an object and of what stands in it, by name. Raises Conflict where it would bring back the former name."""
+
+    def renamed(self, object_: str, to: str) -> AbstractAsyncContextManager[None]:
+        """Around the commit: what it keeps is of both names within, and of the new one afterwards; of the former where the body raises.
+
+        Raises Unusable.
+        """
+
+
 @dataclass(frozen=True)
 class Named:
     """The places that name an object, and what may name it and cannot be followed."""
@@ -41,12 +57,16 @@ class Named:
 
 @dataclass(frozen=True)
 class Renaming:
-    """An object with another name: `to` is the whole name, `places` those that change or lead to it, the object's own among them."""
+    """An object with another name: `to` is the whole name, `places` those that change or lead to it, the object's own among them.
+
+    `carried`: what is kept of it beside the configuration, and goes with it.
+    """
 
     object: str
     to: str
     places: Sequence[Row]
     lost: Sequence[Row]
+    carried: Sequence[str]
     change: Change
 
 
@@ -61,8 +81,8 @@ class Foreseen:
 class Naming:
     """Of one engine."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, followers: Sequence[Follower] = ()) -> None:
+        self._engine, self._followers = engine, followers
 
     async def references(self, object_: str, transaction_id: str | None = None) -> Named:
         """Raises BadRequest, NotFound and NoTransaction."""
@@ -72,7 +92,7 @@ class Naming:
         return Named(await beside(rows.places, found), rows.lost(found.lost))
 
     async def renaming(self, object_: str, to: str, *, version: int | None = None, transaction_id: str | None = None) -> Renaming:
-        """The change that renames it. Raises BadRequest, BadValue, Exists, NotFound and NoTransaction."""
+        """The change that renames it. Raises BadRequest, BadValue, Conflict, Exists, NotFound, NoTransaction and Unusable."""
         document = self._engine.read(transaction_id)
         stored = await asyncio.to_thread(self._stored_file, object_)
         if stored:
@@ -81,8 +101,9 @@ class Naming:
             check_name(document, await beside(target, document, object_), to)
         found = await beside(self._found, document, object_)
         edits, left = await asyncio.to_thread(self._file_edits, found, stored, object_, to)
-        if transaction_id and edits:
-            names = ", ".join(sorted(path.name for path in edits.stores))
+        carried = [each for follower in self._followers for each in follower.kept(object_)]
+        if transaction_id and (edits or carried):
+            names = ", ".join([*sorted(path.name for path in (edits.stores if edits else ())), *carried])
             raise BadRequest(
                 f"{names} would change with it, and in a transaction a renaming changes text alone: rename without transaction_id"
             )
@@ -90,7 +111,7 @@ class Naming:
         rows = self._rows(document)
         places = await beside(rows.places, found, made=True)
         change = Change(edit, version, transaction_id, kept=False, files=edits)
-        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found.lost, *left]), change)
+        return Renaming(object_, _other_name(object_, to), places, rows.lost([*found.lost, *left]), carried, change)
 
     async def plan(self, renaming: Renaming) -> Foreseen:
         """What it would do, without doing it."""
@@ -110,7 +131,16 @@ class Naming:
         change = renaming.change
         if change.transaction_id:
             return await self._engine.write(change.edit, transaction_id=change.transaction_id, force_reload=force_reload)
-        return await commit(self._engine.context, replace(change, force_reload=force_reload))
+        change = replace(change, force_reload=force_reload)
+        if rehearsal.wanted.get():
+            return await commit(self._engine.context, change)
+        return await to_the_end(self._engine.context, self._followed(renaming, change))
+
+    async def _followed(self, renaming: Renaming, change: Change) -> Outcome:
+        async with AsyncExitStack() as stack:
+            for each in self._followers:
+                await stack.enter_async_context(each.renamed(renaming.object, renaming.to))
+            return await commit(self._engine.context, change)
 
     # -- what is found
 

@@ -24,6 +24,14 @@ def test_in_the_place_of_former_ones() -> None:
     assert now.with_claims("b", {}, {}).claims.keys() == {"a"}
 
 
+def test_of_an_object_with_another_name() -> None:
+    moved = OWNERS.renamed("backend/x", "backend/y")
+    assert {owner: list(claims) for owner, claims in moved.claims.items()} == {"a": ["backend/y"], "b": ["backend/y/server/s"]}
+    assert OWNERS.renamed("backend/x/server/s", "backend/x/server/t").of("b") == {"backend/x/server/t": {"": digest(None)}}
+    both = OWNERS.joined(moved)
+    assert both.of("a").keys() == {"backend/x", "backend/y"} and both.renamed("backend/x", "backend/y") == moved
+
+
 def test_two_values_while_a_change_is_made() -> None:
     both = f"{digest(1)},{digest(2)}"
     assert is_of(both, 1) and is_of(both, 2) and not is_of(both, 3) and not is_of(None, None)

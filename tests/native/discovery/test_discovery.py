@@ -9,7 +9,7 @@ import pytest
 from haproxy_native.discovery.discovery import Discovery
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.editor import Editor
-from haproxy_native.errors import NotFound, Unreadable
+from haproxy_native.errors import Conflict, NotFound, Unreadable
 from tests.haproxy.process import free_port
 from tests.native.engines import running_engine
 
@@ -81,3 +81,20 @@ def test_a_file_that_cannot_be_read_is_left_alone(tmp_path: Path, caplog: pytest
     with caplog.at_level(logging.ERROR):
         at_work(tmp_path, work)
     assert "no service discovery with consul" in caplog.text
+
+
+def test_what_a_definition_brings_back_is_not_renamed(tmp_path: Path) -> None:
+    (tmp_path / "haproxy.cfg").write_text("global\n")
+
+    async def run() -> None:
+        async with running_engine(tmp_path) as engine, discovery(tmp_path, engine) as each:
+            definition = each.kinds["consul"].create({**OFF, "defaults": "plain"})
+            each.kinds["consul"]._reconciler._remember(definition["id"], {"c-web"})
+            for object_ in ("backend/c-web", "defaults/plain"):
+                with pytest.raises(Conflict, match=f"{object_} is .* consul definition {definition['id']}"):
+                    each.kept(object_)
+            assert each.kept("backend/c-web2") == [] == each.kept("defaults/other")
+            async with each.renamed("backend/other", "backend/another"):
+                pass
+
+    asyncio.run(run())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from haproxy_native.editing.object_names import matches, parsed, spelled
+from haproxy_native.editing.object_names import matches, parsed, renamed, spelled, within
 from haproxy_native.errors import BadRequest
 
 NAMES = st.text(st.characters(exclude_categories=("Cs",)), min_size=1)
@@ -20,6 +20,12 @@ def test_every_name_is_read_as_it_was_written(pairs: list[tuple[str, str]]) -> N
     assert matches("**", name)
     assert matches("/".join("*" for _ in parts), name)
     assert not matches("/".join("*" for _ in parts[1:]), name)
+
+
+def test_another_name() -> None:
+    assert renamed("backend/a/server/s", "backend/a", "backend/b") == "backend/b/server/s" and renamed("map/a", "map/a", "map/b") == "map/b"
+    assert renamed("backend/ab", "backend/a", "backend/b") == "backend/ab" and not within("backend/ab", "backend/a")
+    assert within("backend/a/server/s", "backend/a") and within("backend/a", "backend/a") and not within("backend/a", "backend/a/server/s")
 
 
 def test_what_is_encoded() -> None:

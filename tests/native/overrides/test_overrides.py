@@ -43,6 +43,28 @@ def test_made_again_and_taken_back(haproxy: HAProxy, tmp_path: Path) -> None:
     run(story())
 
 
+def test_a_server_with_another_name(haproxy: HAProxy, tmp_path: Path) -> None:
+    """Its former name ends with the server; a renaming that fails leaves what was."""
+
+    async def story() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            overrides = Overrides(engine, Editor())
+            before = (await engine.runtime.servers("app"))[0]
+            await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])])
+            assert overrides.kept("backend/app") == overrides.kept(OBJECT) == [f"override of weight of {OBJECT}"]
+            assert overrides.kept("backend/ap") == []
+            with pytest.raises(NotFound):
+                async with overrides.renamed("backend/app", "backend/shop"):
+                    raise NotFound
+            assert [each.object for each in overrides.all()] == [OBJECT]
+            async with overrides.renamed("backend/app", "backend/shop"):
+                assert {each.object for each in overrides.all()} == {OBJECT, "backend/shop/server/s1"}
+            assert {(each.value, each.former) for each in overrides.all()} == {(3, 10)}
+
+    run(story())
+
+
 def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> None:
     """What others set after it stays."""
 

@@ -21,7 +21,8 @@ async def read(call: ReadCall) -> Response:
 
 
 async def rename(call: JsonCall) -> Response:
-    naming, body = Naming(call.services.engine), call.body
+    services, body = call.services, call.body
+    naming = Naming(services.engine, [services.discovery, services.apply, services.overrides])
     version, transaction_id = call.get("version"), call.get("transaction_id")
     renaming = await naming.renaming(body["object"], body["to"], version=version, transaction_id=transaction_id)
     if call.get("dry_run"):
@@ -38,7 +39,8 @@ async def rename(call: JsonCall) -> Response:
 
 
 def _shown(renaming: Renaming) -> dict[str, Any]:
-    return {"from": renaming.object, "to": renaming.to, "places": _rows(renaming.places), "not_followed": _rows(renaming.lost)}
+    shown = {"from": renaming.object, "to": renaming.to, "places": _rows(renaming.places), "not_followed": _rows(renaming.lost)}
+    return shown | {"carried": list(renaming.carried)}
 
 
 def _rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
