@@ -1,4 +1,4 @@
-"""Temporary directories; those that a killed process has left are removed at the next start.
+"""Temporary directories; those that a killed process has left are removed at the next start, and what runs with a file of theirs is ended.
 
 Each is locked while it is in use; the lock ends with the process (flock(2)).
 """
@@ -7,6 +7,7 @@ import fcntl
 import os
 import re
 import shutil
+import signal
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -32,10 +33,22 @@ def remove_leftovers() -> list[Path]:
     with suppress(OSError):
         for entry in os.scandir(tempfile.gettempdir()):
             if _NAME.fullmatch(entry.name) and (lock := _locked(entry.path)) is not None:
+                _end_users(entry.path)
                 shutil.rmtree(entry.path, ignore_errors=True)
                 os.close(lock)
                 removed.append(Path(entry.path))
     return removed
+
+
+def _end_users(directory: str) -> None:
+    """Kills processes of this user that were started with a file in it: a shadow of a killed server would run for ever."""
+    own = os.fsencode(f"{directory}/")
+    for entry in os.scandir("/proc"):
+        with suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == os.geteuid():
+                words = Path(entry.path, "cmdline").read_bytes().split(b"\0")
+                if any(word.startswith(own) for word in words):
+                    os.kill(int(entry.name), signal.SIGKILL)
 
 
 def _new(prefix: str, parent: Path | None) -> tuple[Path, int]:

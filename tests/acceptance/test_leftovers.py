@@ -43,3 +43,27 @@ def test_the_next_server_removes_what_a_killed_one_has_left(tmp_path: Path, monk
         assert {"haproxy-set", "haproxy-check"} <= left()
         sidecar.start()
         until(lambda: left() == {"haproxy-set-of"})
+
+
+def test_shadows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of a killed server is ended by the next."""
+    temporary = tmp_path / "t"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    site = "frontend site from plain\n    bind :80\n    default_backend app\n\n"
+
+    def shadows() -> int:
+        found = 0
+        for process in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                found += f"{temporary}/haproxy-shadow-".encode() in (process / "cmdline").read_bytes()
+        return found
+
+    with HAProxy(tmp_path, CONFIG, binary=binaries.exactly("3.2")) as haproxy, Quick(haproxy) as sidecar:
+        config = haproxy.file.read_text().replace("backend app", f"{site}backend app")
+        assert sidecar.post("/v3/sidecar/explain", {"url": "http://a/", "config": config}).status_code == 200
+        assert shadows() == 1
+        sidecar.kill()
+        assert shadows() == 1
+        sidecar.start()
+        until(lambda: shadows() == 0)

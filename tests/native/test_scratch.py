@@ -1,6 +1,7 @@
 """What a killed process leaves is removed by the next, and nothing else is."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -82,3 +83,16 @@ def test_that_of_another_user_stays(directory: Path, monkeypatch: pytest.MonkeyP
     owner = os.geteuid()
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
     assert remove_leftovers() == []
+
+
+def test_what_was_started_in_it_is_ended(other: tuple[subprocess.Popen[str], Path], tmp_path: Path) -> None:
+    """Not what only has a name like it."""
+    process, path = other
+    wait = [sys.executable, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen([*wait, f"{path}/haproxy.cfg"]) as left, subprocess.Popen([*wait, f"{path}x/haproxy.cfg"]) as alike:
+        assert remove_leftovers() == [] and left.poll() is None
+        process.kill()
+        process.wait()
+        assert remove_leftovers() == [path]
+        assert left.wait(10) == -signal.SIGKILL and alike.poll() is None
+        alike.kill()
