@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +23,8 @@ from haproxy_native.text.document import Document
 log = logging.getLogger(__name__)
 # Of those that a refusal names in its text.
 MOST_NAMED = 3
+# The text of a shadow, and its listeners.
+Decisive = tuple[str, list[Listener]]
 
 
 class RoutingGate:
@@ -33,13 +36,14 @@ class RoutingGate:
     def __init__(self, tests: RoutingTests, home: Path, is_required: Callable[[], bool]) -> None:
         self._tests, self._home, self._is_required = tests, home, is_required
         self._passed: tuple[str, Sequence[Case], Sequence[str]] = ("", (), ())
+        self._known: list[tuple[Document, Decisive]] = []
 
     def wants(self, author: Author) -> bool:
         return author.request is not None and (requires_tests.get() or self._is_required())
 
     async def check(self, candidate: Candidate) -> Sequence[str]:
         """The names of those that failed before. Raises BreaksTests, and Untested where they cannot be run."""
-        if not (key := await beside(_key, candidate, self._home)):
+        if not await asyncio.to_thread(self._has_tests) or not (key := await beside(self._key, candidate)):
             return ()
         cases = await self._cases()
         if (key, cases) == self._passed[:2]:
@@ -53,6 +57,26 @@ class RoutingGate:
             log.warning("tests of routing that failed before fail still: %s", ", ".join(still))
         self._passed = key, cases, still
         return still
+
+    def _has_tests(self) -> bool:
+        """True also where that cannot be known."""
+        with suppress(NativeError):
+            return bool(self._tests.files.names())
+        return True
+
+    def _key(self, candidate: Candidate) -> str:
+        """The same for changes that come to the same; empty for one that changes nothing of its shadow."""
+        before, after = self._decisive_of(candidate.before), self._decisive_of(candidate.after)
+        if before == after and not _is_named(candidate, self._home):
+            return ""
+        return sha256(repr((before, after, stamps(candidate.after, self._home, candidate.files))).encode()).hexdigest()
+
+    def _decisive_of(self, document: Document) -> Decisive:
+        """What a change leaves is what the next one begins with."""
+        known = next((each for of, each in self._known if of is document), None)
+        found = known or _decisive(document, self._home)
+        self._known = [(document, found), *(each for each in self._known if each[0] is not document)][:2]
+        return found
 
     async def _cases(self) -> Sequence[Case]:
         """Raises Untested."""
@@ -80,14 +104,6 @@ def _untested(error: Exception) -> Untested:
     return Untested(f"tests of routing are required, and cannot be run: {error}; nothing was changed")
 
 
-def _key(candidate: Candidate, home: Path) -> str:
-    """The same for changes that come to the same; empty for one that changes nothing of its shadow."""
-    before, after = _decisive(candidate.before, home), _decisive(candidate.after, home)
-    if before == after and not _is_named(candidate, home):
-        return ""
-    return sha256(repr((before, after, stamps(candidate.after, home, candidate.files))).encode()).hexdigest()
-
-
 def _is_named(candidate: Candidate, home: Path) -> bool:
     """Whether the configuration names one of its files, or a file that does."""
     if any(references(candidate.after, str(path), str(home)) for path in candidate.files):
@@ -95,7 +111,7 @@ def _is_named(candidate: Candidate, home: Path) -> bool:
     return bool(naming(candidate.after, home, candidate.files))
 
 
-def _decisive(document: Document, home: Path) -> tuple[str, list[Listener]]:
+def _decisive(document: Document, home: Path) -> Decisive:
     """What decides where requests go."""
     shadow = rewritten(document, Path("/"), home)
     nowhere = Place(None, 0, "", "")

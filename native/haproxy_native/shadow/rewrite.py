@@ -12,7 +12,19 @@ from typing import Any
 
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.shadow.conditions import SEPARATOR, SESSION, STREAM, Mark, marked
-from haproxy_native.shadow.words import begins, definition, health, lasting, listener_words, only, server_words, unknown, without, words
+from haproxy_native.shadow.words import (
+    begins,
+    definition,
+    dropped,
+    health,
+    lasting,
+    listener_words,
+    only,
+    server_words,
+    unknown,
+    without,
+    words,
+)
 from haproxy_native.text.document import MARK_END, Document
 from haproxy_native.text.line import Line
 from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_lines
@@ -102,6 +114,7 @@ class _Rewriter:
         self._lines: list[str] = []
         self._modes = _Modes(document)
         self._variables = sorted(set(_SET.findall(document.text)))[:MOST_VARIABLES]
+        self._made: dict[str, str] = {}
         self._add("global")
         self._add(*words()["additions"]["first"])
         self._numbers: dict[str | None, int] = {}
@@ -127,10 +140,16 @@ class _Rewriter:
         self.shadow.has_tables = self.shadow.has_tables or own[0] in words()["tables"]
 
     def _add(self, *templates: str) -> None:
+        for each in templates:
+            if each not in self._made:
+                self._made[each] = self._filled(each)
+            self._lines.append(self._made[each])
+
+    def _filled(self, template: str) -> str:
         fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
         names = {name: self._directory / name for name in (ECHO, LOG, CLI, PEER)}
         values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
-        self._lines += [each.format(**names, **values, error_fields="|".join(_ERROR_FIELDS)) for each in templates]
+        return template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
 
     def _section(self, section: Section) -> None:
         if section.kind == BOUNDARY:
@@ -190,7 +209,7 @@ class _Rewriter:
 
     def _of_proxy(self, section: Section, own: list[str], place: Place) -> str:
         about = words()["proxy"]
-        if any(begins(own, each) for each in about["dropped"]):
+        if any(own[: len(each)] == each for each in dropped().get(own[0], ())):
             return ""
         if own[0] == words()["listener"]["begins"]:
             return self._listener(section, own, place)

@@ -56,6 +56,15 @@ def lasting() -> re.Pattern[str]:
     return re.compile(words()["lasting"])
 
 
+@cache
+def dropped() -> dict[str, list[list[str]]]:
+    """How lines of a proxy begin that a shadow has not, by their first word."""
+    found: dict[str, list[list[str]]] = {}
+    for each in words()["proxy"]["dropped"]:
+        found.setdefault(each.split()[0], []).append(each.split())
+    return found
+
+
 def begins(line: tuple[str, ...] | list[str], wanted: str) -> bool:
     """Whether a line begins with these words."""
     first = wanted.split()

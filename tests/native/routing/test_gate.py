@@ -27,6 +27,9 @@ class Tests:
     def __init__(self, *failing: str) -> None:
         self.files, self._failing = self, list(failing)
 
+    def names(self) -> list[str]:
+        return ["t"]
+
     def cases(self) -> Any:
         return CASES
 
