@@ -117,12 +117,12 @@ def described(found: dict[str, Any], *, colours: bool = False) -> str:
     lines += [f"live: {each}" for each in found.get("commands", ())]
     lines += [f"reload: {each['reason']}" for each in found.get("reasons", ())] if found["reload"] else []
     lines += [f"haproxy: {each.get('text', each)}" for each in found.get("messages", ())]
-    lines += [tables.coloured(line, tables.RED, colours=colours) for line in _tests(found.get("tests", {}))]
+    lines += [tables.coloured(line, tables.RED, colours=colours) for line in of_tests(found.get("tests", {}))]
     lines.append(_summary(found))
     return "\n".join([*lines, *([f"plan token: {found['plan_token']}"] if "plan_token" in found else [])]) + "\n"
 
 
-def _tests(tests: dict[str, Any]) -> list[str]:
+def of_tests(tests: dict[str, Any]) -> list[str]:
     """What tests of routing say, one a line."""
     lines = [f"breaks test {each.get('test', '')}, {each['name']}: {each.get('reason', '')}" for each in tests.get("failed_tests", ())]
     lines += [f"fails without it as well: test {each}" for each in tests.get("failed_before", ())]

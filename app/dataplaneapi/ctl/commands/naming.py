@@ -1,9 +1,10 @@
 """`ctl references` and `rename`: what names an object, and another name for it."""
 
 import argparse
+from typing import Any
 
 from dataplaneapi.ctl import waiting
-from dataplaneapi.ctl.commands.apply import add_waiting, writing
+from dataplaneapi.ctl.commands.apply import add_waiting, of_tests, writing
 from dataplaneapi.ctl.failures import OK
 from dataplaneapi.ctl.objects import SIDECAR
 from dataplaneapi.ctl.session import Session
@@ -27,11 +28,17 @@ def run(session: Session) -> int:
     query, headers = writing(session)
     dry_run = {"dry_run": True} if given.dry_run else {}
     answer = session.client.ask("POST", f"{SIDECAR}/rename", query | dry_run, {"object": given.object, "to": given.to}, **headers)
-    session.show(answer.json(), places)
+    session.show(answer.json(), renaming)
     return OK if given.dry_run else waiting.written(session, answer, given.wait)
 
 
-def places(found: dict[str, list[dict[str, object]]]) -> str:
+def renaming(found: dict[str, Any]) -> str:
+    """As `places`, with what goes with it, and what tests of routing say."""
+    lines = [*(f"goes with it: {each}" for each in found["carried"]), *of_tests(found.get("tests", {}))]
+    return places(found) + "".join(f"{line}\n" for line in lines)
+
+
+def places(found: dict[str, Any]) -> str:
     """One line for each place, with what cannot be followed at the end."""
     lines = [(word, row) for name, word in LISTS.items() for row in found.get(name, ())]
     return "".join(f"{word}{row['file']}:{row['line']}: {row.get('text') or ''}{_why(row)}\n" for word, row in lines)

@@ -1,5 +1,7 @@
 """`ctl references` and `rename`."""
 
+import json
+
 from tests.acceptance.quick import Quick
 from tests.app.ctl.calls import Ctl
 
@@ -9,6 +11,12 @@ def test_what_names_a_backend_and_another_name(ctl: Ctl, sidecar: Quick) -> None
     assert f"{sidecar.haproxy.file}:" in named
     before = sidecar.text()
     assert "backend shop" in ctl.output("rename", "backend/shop", "store", "--dry-run") and sidecar.text() == before
+    case = {"request": {"url": "http://a/", "frontend": "site"}, "expect": {"backend": "shop"}}
+    ctl.output("call", "replaceRoutingTest", "--name", "site", "-d", json.dumps({"cases": [case]}))
+    ctl.output("apply", "-f", "-", "--owner", "a", "--force", text=json.dumps({"backends": [{"name": "shop", "mode": "http"}]}))
+    planned = ctl.output("rename", "backend/shop", "store", "--dry-run", "--tests")
+    assert "goes with it: owner/a\n" in planned and "breaks test site, GET http://a/: backend is store, not shop" in planned
+    ctl.output("call", "deleteRoutingTest", "--name", "site")
     ctl.output("rename", "backend/shop", "store", "--wait")
     assert sidecar.line("backend store") and not sidecar.line("backend shop")
     assert "404" in ctl.refusal(1, "references", "backend/shop")
