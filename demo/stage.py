@@ -32,9 +32,9 @@ class Stage:
         return self.directory / "dataplaneapi.yaml"
 
 
-def prepare(directory: Path, haproxy: str) -> Stage:
-    """The stage on the well-known ports, or on free ones where those are taken."""
-    stage = Stage(directory, haproxy, *free_ports(API, SITE, 0, 0))
+def prepare(directory: Path, haproxy: str, pages: tuple[int, int] = (0, 0)) -> Stage:
+    """The stage on the well-known ports, or on free ones where those are taken; `pages` are wanted by the two pages, 0 for any."""
+    stage = Stage(directory, haproxy, *free_ports(API, SITE, *pages))
     for name in ("haproxy.cfg", "dataplaneapi.yaml"):
         text = (TEMPLATES / name).read_text()
         for key, value in vars(stage).items():

@@ -1,11 +1,18 @@
-"""`make screenshots`: writes docs/images/*.png, taken of the demo's page in a real browser, with some traffic and a change that waits."""
+"""`make screenshots`: writes docs/images/*.png, taken of the demo's page in a real browser, with a steady traffic.
 
+Two runs differ in what is measured: a few pixels of the plots, and sessions since the start.
+"""
+
+import itertools
 import tempfile
 import threading
+import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+
+from playwright.sync_api import Page
 
 from demo.__main__ import wait_until_it_answers
 from demo.children import Child, start, stop
@@ -17,14 +24,15 @@ from tests.page.browser import Operator, browser
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 USER = ("admin", "demo")
 SIZE = {"width": 1280, "height": 760}
-# Traffic before the first picture, in seconds.
-WARM = 35
+# Traffic before the first picture, in seconds, and of how many requests a second.
+WARM, RATE = 40, 20
+PAGES = (8081, 8082)
 
 
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="dataplane-screenshots-") as directory:
-        stage = prepare(Path(directory), newest())
+        stage = prepare(Path(directory), newest(), PAGES)
         children: list[Child] = []
         try:
             children.append(start(stage.haproxy_command, stage.directory / "haproxy.log"))
@@ -40,7 +48,10 @@ def main() -> None:
 
 
 def send_traffic(stage: Stage, ended: threading.Event) -> None:
-    while not ended.wait(0.03):
+    began = time.monotonic()
+    for number in itertools.count():
+        if ended.wait(max(0, began + number / RATE - time.monotonic())):
+            return
         with suppress(OSError, urllib.error.URLError):
             urllib.request.urlopen(f"http://127.0.0.1:{stage.site}/", timeout=2).read()
 
@@ -50,15 +61,39 @@ def take(stage: Stage) -> None:
         for scheme in ("light", "dark"):
             operator = Operator(running, f"http://127.0.0.1:{stage.api}", viewport=SIZE, color_scheme=scheme)
             operator.open("#/map/backend/pages").sign_in(*USER)
-            page = operator.page
-            page.wait_for_timeout(WARM * 1000)
-            page.screenshot(path=IMAGES / f"map-{scheme}.png")
+            operator.page.wait_for_timeout(WARM * 1000)
+            keep(operator.page, f"map-{scheme}")
             if scheme == "light":
-                page.get_by_role("link", name="two", exact=True).click()
-                page.get_by_role("button", name="Drain …").click()
-                page.get_by_role("dialog").get_by_text("stay up").wait_for()
-                page.screenshot(path=IMAGES / "plan.png")
+                for picture in (plan, request, configuration):
+                    picture(operator.page, stage)
+                    keep(operator.page, picture.__name__)
             operator.context.close()
+
+
+def keep(page: Page, name: str) -> None:
+    page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
+
+
+def plan(page: Page, stage: Stage) -> None:
+    page.get_by_role("link", name="two", exact=True).click()
+    page.get_by_role("button", name="Drain …").click()
+    page.get_by_role("dialog").get_by_text("stay up").wait_for()
+
+
+def request(page: Page, stage: Stage) -> None:
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Request").click()
+    page.get_by_label("URL").fill(f"http://127.0.0.1:{stage.site}/cart")
+    page.get_by_role("button", name="Ask HAProxy").click()
+    page.get_by_role("list", name="The way of the request").wait_for()
+
+
+def configuration(page: Page, stage: Stage) -> None:
+    page.get_by_role("link", name="Configuration").click()
+    page.get_by_role("link", name="backend pages").click()
+    text = page.get_by_role("textbox", name="Text of backend pages")
+    text.fill(text.input_value().replace("balance roundrobin", "balance roundrobbin"))
+    page.locator(".editor-mark").wait_for()
 
 
 if __name__ == "__main__":

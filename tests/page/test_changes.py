@@ -101,6 +101,8 @@ def test_shares_by_a_slider(farm: Farm, operator: Operators) -> None:
     expect(dialog.get_by_text("HAProxy takes this by a reload")).to_be_visible()
     assert sidecar.get("/v3/sidecar/splits").json() == [], "a plan changes nothing"
     anna.carry_out("Divide")
+    page.get_by_role("button", name="Change the shares …").wait_for()
+    assert findings(page) == []
     page.get_by_role("button", name="Change the shares …").click()
     slider = dialog.get_by_role("slider")
     assert slider.input_value() == "95"
@@ -243,3 +245,22 @@ def test_what_a_role_does_not_allow(browser: Browser, tmp_path: Path) -> None:
         expect(sam.page.get_by_role("heading", name="Maps and ACLs")).to_be_visible()
         expect(sam.page.locator(".note, .nothing").first).to_contain_text("may not read")
         sam.context.close()
+
+
+def test_a_server_that_is_read_only(browser: Browser, tmp_path: Path) -> None:
+    with (
+        HAProxy(tmp_path, (PLAIN + SHOP).format(site=free_port()), binary=binaries.newest()) as haproxy,
+        Quick(haproxy, dataplaneapi={"read_only": True}) as sidecar,
+    ):
+        anna = Operator(browser, str(sidecar.client.base_url)).open().sign_in()
+        page = anna.page
+        expect(page.get_by_text("Read-only", exact=True)).to_be_visible()
+        for view in ("splits", "lists", "certificates", "map/backend/shop"):
+            show(anna, view)
+            page.wait_for_timeout(300)
+            expect(page.get_by_role("main").get_by_role("button", name="…")).to_have_count(0)
+        show(anna, "configuration/backend%20shop")
+        expect(page.get_by_role("textbox", name="Text of backend shop")).not_to_be_editable()
+        ask(anna, "http://site/")
+        expect(page.get_by_role("list", name="The way of the request")).to_contain_text("web1")
+        anna.context.close()

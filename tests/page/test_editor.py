@@ -17,11 +17,26 @@ from tests.page.test_page import SHOP, findings, show
 
 pytestmark = pytest.mark.e2e
 Operators = Callable[..., Operator]
+CORPUS = Path(__file__).parents[1] / "corpus"
+SAME = """async (texts) => {
+    const {sectionsOf, textOf, replaced} = await import("./sections.js"), {default: words} = await import("./words.js");
+    const differing = (text) => sectionsOf(text, words.sections).filter((each) => replaced(text, each, textOf(text, each)) !== text);
+    return texts.map((text) => [sectionsOf(text, words.sections).length, differing(text).map((each) => each.id)]);
+}"""
 
 
 def edit(operator: Operator, section: str) -> Locator:
     operator.page.get_by_role("link", name=section).click()
     return operator.page.get_by_role("textbox", name=f"Text of {section}")
+
+
+def test_what_is_not_edited_stays_to_the_letter(farm: Farm, operator: Operators) -> None:
+    """Each section of each file of the corpus in its own place."""
+    texts = [file.read_bytes().decode("utf-8", "replace") for file in sorted(CORPUS.rglob("*.cfg"))]
+    texts = [text if text.endswith("\n") else f"{text}\n" for text in texts]
+    found = operator().open().page.evaluate(SAME, texts)
+    assert sum(count for count, _ in found) > len(texts)
+    assert [differing for _, differing in found if differing] == []
 
 
 def test_words_that_may_follow(farm: Farm, operator: Operators) -> None:
@@ -119,6 +134,21 @@ def test_what_others_change_meanwhile(farm: Farm, operator: Operators) -> None:
     alert.get_by_role("button", name="Take theirs, drop mine").click()
     expect(area).to_have_value(re.compile("weight 8(.|\n)*# mine"))
     assert sidecar.put_server("web1", {"weight": 20}, "shop", version=sidecar.version()).status_code == 200
+
+
+def test_the_server_goes_away_while_one_types(farm: Farm, operator: Operators) -> None:
+    anna = operator().open("#/configuration").sign_in()
+    area, page = edit(anna, "backend shop"), anna.page
+    text = area.input_value()
+    farm.sidecar.kill()
+    expect(page.get_by_role("alert")).to_contain_text("Disconnected")
+    area.fill(text + "\n    # unfinished")
+    expect(page.get_by_role("status").get_by_text("The server does not answer.")).to_be_visible()
+    expect(page.get_by_role("button", name="Review and commit …")).to_be_disabled()
+    farm.sidecar.start()
+    expect(page.locator(".connection")).to_have_text("Live")
+    expect(page.get_by_text("HAProxy accepts it")).to_be_visible()
+    assert area.input_value().endswith("# unfinished")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

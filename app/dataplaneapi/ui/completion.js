@@ -8,17 +8,22 @@ export function completions(words, { text, caret, whole, keyword }) {
   const begin = text.lastIndexOf("\n", caret - 1) + 1, line = text.slice(begin, caret);
   const partial = /\S*$/.exec(line)[0], before = line.slice(0, line.length - partial.length).trim().split(/\s+/).filter(Boolean);
   if (line.trimStart().startsWith("#")) return { from: caret, found: [], isWhole: false };
-  const section = sectionAt(words, text.slice(0, begin)) ?? keyword;
+  const section = sectionAt(words, text, begin) ?? keyword;
   const all = new Set([...named(words, before, whole), ...conditions(before, text), ...[...options(words, before), ...lines(words, section, before)].sort()]);
   if (!before.length) words.sections.forEach((each) => all.add(each));
   const bare = partial.replace(/^!/, ""), found = [...all].filter((each) => each.startsWith(bare) && each !== bare);
   return { from: caret - bare.length, found: found.slice(0, AT_MOST), isWhole: all.has(bare) };
 }
 
-/** The keyword of the section that the last header above begins. */
-function sectionAt(words, above) {
+/** The keyword of the section that the last header above begins; it is near, also in a long text. */
+function sectionAt(words, text, begin) {
   const begins = new Set(words.sections);
-  return above.split("\n").map((line) => line.trim().split(/\s+/)[0]).findLast((word) => begins.has(word));
+  for (let end = begin - 1; end > 0; ) {
+    const start = text.lastIndexOf("\n", end - 1) + 1, word = text.slice(start, end).trim().split(/\s+/)[0];
+    if (begins.has(word)) return word;
+    end = start - 1;
+  }
+  return undefined;
 }
 
 /** Words that a line of this section has next. */

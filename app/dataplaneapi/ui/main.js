@@ -33,7 +33,8 @@ function Signed() {
 
   useEffect(() => {
     setFailure(null);
-    begin(setFailure).catch((error) => error.status !== 401 && setFailure(error));
+    // Where the server does not answer the stream tries again, and all is asked for then.
+    begin(setFailure).catch((error) => error.status !== 401 && error.status !== 0 && setFailure(error));
     return end;
   }, [attempt]);
 
@@ -49,7 +50,7 @@ function Signed() {
       ${failure
         ? failure.status === 403
           ? html`<${Forbidden} what="this server" text=${failure.message} />`
-          : html`<${Problem} title="The server cannot be reached" text=${failure.message}><button type="button" onClick=${() => setAttempt(attempt + 1)}>Try again</button><//>`
+          : html`<${Problem} title="The server refuses to answer" text=${failure.message}><button type="button" onClick=${() => setAttempt(attempt + 1)}>Try again</button><//>`
         : html`<${view.component} route=${route} />`}
     </main>
     <${PlanDialog} />

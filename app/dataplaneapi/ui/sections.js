@@ -14,7 +14,13 @@ export function sectionsOf(text, keywords) {
     times.set(title, count);
     found.push({ id: count > 1 ? `${title} #${count}` : title, keyword, title: count > 1 ? `${title} (${count})` : title, first: withComments(lines, index, found.at(-1)?.header ?? -1), header: index });
   });
-  return found.map((each, index) => ({ ...each, last: (found[index + 1]?.first ?? lines.length) - 1 }));
+  return found.map((each, index) => ({ ...each, last: lastOf(lines, each.header, (found[index + 1]?.first ?? lines.length) - 1) }));
+}
+
+/** Blank lines at the end of a section stand between it and the next. */
+function lastOf(lines, header, end) {
+  while (end > header && !lines[end].trim()) end -= 1;
+  return end;
 }
 
 function withComments(lines, header, before) {
@@ -24,13 +30,13 @@ function withComments(lines, header, before) {
   return before < 0 ? header : first;
 }
 
-/** The text of one section, without the blank lines at its end. */
-export const textOf = (text, { first, last }) => text.split("\n").slice(first, last + 1).join("\n").replace(/\s+$/, "");
+/** The text of one section, or of several in a row. */
+export const textOf = (text, { first, last }) => text.split("\n").slice(first, last + 1).join("\n");
 
-/** The whole text with another one in the place of a section; blank lines between sections stay. */
+export const trimmed = (text) => text.replace(/(\n[ \t\r]*)+$/, "");
+
+/** The whole text with another one in the place of a section; what stands around it stays to the letter. */
 export function replaced(text, { first, last }, other) {
-  const lines = text.split("\n");
-  let end = last;
-  while (end > first && !lines[end].trim()) end -= 1;
-  return [...lines.slice(0, first), ...other.replace(/\s+$/, "").split("\n"), ...lines.slice(end + 1)].join("\n");
+  const lines = text.split("\n"), made = [...lines.slice(0, first), trimmed(other), ...lines.slice(last + 1)].join("\n");
+  return made.endsWith("\n") ? made : `${made}\n`;
 }

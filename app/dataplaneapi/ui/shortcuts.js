@@ -8,7 +8,7 @@ const LISTS = [
   ["↑ ↓", "Up and down in a list"],
   ["← →", "To the list on the left or right of the map"],
   ["Enter", "Open what is chosen"],
-  ["Esc", "Close a dialog, leave the search"],
+  ["Esc", "Close a dialog, leave a field"],
   ["?", "This list"],
 ];
 
@@ -17,7 +17,7 @@ export function useShortcuts(views) {
     let pressedG = 0;
     const listener = (event) => {
       const typing = event.target.closest?.("input, select, textarea, dialog, [contenteditable]");
-      if (event.key === "Escape" && event.target.matches?.("input[type=search]")) event.target.blur();
+      if (event.key === "Escape" && event.target.matches?.("main input, main textarea")) event.target.blur();
       if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
       const view = Date.now() - pressedG < 1500 && views.find((each) => each.key === event.key);
       if (view) go(hrefOf(view.name));

@@ -88,9 +88,8 @@ export async function begin(onRefused) {
   connect(onRefused);
   document.addEventListener("visibilitychange", onVisibility);
   hiddenTimer = setInterval(() => restWhileHidden(), 5_000);
-  Object.keys(asked).forEach(refreshOnce);
-  state.caller = await get("v3/sidecar/whoami");
-  touch("caller");
+  Object.keys(asked).filter((what) => what !== "caller").forEach(refreshOnce);
+  await asked.caller();
 }
 
 export function end() {
@@ -307,6 +306,11 @@ function setConfirmation(data) {
 
 // What no event says is asked for.
 const asked = {
+  async caller() {
+    state.caller = await get("v3/sidecar/whoami");
+    touch("caller");
+  },
+
   async sections() {
     const [frontends, backends] = await Promise.all([
       get(`${CONFIG}frontends`, { query: { full_section: "true" } }),

@@ -7,7 +7,7 @@ import { Editor } from "../editor.js";
 import { Badge, Diff, Loaded, Nothing, Problem, number, useLoaded } from "../kit.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
-import { replaced, sectionsOf, textOf } from "../sections.js";
+import { replaced, sectionsOf, textOf, trimmed } from "../sections.js";
 import { state, useStore } from "../store.js";
 
 const RAW = "v3/services/haproxy/configuration/raw";
@@ -38,16 +38,16 @@ async function load(signal) {
 }
 
 function Names({ of: { sections, text }, search, chosen }) {
-  const rows = [{ id: ALL, title: "All sections", lines: text.split("\n").length - (sections[0]?.first ?? 0) }, ...sections.map((each) => ({ ...each, lines: each.last - each.first + 1 }))].filter((each) => each.title.toLowerCase().includes(search));
+  const rows = [{ id: ALL, ...placeOf({ text, sections }, ALL) }, ...sections].filter((each) => each.title.toLowerCase().includes(search));
   if (!rows.length) return html`<${Nothing} title="No section matches" />`;
-  return html`<ol class="entries">${rows.slice(0, 1000).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("configuration", [each.id])} aria-current=${each.id === chosen ? "true" : undefined}><span class="entry-what">${each.title}${state.drafts.has(each.id) ? html` <${Badge} tone="warn">Edited<//>` : ""}</span><span class="entry-when">${number(each.lines)} lines</span></a></li>`)}</ol>`;
+  return html`<ol class="entries">${rows.slice(0, 1000).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("configuration", [each.id])} aria-current=${each.id === chosen ? "true" : undefined}><span class="entry-what">${each.title}${state.drafts.has(each.id) ? html` <${Badge} tone="warn">Edited<//>` : ""}</span><span class="entry-when">${number(each.last - each.first + 1)} lines</span></a></li>`)}</ol>`;
 }
 
 /** Where a section stands in a text, or all of them: what stands above the first one is the server's. */
 function placeOf({ text, sections }, id) {
   if (id !== ALL) return sections.find((each) => each.id === id);
   const count = text.split("\n").length;
-  return { first: sections[0]?.first ?? count, last: count - 1, title: "All sections" };
+  return { first: sections[0]?.first ?? count - 1, last: sections.at(-1)?.last ?? count - 1, title: "All sections" };
 }
 
 /** A draft is {base, mine}: what was there when it began, and the text of the section. It stays while other views are looked at. */
@@ -62,13 +62,11 @@ function useDraft(id, now) {
   return [draft, set];
 }
 
-const trimmed = (text) => text.replace(/\s+$/, "");
-
 function Section({ id, now }) {
   // What others change elsewhere is taken over, what they change in this section is asked about.
   const [{ base, mine }, setDraft] = useDraft(id, now);
-  const place = placeOf(now, id), was = placeOf(base, id);
-  const theirs = place && textOf(now.text, place), before = was && textOf(base.text, was);
+  const place = useMemo(() => placeOf(now, id), [now]), was = useMemo(() => placeOf(base, id), [base]);
+  const theirs = useMemo(() => place && textOf(now.text, place), [now]), before = useMemo(() => was && textOf(base.text, was), [base]);
   const isMade = mine !== null && trimmed(mine) === theirs, collides = mine !== null && !isMade && theirs !== before;
   useEffect(() => {
     if (isMade) setDraft(null);
@@ -91,7 +89,7 @@ function changed(before, after) {
 function Editing({ place, now, text, isChanged, collides, onInput, onDrop }) {
   const [jump, setJump] = useState(null), readOnly = Boolean(state.caller?.read_only);
   const whole = useMemo(() => (isChanged ? replaced(now.text, place, text) : now.text), [now, text, isChanged]);
-  const { plan, error, asking } = usePlan(whole, isChanged);
+  const { plan, error, asking } = usePlan(whole, isChanged, now);
   const problems = useMemo(() => problemsOf(plan, place, text), [plan]);
   const commit = () => propose(commitText(place.title, whole, now.version));
   return html`<header class="detail-head"><h2>${place.title}</h2><span class="quiet">from line ${place.first + 1}, version ${now.version}</span></header>
@@ -116,8 +114,8 @@ function Verdict({ isChanged, asking, error, plan }) {
   return html`<${Badge} tone=${plan.reload ? "reload" : "live"}>${plan.reload ? "Reload" : "Live"}<//> HAProxy accepts it, ${plan.reload ? "by a reload" : "without a reload"}; ${number(count)} ${count === 1 ? "difference" : "differences"}.`;
 }
 
-/** What the server says of a text, some time after the last change of it. */
-function usePlan(text, isChanged) {
+/** What the server says of a text, some time after the last change of it, and again where the configuration may be another one. */
+function usePlan(text, isChanged, now) {
   const [found, setFound] = useState({});
   const last = useRef(null);
   useEffect(() => {
@@ -133,7 +131,7 @@ function usePlan(text, isChanged) {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [text, isChanged]);
+  }, [text, isChanged, now]);
   return found;
 }
 

@@ -64,12 +64,15 @@ export function FrontendDetail({ section, name }) {
   return html`<header class="detail-head"><h2>${name}</h2><span class="quiet">frontend</span>${row.status && html`<${Badge}>${row.status}<//>`}</header>
     <${Plots} object=${spell("frontend", name)} without=${["rtime"]} />
     <${Facts} rows=${[["Listens on", addressesOf(section).join(", ") || "–"], ["Mode", row.mode ?? section.mode ?? "–"], ["Sessions since the start", number(row.stot)], ["Limit", number(row.slim)], ["In / out", `${bytes(row.bin ?? 0)} / ${bytes(row.bout ?? 0)}`], ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`]]} />
+    <div class="actions"><a class="button" href="#/request">Ask about a request</a><${AsText} section=${`frontend ${name}`} /></div>
     <h3>Where requests go</h3>
     ${ways.length ? html`<table class="ways"><thead><tr><th scope="col">Backend</th><th scope="col">State</th><th scope="col">When</th></tr></thead><tbody>${ways.map((way) => html`<tr>
       <td>${way.backend ? html`<a href=${hrefOf("map", ["backend", way.backend])}>${way.backend}</a>` : html`computed: <code>${way.computed}</code>`}</td>
       <td>${way.backend && html`<${Mark} is=${health(state, way.backend).is} />`}</td><td><code>${way.when}</code></td></tr>`)}</tbody></table>`
     : html`<p class="quiet">It names no backend: its own rules answer, or nothing does.</p>`}`;
 }
+
+const AsText = ({ section }) => html`<a class="button" href=${hrefOf("configuration", [section])}>Edit as text</a>`;
 
 export function BackendDetail({ name }) {
   useCounters(name);
@@ -85,7 +88,7 @@ export function BackendDetail({ name }) {
       ["Balance", section?.balance?.algorithm ?? row.algo ?? "–"], ["Queue", number(row.qcur ?? 0)], ["Sessions since the start", number(row.stot)],
       ["Answers 4xx / 5xx", `${number(row.hrsp_4xx ?? 0)} / ${number(row.hrsp_5xx ?? 0)}`], ["Retries", number(row.wretr ?? 0)],
     ]} />
-    ${section && !state.caller?.read_only && html`<div class="actions"><button type="button" onClick=${() => propose(addServer(name))}>Add a server …</button></div>`}
+    ${section && html`<div class="actions">${!state.caller?.read_only && html`<button type="button" onClick=${() => propose(addServer(name))}>Add a server …</button>`}<${AsText} section=${`backend ${name}`} /></div>`}
     <${ServerTable} servers=${serversOf(state, name)} inBackend label=${`Servers of ${name}`} />`;
 }
 

@@ -65,7 +65,9 @@ function joined(kind, loaded, files, pathOf) {
   const stored = new Map(files.map((each) => [each.file, each.storage_name]));
   const rows = loaded.map((each) => {
     const path = pathOf(each), name = stored.get(path);
-    return { kind, name: name ?? each.storage_name ?? path, id: name ?? (kind === "map" ? (each.storage_name ?? `#${each.id}`) : each.id), loaded: true, stored: Boolean(name), where: name ? "" : /line \d+/.exec(each.description ?? "")?.[0] };
+    // Maps are asked for by the names of their files in the directory of maps, ACLs by their numbers as well.
+    const isOutside = kind === "map" && !each.storage_name;
+    return { kind, name: name ?? each.storage_name ?? path, id: name ?? (kind === "map" ? (each.storage_name ?? path) : each.id), loaded: true, stored: Boolean(name), isOutside, where: name ? "" : /line \d+/.exec(each.description ?? "")?.[0] };
   });
   const seen = new Set(rows.filter((each) => each.stored).map((each) => each.name));
   const unused = files.filter((each) => !seen.has(each.storage_name)).map((each) => ({ kind, name: each.storage_name, id: each.storage_name, loaded: false, stored: true }));
@@ -75,6 +77,7 @@ function joined(kind, loaded, files, pathOf) {
 function List({ of: list }) {
   const may = !state.caller?.read_only;
   const edit = () => editFile(list).then(propose, (error) => announce(error.message));
+  if (list?.isOutside) return html`<${Nothing} title=${list.name}>This map is outside the directory of maps, so its entries can neither be read nor changed here.<//>`;
   if (!list) return html`<${Nothing} title="It is not there any more">It may have been deleted, or HAProxy has loaded another configuration.<//>`;
   return html`<header class="detail-head"><h2>${list.name}</h2><span class="quiet">${list.kind === "map" ? "map" : "ACL"}${list.where ? `, ${list.where}` : ""}</span></header>
     ${may && html`<div class="actions">

@@ -1,6 +1,6 @@
 // What happens to a request: the question, the answer of HAProxy itself, and the way that the map lights up.
 
-import { html, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { post } from "../api.js";
 import { Badge, Forbidden, Loading, Mark, Problem } from "../kit.js";
 import { CONDITIONS } from "../model.js";
@@ -40,6 +40,9 @@ export function RequestDetail() {
   const form = useRef(null), explained = state.explained;
   const asked = explained?.question ?? {};
   const [isOpen, setOpen] = useState(Boolean(asked.frontend || asked.headers));
+  useEffect(() => form.current.elements.url.focus(), []);
+  // Often it is the listener that has to be named.
+  useEffect(() => { if (explained?.error) setOpen(true); }, [explained?.error]);
   const ask = (event) => {
     event.preventDefault();
     explain(questionOf(Object.fromEntries(new FormData(form.current))));
@@ -81,7 +84,7 @@ function Way({ of }) {
     <li><a href=${hrefOf("map", ["frontend", frontend])}>${frontend}</a><span class="quiet">${bind}</span></li>
     ${of.backend && html`<li><a href=${hrefOf("map", ["backend", of.backend])}>${of.backend}</a><span class="quiet">backend</span></li>`}
     ${of.server && html`<li><a href=${hrefOf("map", ["backend", of.backend, "server", of.server])}>${of.server}</a>
-      <span class="quiet">${shown?.state && html`<${Mark} is=${shown.state} quiet label=${CONDITIONS[shown.state]} /> `}${others > 0 ? `or one of ${others} more` : "server"}</span></li>`}
+      <span class="quiet">${shown?.state && html`<${Mark} is=${shown.state} quiet label=${CONDITIONS[shown.state]} /> `}${others > 1 ? `or one of ${others} more` : others ? "or the other one" : "server"}</span></li>`}
     ${of.answered_by && html`<li><b>Line ${of.answered_by.line} answers</b><code>${of.answered_by.text}</code></li>`}
     <li>${of.status ? html`<${Badge} tone=${of.status < 400 ? "good" : "bad"}>${of.status}<//>` : html`<${Badge} tone="bad">Closed<//>`}<span class="quiet">${of.status ? "status" : "without a response"}</span></li>
   </ol>`;

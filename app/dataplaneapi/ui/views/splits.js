@@ -19,7 +19,7 @@ export function SplitsView() {
   return html`<header class="view-head"><h1>Splits</h1>${may && html`<button type="button" onClick=${() => propose(newSplit())}>Divide traffic …</button>`}</header>
     <${Loaded} of=${splits} what="the splits">${(found) => (found.length
       ? html`<div class="cards">${found.map((each) => html`<${Split} key=${each.name} of=${each} may=${may} />`)}</div>`
-      : html`<${Nothing} title="No splits">A split sends one share of a frontend's requests to one backend, the rest to another, and changes shares without a reload.<//>`)}<//>`;
+      : html`<${Nothing} title="No splits">There is none, or none that your role may read. A split sends one share of a frontend's requests to one backend, the rest to another, and changes shares without a reload.<//>`)}<//>`;
 }
 
 function Split({ of, may }) {

@@ -21,7 +21,7 @@ export function TestsView() {
       ? html`<ul class="cards">${tests.map((each) => html`<li class="card" key=${each.name}><header class="detail-head"><h2>${each.name}</h2><span class="quiet">${number(each.cases.length)} ${each.cases.length === 1 ? "case" : "cases"}</span></header>
           ${each.description && html`<p>${each.description}</p>`}
           <button type="button" disabled=${run?.loading} onClick=${() => start([each.name])} aria-label=${`Run ${each.name}`}>Run</button></li>`)}</ul>`
-      : html`<${Nothing} title="No tests">A test says where requests are to go. Keep one with <code>PUT /v3/sidecar/tests/NAME</code>; from then on it runs here.<//>`)}<//>
+      : html`<${Nothing} title="No tests">There is none, or none that your role may read. A test says where requests are to go. Keep one with <code>PUT /v3/sidecar/tests/NAME</code>; from then on it runs here.<//>`)}<//>
     <div aria-live="polite">${run && html`<${Run} of=${run} />`}</div>`;
 }
 
