@@ -36,15 +36,14 @@ def references(document: Document, path: str, directory: str = "/") -> list[Refe
 
 def _found(document: Document, path: str, bases: list[str]) -> Iterator[Reference]:
     name, holder = posixpath.basename(path), posixpath.basename(posixpath.dirname(path))
-    first: list[int] = []
     for at, section in enumerate(document.sections):
         if section.kind == BOUNDARY:
             continue
         if name in section.text or holder in section.text or (name.endswith(".lua") and _SCRIPT in section.text):
-            first = first or first_lines(document)
             for place, line in enumerate(section.lines):
                 if refers(line, path, bases):
-                    yield Reference(f"{section.kind} {section.name}".rstrip(), first[at] + place, line.words[0], line.text.strip())
+                    number = first_lines(document)[at] + place
+                    yield Reference(f"{section.kind} {section.name}".rstrip(), number, line.words[0], line.text.strip())
 
 
 def bases(document: Document, directory: str) -> list[str]:

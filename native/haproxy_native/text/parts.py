@@ -75,8 +75,15 @@ def _boundary(name: str) -> bytes:
     return _MARK + name.encode("utf-8", "surrogateescape") + _MARK_END
 
 
-def first_lines(document: Document) -> list[int]:
+def first_lines(document: Document) -> Sequence[int]:
     """The number of each section's header in its file, from 1; that of a boundary's first line."""
+    known: Sequence[int] | None = document.cache.get(first_lines)
+    if known is None:
+        known = document.cache[first_lines] = _first_lines(document)
+    return known
+
+
+def _first_lines(document: Document) -> Sequence[int]:
     first, number = [], document.preamble.count("\n")
     for section in document.sections:
         if section.kind == BOUNDARY:

@@ -95,7 +95,10 @@ function Column({ title, items, chosen, linked, place, columns, own, onMove, onL
 
   const focusRow = (index = at) => {
     view.show(index);
-    requestAnimationFrame(() => view.ref.current?.querySelector(`[data-index="${index}"]`)?.focus());
+    const row = () => view.ref.current?.querySelector(`[data-index="${index}"]`);
+    // At once where it is drawn already: the next key goes to it, however fast one types.
+    if (row()) row().focus();
+    else requestAnimationFrame(() => row()?.focus());
   };
   columns.current[own] = { focusRow };
   const steps = { ArrowUp: -1, ArrowDown: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
