@@ -18,6 +18,8 @@ ifndef SEED
 SEED := $(shell od -An -N4 -tu4 /dev/urandom)
 endif
 SUITES ?= bookworm trixie
+# What is compiled is kept, also where the environment says otherwise.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A virtual environment holds its own path: one that came along with a copied checkout is made anew.
 MADE_HERE := $(shell grep -q '^command = .* $(CURDIR)/\.venv$$' .venv/pyvenv.cfg 2>/dev/null && echo yes)
@@ -25,7 +27,7 @@ ifneq ($(MADE_HERE),yes)
 .PHONY: $(BIN)/python $(BIN)/dataplaneapi .venv/.dev
 endif
 
-.PHONY: help setup dev haproxy generate check quick laws test fresh e2e wheel deb container collection soak demo screenshots bench format audit lock clean
+.PHONY: help setup dev haproxy generate check compiled quick laws test fresh e2e wheel deb container collection soak demo screenshots bench format audit lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -62,7 +64,13 @@ check: dev ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test: check haproxy ## everything: check, then the whole suite against real HAProxy binaries; up to 3 that fail once more, alone
+# Which pytest compiles by itself; without it each worker would, at the same time.
+compiled: dev
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || echo "tests cannot be collected" >&2
+
+test: haproxy ## everything: check, then the whole suite against real HAProxy binaries; up to 3 that fail once more, alone
+	@# A processor for each.
+	$(MAKE) --no-print-directory -j 2 check compiled
 	tests/tools/again $(PYTEST) -rs --durations=20 --durations-min=2
 
 quick: dev ## within a minute: the rules, the laws of samples, what needs no process, a few tests beside an HAProxy

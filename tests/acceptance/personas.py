@@ -18,7 +18,7 @@ class Persona:
 
     def __init__(self, sidecar: Sidecar, headers: dict[str, str] | None = None) -> None:
         self.sidecar = sidecar
-        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", auth=USER, timeout=60)
+        self.client = httpx2.Client(base_url=f"http://127.0.0.1:{sidecar.port}", auth=USER, timeout=60, verify=False)
         for name in ("Accept", "User-Agent", "Accept-Encoding"):
             del self.client.headers[name]
         self.client.headers.update(headers or {})

@@ -23,6 +23,7 @@ from tests.acceptance.test_fuzz import CONFIGURATION
 from tests.app.client import Client, settings
 
 ROLES = 12
+SEEDS = [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, ROLES))]
 STORES = {"maps": "map", "ssl": "certificate", "general": "general", "spoe": "spoe"}
 RESOURCES = [each for each in Editor().resources.by_name.values() if not each.file]
 PATTERNS = (
@@ -83,7 +84,7 @@ def body_of(bodies: Bodies, operation: Operation) -> Any:
     return body
 
 
-@pytest.mark.parametrize("seed", range(ROLES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_out_of_bounds_changes(client: Client, seed: int) -> None:
     random = Random(seed)
     rules = generated(random)
@@ -102,7 +103,7 @@ def test_nothing_out_of_bounds_changes(client: Client, seed: int) -> None:
     assert refused > 100, "most is denied"
 
 
-@pytest.mark.parametrize("seed", range(ROLES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_nothing_out_of_bounds_changes_in_a_batch(client: Client, seed: int) -> None:
     random = Random(seed)
     rules = generated(random)
@@ -139,7 +140,7 @@ def test_what_declares_nothing_is_for_those_who_may_do_everything(client: Client
     assert {each.access for each in writes(client) if each.resource} == {EFFECTS}
 
 
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(4, ROLES))])
+@pytest.mark.parametrize("seed", SEEDS)
 def test_nor_by_a_transaction(client: Client, seed: int) -> None:
     random = Random(seed)
     rules = generated(random)

@@ -143,7 +143,7 @@ def sidecar(tmp_path: Path) -> Iterator[Quick]:
 
 
 @pytest.mark.parametrize(
-    ("commits", "kills", "seed"), [(30, 4, 2026), *(pytest.param(1200, 300, seed, marks=pytest.mark.soak) for seed in range(4))]
+    ("commits", "kills", "seed"), [(15, 3, 2026), *(pytest.param(1200, 300, seed, marks=pytest.mark.soak) for seed in range(4))]
 )
 def test_a_killed_server_leaves_the_old_file_or_the_new_one(sidecar: Quick, commits: int, kills: int, seed: int) -> None:
     run = Commits(sidecar, seed)

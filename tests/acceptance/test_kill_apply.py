@@ -196,7 +196,7 @@ def sidecar(tmp_path: Path) -> Iterator[Quick]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "kills", "seed"), [(10, 5, 2026), *(pytest.param(400, 200, seed, marks=pytest.mark.soak) for seed in range(3))]
+    ("changes", "kills", "seed"), [(6, 3, 2026), *(pytest.param(400, 200, seed, marks=pytest.mark.soak) for seed in range(3))]
 )
 def test_all_or_nothing_and_a_right_answer_the_second_time(sidecar: Quick, changes: int, kills: int, seed: int) -> None:
     run = Changes(sidecar, seed)

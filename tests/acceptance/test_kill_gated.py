@@ -61,7 +61,7 @@ def changed(sidecar: Quick, denied: str, key: str) -> httpx2.Response:
 
 
 @pytest.mark.parametrize(
-    ("changes", "kills", "seed"), [(8, 3, 2026), *(pytest.param(150, 100, seed, marks=pytest.mark.soak) for seed in range(2))]
+    ("changes", "kills", "seed"), [(5, 2, 2026), *(pytest.param(150, 100, seed, marks=pytest.mark.soak) for seed in range(2))]
 )
 def test_a_tested_change_is_made_or_not(sidecar: Quick, changes: int, kills: int, seed: int) -> None:
     assert sidecar.put("/v3/sidecar/tests/site", {"cases": CASES}).is_success

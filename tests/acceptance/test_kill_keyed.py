@@ -25,7 +25,7 @@ def sidecar(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Quick]:
 
 
 @pytest.mark.parametrize(
-    ("calls", "kills", "seed"), [(12, 5, 2026), *(pytest.param(400, 200, each, marks=pytest.mark.soak) for each in range(3))]
+    ("calls", "kills", "seed"), [(8, 3, 2026), *(pytest.param(400, 200, each, marks=pytest.mark.soak) for each in range(3))]
 )
 def test_what_is_sent_again_after_a_kill_is_done_once(sidecar: Quick, calls: int, kills: int, seed: int) -> None:
     chance = random.Random(seed)

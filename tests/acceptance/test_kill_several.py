@@ -131,7 +131,7 @@ def sidecar(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Quick]:
 
 
 ROWS = [
-    pytest.param("replaced", 15, 3, 2026),
+    pytest.param("replaced", 8, 2, 2026),
     *(pytest.param("replaced", 1200, 300, seed, marks=pytest.mark.soak) for seed in range(2)),
     *(pytest.param("mounted", 800, 200, seed, marks=pytest.mark.soak) for seed in range(2)),
 ]

@@ -143,7 +143,7 @@ def sidecar(tmp_path: Path) -> Iterator[Quick]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "kills", "seed"), [(30, 4, 2026), *(pytest.param(1000, 500, seed, marks=pytest.mark.soak) for seed in range(4))]
+    ("changes", "kills", "seed"), [(20, 3, 2026), *(pytest.param(1000, 500, seed, marks=pytest.mark.soak) for seed in range(4))]
 )
 def test_file_and_process_agree_after_a_kill(sidecar: Quick, changes: int, kills: int, seed: int) -> None:
     run = Changes(sidecar, seed)

@@ -121,7 +121,7 @@ backend other
 )
 
 
-@pytest.fixture(params=binaries.WANTED)
+@pytest.fixture(params=binaries.EACH)
 def sidecar(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Quick]:
     with HAProxy(tmp_path, LIVE.format(site=free_port()), binary=binaries.exactly(request.param)) as haproxy, Quick(haproxy) as sidecar:
         yield sidecar

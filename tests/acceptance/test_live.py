@@ -106,7 +106,7 @@ def rows() -> list[tuple[str, Row]]:
     return [(f"s{number}", row) for number, row in enumerate(ROWS)]
 
 
-@pytest.fixture(scope="module", params=binaries.WANTED)
+@pytest.fixture(scope="module", params=binaries.EACH)
 def sidecar(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quick]:
     servers = "\n".join(f"    server {name} {row.address} {row.line}   # kept" for name, row in rows())
     config = CONFIG.format(site=free_port(), dns=free_port(), servers=servers)

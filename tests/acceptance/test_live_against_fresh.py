@@ -26,7 +26,7 @@ from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import reload, run, running_engine
 
-VERSIONS = (*binaries.WANTED, "3.4")
+VERSIONS = (*binaries.EACH, "3.4")
 STEPS = int(os.environ.get("WALK_STEPS", "12"))
 SEED = int(os.environ.get("WALK_SEED", "0"))
 # Longer than any interval of the checks.

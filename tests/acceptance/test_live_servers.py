@@ -86,7 +86,7 @@ class Stage:
                 self.web.release.set()
 
 
-@pytest.fixture(scope="module", params=binaries.WANTED)
+@pytest.fixture(scope="module", params=binaries.EACH)
 def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     with Web("one", "two", "three") as web:
         site = free_port()

@@ -73,7 +73,7 @@ class SingleFiles(Place):
             mounts.mount("--bind", self.outside / name, self.etc / name)
 
 
-@pytest.fixture(params=[Coarse, Overlay, SingleFiles, pytest.param(Memory, marks=pytest.mark.soak)])
+@pytest.fixture(params=[Overlay, *(pytest.param(each, marks=pytest.mark.soak) for each in (Coarse, SingleFiles, Memory))])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     with mounts.private():
         yield request.param(tmp_path)

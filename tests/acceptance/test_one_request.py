@@ -26,6 +26,8 @@ LOGIN = {"Authorization": "Basic " + b64encode(":".join(USER).encode()).decode()
 # Seconds; on a quiet machine it is 0.05 at most. Others use the processors, too, hence the second term: so many times the usual wait.
 MOST, TIMES, TRIES = 0.15, 5, 3
 TICK = 0.01
+# Seconds that a client waits for a large answer; it takes 4 at most on a quiet machine.
+PATIENCE = 60
 MANY = 10_000
 SERVERS = {f"s{i}": {"name": f"s{i}", "address": "127.0.0.1", "port": 1 + i, "weight": 10} for i in range(MANY)}
 RULES = [{"type": "deny", "cond": "if", "cond_test": f"{{ path /{i} }}"} for i in range(MANY)]
@@ -157,7 +159,7 @@ def test_the_others_do_not_wait(sidecar: Quick, transaction: str, large: Large) 
     content, query = large.content, large.query.format(transaction=transaction)
 
     def ask() -> None:
-        with closing(http.client.HTTPConnection("127.0.0.1", sidecar.port, timeout=300)) as connection:
+        with closing(http.client.HTTPConnection("127.0.0.1", sidecar.port, timeout=PATIENCE)) as connection:
             connection.request(large.method, f"{path}?{query}", content or None, {**LOGIN, "Content-Type": large.kind})
             answer = connection.getresponse()
             said = answer.read()
@@ -180,7 +182,7 @@ def test_an_edit_by_hand_and_what_it_differs_in(tmp_path: Path) -> None:
             until(lambda: sidecar.version() > before)
 
         def plan() -> None:
-            answer = sidecar.client.post("/v3/sidecar/plan", content=reordered, headers={"Content-Type": "text/plain"}, timeout=300)
+            answer = sidecar.client.post("/v3/sidecar/plan", content=reordered, headers={"Content-Type": "text/plain"}, timeout=PATIENCE)
             assert answer.json()["diff"].count("\n") > MANY
 
         assert_short(sidecar.port, edit)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 
 from dataplaneapi.version import VERSION
@@ -17,6 +18,7 @@ def loaded(path: Path) -> dict[str, object]:
     return dict(yaml.safe_load(path.read_text()))
 
 
+@pytest.mark.e2e
 def test_lint_finds_nothing(tmp_path: Path) -> None:
     words = [str(Path(sys.executable).with_name("ansible-lint")), "--offline", "--nocolor", "--profile", "production"]
     done = subprocess.run(words, cwd=ANSIBLE, capture_output=True, text=True, check=False)

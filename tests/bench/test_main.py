@@ -25,6 +25,9 @@ BY_HAND = {"socat", "socat, statistics", "socat, list 100,000 entries", "socat, 
 SIZE = LARGE + 10
 
 
+pytestmark = pytest.mark.soak
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, dict[str, float]]]:
     """What it prints, and the numbers."""

@@ -22,6 +22,8 @@ from tests.laws.referee import furnish
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*/*.cfg"))
+# Parameters of a test that asks HAProxy about each: a third of them, and in `make soak` the others.
+SOME = [pytest.param(path, marks=pytest.mark.soak if place % 3 else ()) for place, path in enumerate(FILES)]
 REFEREE = Path(__file__).parents[1] / "laws" / "referee.toml"
 # Objects that are read of odd files and refused when they are written: what HAProxy needs is missing, or what they name.
 REFUSED = {"odd/header-comments": 1, "odd/nul": 1, "odd/stats-and-auth": 1}

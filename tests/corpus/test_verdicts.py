@@ -10,7 +10,7 @@ import pytest
 from haproxy_native import sandbox
 from haproxy_native.check.check import Checked, CheckSettings, check
 from haproxy_native.errors import Refused
-from tests.corpus.test_corpus import FILES
+from tests.corpus.test_corpus import SOME
 from tests.haproxy import binaries
 
 pytestmark = pytest.mark.skipif(not sandbox.version(), reason="this kernel has no Landlock")
@@ -48,7 +48,7 @@ def accepted_unconfined(path: Path, binary: str, home: Path) -> bool:
     return subprocess.run([binary, "-W", "-f", path, "-c"], capture_output=True, cwd=home, check=False).returncode == 0
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SOME, ids=lambda path: path.name)
 def test_the_verdict_is_the_same(path: Path, tmp_path: Path) -> None:
     for number, binary in enumerate(binaries.installed()):
         confined, free = (tmp_path / f"{number}{kind}" for kind in "cf")

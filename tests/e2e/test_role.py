@@ -81,6 +81,7 @@ def main_pid(machine: Machine) -> int:
     return int(machine.run("systemctl show --value --property MainPID dataplaneapi"))
 
 
+@pytest.mark.e2e
 def test_check_mode_tells_and_writes_nothing(machine: Machine, playbook: Playbook) -> None:
     before = machine.run("cat /etc/default/haproxy; find /etc /usr/local /var/lib -newer /etc/machine-id | sort")
     output, recap = playbook.run("--check", "--diff")
@@ -111,6 +112,7 @@ def test_nothing_is_open_to_others(machine: Machine) -> None:
     assert machine.run("stat -c '%U %G %a' /run/dataplaneapi.sock") == "root dataplaneapi 660"
 
 
+@pytest.mark.e2e
 def test_a_second_run_changes_nothing(playbook: Playbook) -> None:
     output, recap = playbook.run("--diff")
     assert recap["changed"] == 0, output
@@ -271,13 +273,15 @@ def test_a_variable_that_is_none(machine: Machine, playbook: Playbook) -> None:
 
 
 @pytest.mark.parametrize("package", ["dataplane-sidecar", "dataplane-sidecar==3.4.0", "https://example.invalid/a.whl"])
+@pytest.mark.e2e
 def test_a_package_that_nobody_vouches_for_is_refused(playbook: Playbook, package: str) -> None:
     output, recap = playbook.run("--tags", "dataplaneapi_install", fails=True, dataplaneapi_package=package)
     assert f'dataplaneapi_package is "{package}": it has to be a .whl or .deb on the controller' in output.replace('\\"', '"')
     assert recap["changed"] == 0
 
 
-@pytest.mark.parametrize("what", [pytest.param("cannot be had", marks=pytest.mark.e2e), "does not start"])
+@pytest.mark.parametrize("what", ["cannot be had", "does not start"])
+@pytest.mark.e2e
 def test_an_upgrade_that_fails_leaves_the_version_that_serves(
     machine: Machine, playbook: Playbook, api: Api, broken: Path, what: str
 ) -> None:
@@ -303,6 +307,7 @@ def test_an_environment_of_another_python_is_made_anew(machine: Machine, playboo
     assert machine.ask(f"ls {environment}/lib/python3.0").returncode != 0
 
 
+@pytest.mark.e2e
 def test_an_upgrade_under_traffic(machine: Machine, playbook: Playbook, api: Api, newer: Path) -> None:
     asked = Asked(machine, api.authorization)
     _, recap = playbook.run("--tags", "dataplaneapi_install,dataplaneapi_service", dataplaneapi_package=str(newer))

@@ -20,6 +20,8 @@ GET_PROGRAM = GET_HAPROXY.with_name("get-program")
 # A variable: programs without which tests fail instead of being skipped.
 REQUIRED = "REQUIRED_PROGRAMS"
 WANTED = ("2.6", "2.8", "3.0", "3.2")
+# Parameters of a test of each: those between the oldest and the newest take their turn in `make soak`.
+EACH = ("2.6", pytest.param("2.8", marks=pytest.mark.soak), pytest.param("3.0", marks=pytest.mark.soak), "3.2")
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Servers forked from a process that has imported the command's modules: most of what a start costs a processor is importing them.
+"""Servers forked from a process that has imported all modules and read the grammar: most of what a start costs a processor is that.
 
 What is forked runs the command's `main` as the command does. `Forked` is as much of `subprocess.Popen` as tests of a server need.
 """
@@ -7,6 +7,7 @@ import atexit
 import ctypes
 import json
 import os
+import pkgutil
 import signal
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -132,8 +134,17 @@ def _main(descriptor: int) -> None:
     # The directory of this file is none of the command's.
     del sys.path[0]
     import dataplaneapi.program  # noqa: F401
-    from dataplaneapi import cli
+    from dataplaneapi import cli, handlers
+    from haproxy_native import models
+    from haproxy_native.editing.editor import Editor
 
+    for package in (handlers, models):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    editor = Editor()
+    for resource in editor.resources.by_name.values():
+        with suppress(KeyError):
+            editor.shape(resource)
     request = _next_server(socket.socket(fileno=descriptor))
     if request:
         _become(request)

@@ -7,7 +7,7 @@ from tests.haproxy import binaries, keywords
 from tests.haproxy.keywords import NONE, case, listed, parsed
 
 
-@pytest.mark.parametrize("version", binaries.WANTED)
+@pytest.mark.parametrize("version", binaries.EACH)
 def test_the_file_is_fresh(version: str) -> None:
     binary, stored = binaries.exactly(version), facts()
     own = set(listed(binary))

@@ -23,8 +23,9 @@ def test_one(name):
 def _run(directory: Path, *names: str) -> subprocess.CompletedProcess[str]:
     directory.joinpath("test_some.py").write_text(TESTS.format(names=names))
     directory.joinpath("pytest.ini").write_text("[pytest]\n")
-    command = [sys.executable, str(AGAIN), sys.executable, "-m", "pytest", "-q", "-n", "2"]
+    command = [sys.executable, str(AGAIN), sys.executable, "-m", "pytest", "-q", "-p", "xdist", "-n", "1"]
     variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    variables["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     return subprocess.run(command, check=False, cwd=directory, env=variables, capture_output=True, text=True, timeout=120)
 
 

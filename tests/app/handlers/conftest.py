@@ -68,7 +68,7 @@ class Beside:
         return self.haproxy.directory / "nets.acl"
 
 
-@pytest.fixture(scope="module", params=binaries.WANTED)
+@pytest.fixture(scope="module", params=binaries.EACH)
 def beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Beside]:
     """One HAProxy for all tests of a file: what one of them changes, another must not need."""
     directory = tmp_path_factory.mktemp("beside")

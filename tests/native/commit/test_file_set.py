@@ -299,7 +299,14 @@ def test_a_full_disk_changes_nothing(haproxy: HAProxy, monkeypatch: pytest.Monke
 STEPS = 30
 
 
-@pytest.mark.parametrize(("edit", "files"), [(heavier, LIVE), (same, LIVE), (swapped, SWAP)], ids=["live", "files", "reload"])
+@pytest.mark.parametrize(
+    ("edit", "files"),
+    [
+        pytest.param(heavier, LIVE, id="live"),
+        pytest.param(same, LIVE, id="files", marks=pytest.mark.soak),
+        pytest.param(swapped, SWAP, id="reload"),
+    ],
+)
 def test_killed_at_every_step(haproxy: HAProxy, edit: Any, files: dict[str, bytes | None]) -> None:
     """Before each write of a file, and each command: one of two states stands afterwards, and the process does it."""
     before, found = haproxy.file.read_text(), set[bool]()

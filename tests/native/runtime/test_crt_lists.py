@@ -15,7 +15,7 @@ from tests.tls.pems import made
 from tests.tls.site import TlsSite, tls_site
 
 
-@pytest.fixture(scope="module", params=binaries.WANTED)
+@pytest.fixture(scope="module", params=binaries.EACH)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
     with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
         yield site

@@ -18,7 +18,7 @@ NEW = made("plain.example.com", 200)
 OTHER = made("other.example.com", 300)
 
 
-@pytest.fixture(scope="module", params=binaries.WANTED)
+@pytest.fixture(scope="module", params=binaries.EACH)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
     with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
         yield site

@@ -22,7 +22,7 @@ from tests.tls.stored import storing_engine
 LISTENERS = {"FILE": "plain", "LIST": "b", "MUTUAL": "mutual", "USE": "used"}
 
 
-@pytest.fixture(scope="module", params=binaries.WANTED)
+@pytest.fixture(scope="module", params=binaries.EACH)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
     with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
         yield site

@@ -16,7 +16,7 @@ from tests.tls.site import CONFIG, TlsSite, tls_site
 from tests.tls.stored import storing_engine
 
 
-@pytest.fixture(scope="module", params=binaries.WANTED)
+@pytest.fixture(scope="module", params=binaries.EACH)
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TlsSite]:
     with tls_site(tmp_path_factory.mktemp("tls"), binaries.exactly(request.param)) as site:
         (site.directory / "c.pem").write_text(made("c.example.com", 300).pem)

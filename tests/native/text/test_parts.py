@@ -53,3 +53,13 @@ def test_one_part_anew() -> None:
 def test_a_mark_inside_is_refused() -> None:
     with pytest.raises(ValueError, match=f"{AFTER} holds a NUL"):
         parts.join([(MAIN, b""), (AFTER, MARK.encode())])
+
+
+def test_lines_are_counted_in_each_file_and_once() -> None:
+    document = Document.parse(
+        parts.join([(BEFORE, b"# top\n\nglobal\n"), (MAIN, b"# main\nfrontend f\n\nbackend a\n"), (AFTER, b"backend b\n")])
+    )
+    first = parts.first_lines(document)
+    numbers = [number for section, number in zip(document.sections, first, strict=True) if section.kind != BOUNDARY]
+    assert numbers == [3, 2, 4, 1]
+    assert parts.first_lines(document) is first

@@ -19,7 +19,7 @@ OTHERS = ["a", "b", "-", "z", "#", "{", "}", "(", ",", "é", "\xa0", "\x1c", "\x
 LINES = some.lists(some.sampled_from([*BLANKS, *ESCAPES, *QUOTED, *OTHERS]), max_size=9).map("".join)
 
 
-@pytest.fixture(params=binaries.WANTED, scope="module")
+@pytest.fixture(params=binaries.EACH, scope="module")
 def oracle(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Oracle:
     return Oracle(request.param, tmp_path_factory.mktemp("split"))
 
