@@ -64,8 +64,7 @@ check: dev ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Which pytest compiles by itself; without it each worker would, at the same time.
-compiled: dev
+compiled: dev ## the tests, which pytest compiles by itself; each worker would, at the same time
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null 2>&1 || echo "tests cannot be collected" >&2
 
 test: haproxy ## everything: check, then the whole suite against real HAProxy binaries; up to 3 that fail once more, alone

@@ -3,7 +3,7 @@
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from dataplaneapi.acme_agent import acme
@@ -112,7 +112,7 @@ def _parts(services: Services) -> Sequence[AbstractAsyncContextManager[Any]]:
 
 def create_app(settings: Settings, engine: Engine) -> Application:
     """The whole application, with the module of every handler imported. Raises NoUsers and MissingHandler."""
-    declared = tuple(operations(document := bundle()))
+    document = bundle()
     users = Users(settings, lambda: engine.read(None))
     bearers = Bearers(users, Tokens(own_directory(settings) / "tokens.json"), read_jwt(settings.jwt, settings.role_of))
     language = grammar() if settings.time_suffix == "nearest" else Grammar(time_suffix=settings.time_suffix)
@@ -141,7 +141,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         bearers=bearers,
         streams=OpenStreams(bearers),
         bundle=document,
-        index=RouteIndex(declared, Guide(document["paths"])),
+        index=route_index(),
         schemas=Schemas(document["components"]["schemas"], document["x-longest-text"]),
         audit=Audit(read_audit(settings.audit)),
         proxies=read_proxies(settings.trusted_proxies),
@@ -187,9 +187,17 @@ def create_app(settings: Settings, engine: Engine) -> Application:
     )
     _listen(services)
     engine.context.gate = RoutingGate(services.tests, engine.settings.file.parent, lambda: services.settings.tests == "require")
-    for operation in declared:
-        operation.load()
     return Application(services, lambda scope: docs.page(scope) or ui.page(scope, is_on=not services.settings.disable_ui), lifespan)
+
+
+@cache
+def route_index() -> RouteIndex:
+    """Of the operations, their handlers imported. Raises MissingHandler."""
+    document = bundle()
+    index = RouteIndex(operations(document), Guide(document["paths"]))
+    for operation in index.operations:
+        operation.load()
+    return index
 
 
 def _listen(services: Services) -> None:

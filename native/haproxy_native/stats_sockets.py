@@ -1,8 +1,11 @@
 """The Runtime API sockets that a configuration opens, in the order of the file."""
 
+import functools
+
 from haproxy_native.disk.files import ConfigFiles
 from haproxy_native.errors import Unreadable
 from haproxy_native.grammar.load import grammar
+from haproxy_native.grammar.section_shape import SectionShape
 from haproxy_native.text.document import Document
 
 GLOBAL, SOCKETS = "global", "runtime_apis"
@@ -10,9 +13,13 @@ GLOBAL, SOCKETS = "global", "runtime_apis"
 
 def addresses(document: Document) -> list[str]:
     """As the file writes them."""
-    shape = grammar().members(GLOBAL, (SOCKETS,))
-    sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in shape.read(section).get(SOCKETS, ()))
+    sockets = (socket for section in document.sections if section.kind == GLOBAL for socket in _shape().read(section).get(SOCKETS, ()))
     return [socket["address"] for socket in sockets if socket.get("address")]
+
+
+@functools.cache
+def _shape() -> SectionShape:
+    return grammar().members(GLOBAL, (SOCKETS,))
 
 
 def addresses_in(files: ConfigFiles) -> list[str]:

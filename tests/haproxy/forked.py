@@ -134,13 +134,15 @@ def _main(descriptor: int) -> None:
     # The directory of this file is none of the command's.
     del sys.path[0]
     import dataplaneapi.program  # noqa: F401
-    from dataplaneapi import cli, handlers
-    from haproxy_native import models
+    from dataplaneapi import assembly, cli
+    from haproxy_native import models, stats_sockets
     from haproxy_native.editing.editor import Editor
+    from haproxy_native.text.document import Document
 
-    for package in (handlers, models):
-        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            import_module(module.name)
+    assembly.route_index()
+    for module in pkgutil.iter_modules(models.__path__, f"{models.__name__}."):
+        import_module(module.name)
+    stats_sockets.addresses(Document.parse("global\n"))
     editor = Editor()
     for resource in editor.resources.by_name.values():
         with suppress(KeyError):
@@ -148,7 +150,20 @@ def _main(descriptor: int) -> None:
     request = _next_server(socket.socket(fileno=descriptor))
     if request:
         _become(request)
-        cli.main()
+        try:
+            cli.main()
+        except SystemExit as ended:
+            _exit(ended.code)
+        _exit(0)
+
+
+def _exit(code: Any) -> None:
+    """As the interpreter does, but for what it takes apart piece by piece."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1 if code else 0)
 
 
 if __name__ == "__main__":
