@@ -3,6 +3,7 @@
 import sqlite3
 import struct
 import zlib
+from contextlib import suppress
 from hashlib import blake2b
 
 from haproxy_native.errors import Missing
@@ -10,8 +11,9 @@ from haproxy_native.history.deltas import applied, delta
 
 # Contents in memory: entries are mostly read in a row, and each is a difference from the one before.
 RECENT = 4
-_last: dict[sqlite3.Connection, tuple[int, bytes]] = {}
 _recent: dict[tuple[sqlite3.Connection, int], bytes] = {}
+# A content of more bytes that hardly differs from the one before it is known by what differs: a digest of all takes longer than all else.
+LARGE = 1 << 16
 # After so many differences in a row a content is kept whole, so that reading one takes a few milliseconds.
 LONGEST_CHAIN = 100
 TABLES = """\
@@ -28,9 +30,14 @@ WITH RECURSIVE used(id) AS (
 ) DELETE FROM content WHERE id NOT IN used"""
 
 
+_NEWEST = """\
+SELECT coalesce(after, before) FROM held WHERE path = ? AND coalesce(after, before) IS NOT NULL ORDER BY entry DESC LIMIT 1"""
+# Its id, and the bytes; no id for none.
+Known = tuple[int | None, bytes]
+
+
 def close(database: sqlite3.Connection) -> None:
     """With what is remembered of it. Raises sqlite3.Error."""
-    _last.pop(database, None)
     for known in [each for each in _recent if each[0] is database]:
         del _recent[known]
     database.close()
@@ -38,8 +45,10 @@ def close(database: sqlite3.Connection) -> None:
 
 def hold(database: sqlite3.Connection, entry: int, path: str, before: bytes | None, after: bytes | None) -> None:
     """Keeps what a file held before and after an entry."""
-    base = None if before is None else _put(database, before)
-    ids = (base, None if after is None else _put(database, after, (base, before)))
+    known, ids = _newest(database, path), list[int | None]()
+    for data in (before, after):
+        known = known if data is None else _put(database, data, known)
+        ids.append(None if data is None else known[0])
     database.execute("INSERT INTO held VALUES (?, ?, ?, ?)", (entry, path, *ids))
 
 
@@ -58,32 +67,51 @@ def forget(database: sqlite3.Connection, below: int) -> None:
     database.execute(_UNUSED)
 
 
-def _put(database: sqlite3.Connection, data: bytes, former: tuple[int | None, bytes | None] = (None, None)) -> int:
-    """The id of a content, which is added where it is new. `former`: id and content of what stood there."""
-    # What one change has left is mostly what the next one begins with.
-    if (last := _last.get(database)) and last[1] is data and _is_there(database, last[0]):
-        return last[0]
-    mark = blake2b(data, digest_size=20).digest()
-    found = database.execute("SELECT id FROM content WHERE digest = ?", (mark,)).fetchone()
-    id_ = int(found[0]) if found else _add(database, mark, data, former)
-    _last[database] = (id_, data)
-    return id_
+def _newest(database: sqlite3.Connection, path: str) -> Known:
+    """Of what a file has held; what the last change has left is mostly what the next one begins with."""
+    found = database.execute(_NEWEST, (path,)).fetchone()
+    with suppress(Missing, sqlite3.DatabaseError):
+        return (found[0], _get(database, found[0])) if found else (None, b"")
+    return None, b""
 
 
-def _add(database: sqlite3.Connection, mark: bytes, data: bytes, former: tuple[int | None, bytes | None]) -> int:
-    (base, before), chain, packed = former, 0, b""
-    if base is not None and before is not None:
-        chain = int(database.execute("SELECT chain FROM content WHERE id = ?", (base,)).fetchone()[0]) + 1
-        packed = delta(before, data) if chain <= LONGEST_CHAIN else b""
-    if not packed or len(packed) > len(data) // 4:
-        base, chain, packed = None, 0, zlib.compress(data, 6)
-    row = (mark, base, chain, len(data), packed)
+def _put(database: sqlite3.Connection, data: bytes, former: Known) -> Known:
+    """A content, which is added where it is new. `former`: what stood there."""
+    base, before = former
+    if base is not None and data == before:
+        return base, data
+    base, chain, packed = _difference(database, data, former)
+    mark = _digest(data) if base is None or len(data) <= LARGE else _digest(b"%d %b" % (base, packed), b"difference")
+    if found := database.execute("SELECT id FROM content WHERE digest = ?", (mark,)).fetchone():
+        return int(found[0]), data
+    row = (mark, base, chain, len(data), packed or zlib.compress(data, 6))
     added = database.execute("INSERT INTO content (digest, base, chain, size, data) VALUES (?, ?, ?, ?, ?)", row)
-    return int(added.lastrowid or 0)
+    id_ = int(added.lastrowid or 0)
+    _recent.pop((database, former[0] or 0), None)
+    _remember(database, id_, data)
+    return id_, data
 
 
-def _is_there(database: sqlite3.Connection, id_: int) -> bool:
-    return database.execute("SELECT 1 FROM content WHERE id = ?", (id_,)).fetchone() is not None
+def _digest(data: bytes, of: bytes = b"") -> bytes:
+    return blake2b(data, digest_size=20, person=of).digest()
+
+
+def _difference(database: sqlite3.Connection, data: bytes, former: Known) -> tuple[int | None, int, bytes]:
+    """Base, number of differences in a row, and the difference; none where the content is to be kept whole."""
+    base, before = former
+    if base is not None:
+        chain = int(database.execute("SELECT chain FROM content WHERE id = ?", (base,)).fetchone()[0]) + 1
+        if chain <= LONGEST_CHAIN and len(packed := delta(before, data)) <= len(data) // 4:
+            return base, chain, packed
+    return None, 0, b""
+
+
+def _remember(database: sqlite3.Connection, id_: int, data: bytes) -> None:
+    # An id is used again where its transaction was rolled back.
+    _recent.pop((database, id_), None)
+    _recent[database, id_] = data
+    while len(_recent) > RECENT:
+        del _recent[next(iter(_recent))]
 
 
 def _get(database: sqlite3.Connection, id_: int) -> bytes:
@@ -103,7 +131,5 @@ def _get(database: sqlite3.Connection, id_: int) -> bytes:
             data = applied(data, difference)
     except (zlib.error, struct.error, ValueError) as error:
         raise sqlite3.DatabaseError(f"content {id_} is damaged: {error}") from error
-    _recent[database, id_] = data
-    while len(_recent) > RECENT:
-        del _recent[next(iter(_recent))]
+    _remember(database, id_, data)
     return data

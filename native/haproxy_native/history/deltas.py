@@ -53,14 +53,14 @@ def _hunks(old: bytes, new: bytes) -> Iterator[Hunk]:
 
 
 def _common(one: bytes, at: int, other: bytes, there: int) -> int:
-    """How many bytes from two places on are equal. Slices are compared, which is far quicker than bytes: doubled, then halved."""
-    most, low, high = min(len(one) - at, len(other) - there), 0, 64
-    while high < most and one[at + low : at + high] == other[there + low : there + high]:
+    """How many bytes from two places on are equal. Ranges are compared where they are, far quicker than bytes: doubled, then halved."""
+    most, low, high, view = min(len(one) - at, len(other) - there), 0, 64, memoryview(other)
+    while high < most and one.startswith(view[there + low : there + high], at + low):
         low, high = high, 2 * high
     high = min(high, most)
     while low < high:
         middle = (low + high + 1) // 2
-        same = one[at + low : at + middle] == other[there + low : there + middle]
+        same = one.startswith(view[there + low : there + middle], at + low)
         low, high = (middle, high) if same else (low, middle - 1)
     return low
 

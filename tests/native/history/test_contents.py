@@ -1,5 +1,6 @@
 import random
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -54,3 +55,63 @@ def test_what_later_contents_are_made_of_stays() -> None:
         contents.held(base, 19, "haproxy.cfg")
     contents.forget(base, 30)
     assert base.execute("SELECT count(*) FROM content").fetchone() == (0,)
+
+
+def large(number: int) -> bytes:
+    return b"".join(b"    server s%d 192.0.2.1:80 weight %d\n" % (place, number if place == 999 else 1) for place in range(5_000))
+
+
+def test_large_contents_that_hardly_differ_come_back_and_are_kept_as_differences() -> None:
+    base = database()
+    for number in range(1, 8):
+        contents.hold(base, number, "haproxy.cfg", large(number - 1), large(number))
+        contents.hold(base, number, "hosts.map", b"" if number % 2 else None, b"a\n" * number)
+    for number in range(1, 8):
+        assert contents.held(base, number, "haproxy.cfg") == (large(number - 1), large(number))
+    kept = base.execute("SELECT count(*), count(base) FROM content WHERE size > 99999").fetchone()
+    assert kept == (8, 7)
+
+
+def test_of_a_large_content_no_digest_is_made_where_little_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, sizes, digest = database(), list[int](), contents._digest
+    contents.hold(base, 1, "haproxy.cfg", None, large(1))
+    monkeypatch.setattr(contents, "_digest", lambda data, *of: [sizes.append(len(data)), digest(data, *of)][1])
+    contents.hold(base, 2, "haproxy.cfg", large(1), large(2))
+    assert len(sizes) == 1 and sizes[0] < 200
+
+
+def test_what_a_file_held_is_known_after_a_restart(tmp_path: Path) -> None:
+    for number in (1, 2):
+        base = sqlite3.connect(tmp_path / "kept.db", isolation_level=None)
+        base.executescript(contents.TABLES)
+        contents.hold(base, number, "haproxy.cfg", large(number), large(number + 1))
+        contents.hold(base, number, "other.cfg", None, large(50 + number))
+        contents.close(base)
+    base = sqlite3.connect(tmp_path / "kept.db", isolation_level=None)
+    assert contents.held(base, 2, "haproxy.cfg") == (large(2), large(3))
+    assert base.execute("SELECT count(*) FROM content WHERE base IS NULL").fetchone() == (2,)
+    contents.close(base)
+
+
+def test_what_was_rolled_back_is_not_taken_for_what_is_there() -> None:
+    base = database()
+    contents.hold(base, 1, "haproxy.cfg", None, large(1))
+    base.execute("BEGIN")
+    contents.hold(base, 2, "haproxy.cfg", large(1), large(2))
+    base.execute("ROLLBACK")
+    contents.hold(base, 2, "other.cfg", None, b"other\n")
+    contents.hold(base, 3, "haproxy.cfg", large(1), large(2))
+    assert contents.held(base, 2, "other.cfg") == (None, b"other\n")
+    assert contents.held(base, 3, "haproxy.cfg") == (large(1), large(2))
+
+
+def test_a_content_that_is_damaged_keeps_none_from_being_added() -> None:
+    base = database()
+    contents.hold(base, 1, "haproxy.cfg", None, large(1))
+    base.execute("UPDATE content SET data = x'00'")
+    contents._recent.clear()
+    contents.hold(base, 2, "haproxy.cfg", large(1), large(2))
+    with pytest.raises(sqlite3.DatabaseError):
+        contents.held(base, 1, "haproxy.cfg")
+    contents.hold(base, 3, "haproxy.cfg", None, b"other\n")
+    assert contents.held(base, 3, "haproxy.cfg") == (None, b"other\n")
