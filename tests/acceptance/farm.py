@@ -46,11 +46,15 @@ Kind = TypeVar("Kind", bound=Farm)
 
 
 @contextmanager
-def farm_of(kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "") -> Iterator[Kind]:
+def farm_of(
+    kind: type[Kind], directory: Path, version: str, lines: str, *names: str, settings: str = "", extra: Path | None = None
+) -> Iterator[Kind]:
     """`lines` are those of the frontend and all that follows; `{name}` in them is the port of that web server. `settings`: a line for
-    global."""
+    global. `extra`: one more file that HAProxy loads."""
+    arguments, named = (("-f", str(extra)), {"config_files_after": [str(extra)]}) if extra else ((), {})
     site = free_port()
     with Web(*names) as web:
         config = (HEAD + lines).format(site=site, settings=settings, **web.ports)
-        with HAProxy(directory, config, binary=binaries.exactly(version)) as haproxy, Quick(haproxy) as sidecar:
+        binary = binaries.exactly(version)
+        with HAProxy(directory, config, binary=binary, arguments=arguments) as haproxy, Quick(haproxy, settings=named) as sidecar:
             yield kind(sidecar, web, f"http://127.0.0.1:{site}")

@@ -20,6 +20,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, NoParent, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.overrides.ledger import ADDRESS, MEMBERS, PORT, STATE, WEIGHT, Override, OverrideLedger, ended
+from haproxy_native.overrides.lua_file import LuaFile
 from haproxy_native.overrides.server_state_file import ServerStateFile
 from haproxy_native.planning import touches
 from haproxy_native.planning.effects import Effect
@@ -48,8 +49,8 @@ class Overrides:
     def __init__(self, engine: Engine, editor: Editor) -> None:
         self._engine, self._editor = engine, editor
         self._ledger = OverrideLedger(engine.settings.storage / "overrides.json")
-        self._state_file = ServerStateFile(editor)
-        # What the file was last written for.
+        self._state_file, self._lua_file = ServerStateFile(editor), LuaFile(editor)
+        # What the files were last written for.
         self._written: tuple[Document, int] | None = None
         self._changed = asyncio.Event()
         self._texts: list[Committed | Edited] = []
@@ -78,7 +79,7 @@ class Overrides:
 
     def is_gapless(self, override: Override) -> bool:
         """True if the next worker begins with it, False if it gets it a moment after its start."""
-        return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried
+        return override.member in (STATE, WEIGHT) and override.object in self._state_file.carried | self._lua_file.carried
 
     async def outside(self) -> list[Override]:
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
@@ -179,7 +180,7 @@ class Overrides:
             if state:
                 await self._send(state, {each.member: each.former for each in known})
             self._ledger.forget(known)
-            await self._write_state_file()
+            await self._write_files()
             return [Member(object_, each.member, each.value, each.former) for each in known] if state else []
 
         await change_process(self._engine.context, object_, apply, [touches.changed(object_, (each.member for each in known))])
@@ -187,7 +188,7 @@ class Overrides:
     # -- new workers and other texts
 
     async def before_load(self, document: Document) -> None:
-        """Writes the server-state file for a text that HAProxy is about to load, with the health that the worker in service reports."""
+        """Writes what the next worker begins with, for a text that is about to be loaded; servers have the health that they have now."""
         self._ledger.forget(ended(self._ledger.all(), [effect for event in self._texts for effect in await beside(_effects, event)]))
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
@@ -195,14 +196,18 @@ class Overrides:
                 for backend in self._state_file.checked(document, self._ledger.all()):
                     with suppress(RuntimeRefused):
                         states += await self._engine.runtime.servers(backend)
-        await self._state_file.write(document, self._ledger.all(), states)
+        await self._write(document, states)
         self._written = None
 
-    async def _write_state_file(self) -> None:
+    async def _write(self, document: Document, states: Sequence[ServerState] = ()) -> None:
+        await self._state_file.write(document, self._ledger.all(), states)
+        await self._lua_file.write(document, self._ledger.all())
+
+    async def _write_files(self) -> None:
         """Where overrides or the configuration have changed since; not while HAProxy reads it."""
         wanted = self._engine.document, self._ledger.changes
         if wanted != self._written and self._engine.context.load is None:
-            await self._state_file.write(wanted[0], self._ledger.all())
+            await self._write(wanted[0])
             self._written = wanted
 
     def _heard(self, event: Event) -> None:
@@ -228,7 +233,7 @@ class Overrides:
         texts, self._texts = self._texts, []
         touched = [effect for event in texts for effect in await beside(_effects, event)]
         self._ledger.forget(ended(self._ledger.all(), touched))
-        await self._write_state_file()
+        await self._write_files()
         known = self._engine.context.state_file.value
         if known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker:
             async with self._engine.context.process_lock:
