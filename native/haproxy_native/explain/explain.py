@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.state_file import fingerprint
@@ -14,7 +14,7 @@ from haproxy_native.engine import Engine
 from haproxy_native.errors import Missing, NativeError, NoParent, NoShadow
 from haproxy_native.explain.explanation import Explanation, Server, Unknown, explained
 from haproxy_native.explain.question import Question, asked, offers_http_2, others
-from haproxy_native.models.server import Server as Declared
+from haproxy_native.models import model
 from haproxy_native.runtime.server_state import ServerState
 from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.likeness import Conditions, conditions
@@ -87,7 +87,7 @@ class Explain:
             with suppress(Missing, NoParent):
                 declared += self._editor.list_objects(document, resource, (self._editor.resources[name], backend))
         states = {each.name: each for each in self._states if each.backend_name == backend}
-        return [_server(Declared.model_validate(each), states.get(each["name"])) for each in declared]
+        return [_server(model("server").model_validate(each), states.get(each["name"])) for each in declared]
 
     async def __aenter__(self) -> Self:
         return self
@@ -105,7 +105,7 @@ def _left_open(question: Question, listener: Listener, listeners: Sequence[Liste
         yield Unknown(**vars(each.place), why=_ELSEWHERE)
 
 
-def _server(declared: Declared, state: ServerState | None) -> Server:
+def _server(declared: Any, state: ServerState | None) -> Server:
     is_backup = True if declared.backup == "enabled" else None
     if state is None:
         return Server(declared.name, declared.weight, is_backup, "maint" if declared.maintenance == "enabled" else None)

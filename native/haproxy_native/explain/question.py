@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from haproxy_native.errors import BadRequest
-from haproxy_native.models.explain_question import ExplainQuestion
+from haproxy_native.models import model
 from haproxy_native.shadow.process import Asked
 from haproxy_native.shadow.rewrite import Listener
 
@@ -186,7 +186,7 @@ def _destination(question: Question, listener: Listener) -> tuple[str, int]:
 
 def question_of(body: Mapping[str, Any]) -> Question:
     """From a body of the API."""
-    given = ExplainQuestion.model_validate(body)
+    given: Any = model("explain_question").model_validate(body)
     tls, reply = given.tls, given.response
     return Question(
         given.url or given.path or "/",
