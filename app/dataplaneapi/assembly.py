@@ -162,7 +162,7 @@ def create_app(settings: Settings, engine: Engine) -> Application:
         tests=RoutingTests(tests, explain),
         splits=Splits(engine, editor, workers),
         plans=Plans(own_directory(settings) / "plans"),
-        apply=Apply(engine, editor, OwnerFile(own_directory(settings) / "owners.json")),
+        apply=Apply(engine, editor, OwnerFile(own_directory(settings) / "owners.json"), lambda id_: services.confirmations.lasts(id_)),
         operations=Operations(
             own_directory(settings) / "operations",
             works,

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
@@ -25,6 +25,8 @@ from haproxy_native.apply.files import COLLECTIONS
 from haproxy_native.apply.fragment import collections, of_objects, of_text
 from haproxy_native.apply.rules import DeclaredFile, Section
 from haproxy_native.beside import beside
+from haproxy_native.editing.resources import Resource
+from haproxy_native.errors import BadRequest
 from haproxy_native.text.section import Section as TextSection
 
 UNOWNED = "unowned"
@@ -80,6 +82,25 @@ async def declared_call(request: Request) -> Call:
 DeclaredCall = Annotated[Call, Depends(declared_call)]
 
 
+def check_members(call: Call, names: Iterable[str], place: str) -> None:
+    """Raises ApiError for what no object has: it would silently not be left to others."""
+    unknown = [each for each in names if each not in (known := _members(call))]
+    if unknown:
+        likely = nearest(unknown[0], known)
+        raise ApiError(422, f"{UNOWNED} in {place}: no object has {unknown[0][:64]!r}" + (f'; did you mean "{likely}"?' if likely else ""))
+
+
+def _members(call: Call) -> set[str]:
+    resources, schemas = call.services.editor.resources, call.services.schemas
+    sections = collections(call.services.editor).values()
+    children = (child for section in sections for _, child in resources.children(section.name))
+    return {member for each in (*sections, *children) for member in schemas.resolve(_reference(each)).get("properties", ())}
+
+
+def _reference(resource: Resource) -> Mapping[str, str]:
+    return {"$ref": f"#/components/schemas/{resource.schema}"}
+
+
 async def declared(call: Call, sent: Sent) -> Declared:
     """Raises ApiError, and BadRequest for what cannot be owned."""
     kind, data = sent.kind, sent.data
@@ -105,6 +126,13 @@ def _add(files: dict[str, DeclaredFile], object_: str, file: DeclaredFile) -> No
 
 
 def _declared(call: Call, data: bytes, kind: str) -> Declared:
+    try:
+        return _understood(call, data, kind)
+    except BadRequest as error:
+        raise ApiError(422, str(error)) from None
+
+
+def _understood(call: Call, data: bytes, kind: str) -> Declared:
     editor = call.services.editor
     if kind == TEXT:
         sections, texts = of_text(editor, data)
@@ -115,6 +143,7 @@ def _declared(call: Call, data: bytes, kind: str) -> Declared:
     unowned = value.pop(UNOWNED, [])
     if not isinstance(unowned, list) or not all(isinstance(each, str) for each in unowned):
         raise ApiError(422, f"{UNOWNED} in body is a list of members, as in [weight, maintenance]")
+    check_members(call, unowned, "body")
     files, known = dict[str, DeclaredFile](), collections(editor)
     for kind_, collection in COLLECTIONS.items():
         for body in _bodies("section", collection, value.pop(collection, [])):
@@ -143,8 +172,27 @@ def _validated(call: Call, collection: str, body: Any) -> Any:
     """What no member of the API is, is an error here: it would silently not be declared."""
     if not isinstance(body, dict):
         raise ApiError(422, f"{collection} in body holds objects, not {str(body)[:64]!r}")
-    schema = {"$ref": f"#/components/schemas/{call.services.editor.resources[collection].schema}"}
+    resource = call.services.editor.resources[collection]
     try:
-        return validated(body, schema, call.services.schemas, unknown=partial(ignored.members, embedded=(), strict=True, headers=[]))
+        return validated(
+            _named(call, resource, body),
+            _reference(resource),
+            call.services.schemas,
+            unknown=partial(ignored.members, embedded=(), strict=True, headers=[]),
+        )
     except ApiError as error:
         raise ApiError(422, f"{collection}, {str(body.get('name', ''))[:64]!r}: {error.message}") from None
+
+
+def _named(call: Call, resource: Resource, body: dict[str, Any]) -> dict[str, Any]:
+    """With the names under which its children stand; raises ApiError for another name within."""
+    named = dict(body)
+    for member, child in call.services.editor.resources.children(resource.name):
+        rows = body.get(member)
+        if child.kind != "named" or not isinstance(rows, dict):
+            continue
+        for name, row in rows.items():
+            if isinstance(row, dict) and row.get(child.key, name) != name:
+                raise ApiError(422, f"{member}.{name[:64]}: its {child.key} is {str(row[child.key])[:64]!r}; both have to be the same")
+        named[member] = {name: {child.key: name, **row} if isinstance(row, dict) else row for name, row in rows.items()}
+    return named

@@ -1,7 +1,7 @@
 """`Apply`: carries out declarations, one at a time, and keeps who owns what."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,8 @@ from haproxy_native.apply.files import COLLECTIONS, VALUE, file_object, is_map, 
 from haproxy_native.apply.fragment import collections
 from haproxy_native.apply.live_values import Files
 from haproxy_native.apply.moves import Moves, Values, refuse_moved
-from haproxy_native.apply.owners import OwnerFile, Owners
+from haproxy_native.apply.outcomes import Outcomes
+from haproxy_native.apply.owners import AT_WORK, OwnerFile, Owners, Wait
 from haproxy_native.apply.parts import SELF, Members, object_of, part_name, parts_of
 from haproxy_native.apply.planner import Planned, planned
 from haproxy_native.apply.rules import Declaration
@@ -32,8 +33,6 @@ from haproxy_native.storage.coming import Coming, FilePreview
 from haproxy_native.text.document import Document
 
 OWNER = "owner"
-# Of one member that waits for reload after reload.
-MOST_DIGESTS = 4
 
 
 class Contested(Conflict):
@@ -50,9 +49,13 @@ class Contested(Conflict):
 
 
 class TooManyDeleted(Conflict):
-    """Its detail is the whole text."""
+    """Its detail is the whole text; `gone` are the objects."""
 
     label = ""
+
+    def __init__(self, gone: Sequence[str], most: int) -> None:
+        super().__init__(f"{len(gone)} objects would be deleted, {gone[0]} first, and max_delete is {most}")
+        self.gone = gone
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,12 @@ class Limits:
             refuse_moved(self.moves, found.moves)
         if found.conflicts:
             raise Contested(found)
+        self.check_deleted(found)
+
+    def check_deleted(self, found: Planned) -> None:
+        """Raises TooManyDeleted."""
         if self.most_deleted is not None and len(gone := found.gone) > self.most_deleted:
-            raise TooManyDeleted(f"{len(gone)} objects would be deleted, {gone[0]} first, and max_delete is {self.most_deleted}")
+            raise TooManyDeleted(gone, self.most_deleted)
 
 
 @dataclass(frozen=True)
@@ -104,18 +111,24 @@ class Repeat:
 
 
 class Apply:
-    def __init__(self, engine: Engine, editor: Editor, file: OwnerFile) -> None:
+    """`confirmed` says whether a change with a confirmation stays, None while it waits."""
+
+    def __init__(self, engine: Engine, editor: Editor, file: OwnerFile, confirmed: Callable[[str], bool | None] = lambda _: None) -> None:
         self._engine, self._editor, self._file = engine, editor, file
+        self._outcomes = Outcomes(engine.reloads.records, confirmed)
         self._lock, self._repeats = asyncio.Lock(), dict[str, Repeat]()
 
     @property
     def owners(self) -> Owners:
         """Raises Unusable."""
-        return self._file.owners
+        known = self._file.owners
+        if (found := known.settled(self._outcomes.lasts)) is not known:
+            self._file.note(found)
+        return found
 
     async def plan(self, declaration: Declaration) -> tuple[Planned, Preview, Sequence[FilePreview]]:
         """What it would change. Raises what the engine's `plan` raises, and Unusable."""
-        former = self._file.owners
+        former = self.owners
         files = self._files(declaration, former)
         found = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
         if not found.files.contents:
@@ -129,7 +142,7 @@ class Apply:
 
     async def values(self, declaration: Declaration, found: Planned, preview: Preview) -> Values | None:
         """What the process has of what a plan changes; None where it does not say."""
-        files = self._files(declaration, self._file.owners)
+        files = self._files(declaration, self.owners)
         return await live_values.known_values(self._engine.runtime, preview, {each: files[each] for each in found.files.contents})
 
     def _files(self, declaration: Declaration, owners: Owners) -> Files:
@@ -148,7 +161,7 @@ class Apply:
         with suppress(Unreadable):
             await self._engine.notice()
         last = self._repeats.get(owner)
-        if last is None or last.sent != sent or last.planned.before is not self._engine.document or last.owners is not self._file.owners:
+        if last is None or last.sent != sent or last.planned.before is not self._engine.document or last.owners is not self.owners:
             return None
         Change(_same, version).compare(self._engine.version())
         return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
@@ -165,7 +178,7 @@ class Apply:
 
     async def _carried_out(self, declaration: Declaration, limits: Limits, sent: str) -> Applied:
         async with self._lock:
-            former = self._file.owners
+            former = self.owners
             files = self._files(declaration, former)
             read = await asyncio.to_thread(_read, files)
             found = await beside(planned, self._editor, self._engine.document, former, declaration, read)
@@ -173,20 +186,17 @@ class Apply:
             if found.is_nothing:
                 Change(_same, limits.version).compare(self._engine.version())
                 if found.owners != former:
-                    await asyncio.to_thread(self._file.write, found.owners)
+                    await asyncio.to_thread(self._file.write, _beside(former, found.owners, declaration.owner))
                 self._remember(declaration.owner, sent, files, found)
                 return Applied(found, None)
             # Known before the commit, so that what a kill leaves behind is not taken for an edit by others.
-            await asyncio.to_thread(self._file.write, _both(former, found.owners, declaration.owner))
+            await asyncio.to_thread(self._file.write, found.owners.replacing(former, AT_WORK))
             try:
                 found, outcome = await self._committed(declaration, former, files, found, limits)
             except BaseException:
                 await asyncio.to_thread(self._file.write, former)
                 raise
-            # What may still go back by itself is this owner's in either state.
-            goes_back = outcome.reload_id or author.get().confirmation
-            kept = _both(former, found.owners, declaration.owner) if goes_back else found.owners
-            await asyncio.to_thread(self._file.write, kept)
+            await asyncio.to_thread(self._file.write, self._made(former, found.owners, outcome.version, outcome.reload_id))
             made = [*outcome.texts][1] if outcome.texts else found.before
             self._remember(declaration.owner, sent, files, found.done(made))
             return Applied(found, outcome)
@@ -222,27 +232,32 @@ class Apply:
 
     def kept(self, object_: str) -> list[str]:
         """Those who own an object, or something in it. Raises Unusable."""
-        claims = self._file.owners.claims
+        claims = self.owners.claims
         return [spelled("owner", owner) for owner, known in claims.items() if any(within(each, object_) for each in known)]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
         """Around a commit that renames an object: within it both names are its owners'. Raises Unusable."""
         async with self._lock:
-            former = self._file.owners
+            former = self.owners
             moved = former.renamed(object_, to)
-            await asyncio.to_thread(self._file.write, former.joined(moved))
+            await asyncio.to_thread(self._file.write, moved.replacing(former, AT_WORK))
             try:
                 yield
             except BaseException:
                 await asyncio.to_thread(self._file.write, former)
                 raise
-            goes_back = self._engine.context.pending or author.get().confirmation
-            await asyncio.to_thread(self._file.write, former.joined(moved) if goes_back else moved)
+            await asyncio.to_thread(self._file.write, self._made(former, moved, self._engine.version()))
+
+    def _made(self, former: Owners, now: Owners, version: int, reload_id: str | None = None) -> Owners:
+        """After a commit, which may still go back by itself: what it has made, with what it has replaced."""
+        reloads = self._engine.reloads
+        wait = Wait(reload_id or reloads.pending or reloads.loading or "", author.get().confirmation, version)
+        return now.replacing(former, wait) if wait.reload or wait.confirmation else now
 
     def exported(self, owner: str) -> dict[str, Any]:
         """What an owner declares, as it stands in the configuration; it can be applied again."""
-        claims, found = self._file.owners.of(owner), dict[str, Any]()
+        claims, found = self.owners.claims.get(owner, {}), dict[str, Any]()
         for collection, resource in collections(self._editor).items():
             names = [""] if resource.kind == "singleton" else [name for name, _ in self._engine.document.of_kind(resource.section)]
             for name in dict.fromkeys(names):
@@ -260,8 +275,8 @@ class Apply:
 
     def exported_files(self, owner: str) -> dict[str, list[ExportedFile]]:
         """The same of files, by the collections of a declaration. Blocks."""
-        claims, found = self._file.owners.of(owner), dict[str, list[ExportedFile]]()
-        for object_, content in _read(self._files(Declaration(owner, {}), self._file.owners)).items():
+        claims, found = self.owners.claims.get(owner, {}), dict[str, list[ExportedFile]]()
+        for object_, content in _read(self._files(Declaration(owner, {}), self.owners)).items():
             own = {name: members for name, members in parts(object_, content).items() if name in claims}
             if content is not None and own:
                 kind, name = parsed(object_)
@@ -308,16 +323,7 @@ def _owned(members: Members, claims: Mapping[str, str]) -> Members:
     return {member: value for member, value in members.items() if member in claims}
 
 
-def _both(former: Owners, now: Owners, owner: str) -> Owners:
-    """With both digests of a member, and with what the owner gives up."""
-    before, after = former.of(owner), now.of(owner)
-    claims: dict[str, dict[str, str]] = {}
-    for object_ in dict.fromkeys([*before, *after]):
-        old, new = before.get(object_, {}), after.get(object_, {})
-        claims[object_] = {member: _last([each[member] for each in (old, new) if member in each]) for member in {**old, **new}}
-    return former.with_claims(owner, claims, {})
-
-
-def _last(digests: Sequence[str]) -> str:
-    """The last few of them."""
-    return ",".join(list(dict.fromkeys(",".join(digests).split(",")))[-MOST_DIGESTS:])
+def _beside(former: Owners, now: Owners, owner: str) -> Owners:
+    """Where nothing has changed but who owns it: while a change of this owner waits, that is with it."""
+    waits = former.former.get(owner)
+    return now.replacing(former, waits[-1].wait) if waits else now

@@ -5,6 +5,7 @@ from typing import Any
 
 from haproxy_native.apply.files import FileEffect
 from haproxy_native.apply.owners import digest
+from haproxy_native.apply.rules import Conflict
 from haproxy_native.errors import Moved
 from haproxy_native.planning.effects import Effect
 
@@ -15,11 +16,18 @@ Values = Mapping[str, Any]
 AGAIN = "ask for a new plan"
 
 
-def of_effects(effects: Iterable[Effect | FileEffect]) -> Moves:
+def of_effects(effects: Iterable[Effect | FileEffect], clashes: Iterable[Conflict] = ()) -> Moves:
+    """`clashes`: what others own of it, whether it is taken or not."""
     found: dict[str, list[Any]] = {}
     for each in effects:
-        found.setdefault(f"{each.member} of {each.object}" if each.member else each.object, []).append([each.old, each.new])
+        found.setdefault(_name(each), []).append([each.old, each.new])
+    for clash in clashes:
+        found.setdefault(_name(clash), []).append([[*clash.owners], clash.theirs, clash.mine])
     return {name: digest(values) for name, values in found.items()}
+
+
+def _name(of: Effect | FileEffect | Conflict) -> str:
+    return f"{of.member} of {of.object}" if of.member else of.object
 
 
 def refuse_moved(planned: Moves, now: Moves) -> None:

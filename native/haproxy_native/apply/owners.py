@@ -3,8 +3,8 @@
 import hashlib
 import json
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 ITSELF = ""
 # By object and member, the digest of the value that was declared last.
 Claims = Mapping[str, Mapping[str, str]]
+# Of one owner whose changes wait for reload after reload.
+MOST_FORMER = 4
 
 
 def digest(value: Any) -> str:
@@ -35,13 +37,78 @@ def is_of(claim: str | None, value: Any) -> bool:
 
 
 @dataclass(frozen=True)
+class Wait:
+    """What decides whether a change stays: the reload that loads this `version`, and the `confirmation` of the change. With neither the
+    commit is still at work, or was cut off.
+    """
+
+    reload: str = ""
+    confirmation: str = ""
+    version: int = 0
+
+
+AT_WORK = Wait()
+
+
+@dataclass(frozen=True)
+class Former:
+    """Claims that were replaced by a change which may still go back, and hold again if it does."""
+
+    claims: Claims
+    wait: Wait
+
+
+@dataclass(frozen=True)
 class Owners:
-    """The claims of each owner. Immutable."""
+    """The claims of each owner, and `former` ones, the oldest first. Immutable."""
 
     claims: Mapping[str, Claims] = field(default_factory=dict)
+    former: Mapping[str, Sequence[Former]] = field(default_factory=dict)
 
     def of(self, owner: str) -> Claims:
-        return self.claims.get(owner, {})
+        """What an owner may take for its own: what it has declared last, and what may still become of that."""
+        found = self.claims.get(owner, {})
+        for each in reversed(self.former.get(owner, ())):
+            found = _both(each.claims, found)
+        return found
+
+    def replacing(self, former: "Owners", wait: Wait) -> "Owners":
+        """With the claims that these have replaced."""
+        found = dict(self.former)
+        for owner in dict.fromkeys([*former.claims, *self.claims]):
+            before = former.claims.get(owner, {})
+            if before != self.claims.get(owner, {}):
+                first, *others = *found.get(owner, ()), Former(before, wait)
+                found[owner] = (first, *others[1 - MOST_FORMER :])
+        return Owners(self.claims, found)
+
+    def settled(self, lasts: Callable[[Wait], bool | None]) -> "Owners":
+        """These themselves, or without what is decided by now: `lasts` says whether a change stays, None where that is not known yet."""
+        found = self
+        for owner in self.former:
+            found = found._settled(owner, lasts)
+        return found
+
+    def _settled(self, owner: str, lasts: Callable[[Wait], bool | None]) -> "Owners":
+        """A change that was made after one that has gone back may have kept what that had replaced."""
+        former, last = list(self.former[owner]), self.claims.get(owner, {})
+        while former and (stays := lasts(former[0].wait)) is not None:
+            gone = former.pop(0)
+            if stays:
+                continue
+            last = _known_both(gone.claims, last) if former else gone.claims
+            former[1:] = [replace(each, claims=_known_both(gone.claims, each.claims)) for each in former[1:]]
+            former[:1] = [replace(each, claims=gone.claims) for each in former[:1]]
+        if len(former) == len(self.former[owner]):
+            return self
+        return Owners(_with(self.claims, owner, last), _with(self.former, owner, tuple(former)))
+
+    def undecided(self) -> "Owners":
+        """After a restart: a commit that was at work then may have been made or not."""
+        found = self
+        for owner in [owner for owner, former in self.former.items() if any(each.wait == AT_WORK for each in former)]:
+            found = Owners(_with(found.claims, owner, found.of(owner)), _with(found.former, owner, ()))
+        return found
 
     def others(self, owner: str, object_: str, member: str) -> list[str]:
         """Other owners of a member."""
@@ -55,16 +122,35 @@ class Owners:
 
     def renamed(self, object_: str, to: str) -> "Owners":
         """With the claims to an object, and to what stands in it, under its other name."""
-        claims = {owner: {renamed(each, object_, to): held for each, held in known.items()} for owner, known in self.claims.items()}
-        return Owners(claims)
-
-    def joined(self, other: "Owners") -> "Owners":
-        return Owners({owner: {**self.of(owner), **other.of(owner)} for owner in {**self.claims, **other.claims}})
+        return replace(self, claims={owner: _renamed(known, object_, to) for owner, known in self.claims.items()})
 
     def with_claims(self, owner: str, claims: Claims, taken: Mapping[str, set[tuple[str, str]]]) -> "Owners":
         """Those of one owner in the place of its former ones; without the (object, member) that are `taken` from others."""
         others = {other: _without(held, taken.get(other, set())) for other, held in self.claims.items() if other != owner}
-        return Owners({name: held for name, held in {**others, owner: claims}.items() if held})
+        return Owners({name: held for name, held in {**others, owner: claims}.items() if held}, self.former)
+
+
+def _renamed(claims: Claims, object_: str, to: str) -> Claims:
+    return {renamed(each, object_, to): held for each, held in claims.items()}
+
+
+def _with(known: Mapping[str, Any], owner: str, value: Any) -> dict[str, Any]:
+    return {name: each for name, each in {**known, owner: value}.items() if each}
+
+
+def _both(former: Claims, now: Claims) -> Claims:
+    """With both digests of a member, and with what is in one of the two alone."""
+    return {each: {**former.get(each, {}), **held} for each, held in {**former, **_known_both(former, now)}.items()}
+
+
+def _known_both(former: Claims, now: Claims) -> Claims:
+    """With both digests of what is claimed now."""
+    return {object_: _digests(former.get(object_, {}), held) for object_, held in now.items()}
+
+
+def _digests(former: Mapping[str, str], now: Mapping[str, str]) -> Mapping[str, str]:
+    both = {member: (*former.get(member, "").split(","), *digest_.split(",")) for member, digest_ in now.items()}
+    return {member: ",".join(filter(None, dict.fromkeys(digests))) for member, digests in both.items()}
 
 
 def _without(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
@@ -85,19 +171,34 @@ class OwnerFile:
     def owners(self) -> Owners:
         if self._owners is None:
             try:
-                self._owners = Owners(json.loads(self._path.read_bytes())["owners"])
+                self._owners = _of_bytes(self._path.read_bytes()).undecided()
             except FileNotFoundError:
                 self._owners = Owners()
-            except (OSError, ValueError, KeyError) as error:
+            except (OSError, ValueError, KeyError, TypeError) as error:
                 raise Unusable(
                     f"cannot read the owners: {self._path}: {error}; restore it, or delete it to begin without owners"
                 ) from error
         return self._owners
 
+    def note(self, owners: Owners) -> None:
+        """Changes memory alone: what follows from the file and from what is known otherwise."""
+        self._owners = owners
+
     def write(self, owners: Owners) -> None:
         """Raises Unusable."""
+        kept = {"owners": owners.claims} | ({"former": _as_rows(owners)} if owners.former else {})
         try:
-            write_atomically(self._path, json.dumps({"owners": owners.claims}, separators=(",", ":")).encode() + b"\n")
+            write_atomically(self._path, json.dumps(kept, separators=(",", ":")).encode() + b"\n")
         except OSError as error:
             raise Unusable(f"cannot write the owners to {self._path}: {error.strerror}") from error
         self._owners = owners
+
+
+def _as_rows(owners: Owners) -> Mapping[str, Any]:
+    return {owner: [{"claims": each.claims, "wait": asdict(each.wait)} for each in former] for owner, former in owners.former.items()}
+
+
+def _of_bytes(data: bytes) -> Owners:
+    kept = json.loads(data)
+    rows = kept.get("former", {}).items()
+    return Owners(kept["owners"], {owner: tuple(Former(each["claims"], Wait(**each["wait"])) for each in former) for owner, former in rows})

@@ -59,7 +59,7 @@ class Planned:
 
     @property
     def moves(self) -> Moves:
-        return of_effects([*self.effects, *self.files.effects])
+        return of_effects([*self.effects, *self.files.effects], [*self.conflicts, *self.taken])
 
 
 def planned(

@@ -109,7 +109,7 @@ class Rules:
         """Without pruning what was declared before is still owned."""
         if self.asked.prune:
             return self.claims
-        former = self.owners.of(self.asked.owner)
+        former = self.owners.claims.get(self.asked.owner, {})
         return {object_: {**former.get(object_, {}), **self.claims.get(object_, {})} for object_ in dict.fromkeys([*former, *self.claims])}
 
     def _taken_from(self) -> dict[str, set[tuple[str, str]]]:

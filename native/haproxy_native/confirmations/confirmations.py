@@ -26,6 +26,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import (
     CheckImpossible,
     NativeError,
+    NoConfirmation,
     NotPending,
     ReloadFailed,
     RuntimeAbsent,
@@ -100,6 +101,13 @@ class Confirmations:
     def get(self, id_: str) -> Confirmation:
         """Raises NotFound."""
         return self._ledger.get(id_)
+
+    def lasts(self, id_: str) -> bool | None:
+        """Whether what waited for it stays; None while that is not decided. One that nobody remembers is taken for confirmed."""
+        with suppress(NoConfirmation):
+            found = self._ledger.get(id_)
+            return found.status not in (RETURNED, VOID) if found.is_over else None
+        return True
 
     async def entries(self, id_: str) -> Sequence[int]:
         """The ids of the changes that stand and fall with it, the newest first."""

@@ -26,7 +26,16 @@ APPLY = "/v3/sidecar/apply?owner=a&dry_run=true"
         ("application/yaml", "backends:\n- name: [", 400, "the YAML cannot be read: line"),
         ("application/yaml", "a: &a [*a]", 422, "levels"),
         ("application/yaml", "backends: [{name: 2026-01-01}]", 422, "put it in quotes"),
-        ("text/plain", "server s 127.0.0.1:1\n", 400, "stands in no section"),
+        ("text/plain", "server s 127.0.0.1:1\n", 422, "stands in no section"),
+        ("text/plain", "backend s\n    wieght 5\n", 422, "the API has no member for 'wieght 5'"),
+        ("application/json", '{"backends": [{"name": "s"}, {"name": "s"}]}', 422, "Backend s is declared twice"),
+        (
+            "application/json",
+            '{"backends": [{"name": "s", "servers": {"a": {"name": "b", "address": "127.0.0.1"}}}]}',
+            422,
+            "servers.a: its name is 'b'; both have to be the same",
+        ),
+        ("application/json", '{"unowned": ["wieght"]}', 422, "unowned in body: no object has 'wieght'; did you mean \"weight\"?"),
         ("text/csv", "a", 415, ""),
     ],
 )
@@ -48,3 +57,16 @@ def test_left_to_others_by_the_body(client: Client) -> None:
     }
     shown = client.put(APPLY, body)
     assert shown.status == 200 and shown.json["changed"] == [] and shown.json["conflicts"] == [], shown.body
+
+
+def test_left_to_others_by_the_query(client: Client) -> None:
+    body = {"backends": [{"name": "app", "servers": {"app1": {"address": "127.0.0.1", "port": 8081, "weight": 9}}}]}
+    shown = client.put(f"{APPLY}&unowned=weight,%20maintenance", body)
+    assert shown.status == 200 and shown.json["conflicts"] == [], "a child has its name from its key"
+    wrong = client.put(f"{APPLY}&unowned=weight,maintenence", body)
+    assert wrong.status == 422 and "unowned in query: no object has 'maintenence'; did you mean \"maintenance\"?" in wrong.message
+
+
+def test_the_name_of_no_owner(client: Client) -> None:
+    refused = client.put(APPLY.replace("owner=a", "owner=outside"), {})
+    assert refused.status == 400 and "take another name" in refused.message

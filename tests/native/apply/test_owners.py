@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from haproxy_native.apply.owners import OwnerFile, Owners, digest, is_of
+from haproxy_native.apply.owners import AT_WORK, OwnerFile, Owners, Wait, digest, is_of
 from haproxy_native.errors import Unusable
 
 OWNERS = Owners({"a": {"backend/x": {"": digest(None), "balance": digest("source")}}, "b": {"backend/x/server/s": {"": digest(None)}}})
@@ -28,8 +28,54 @@ def test_of_an_object_with_another_name() -> None:
     moved = OWNERS.renamed("backend/x", "backend/y")
     assert {owner: list(claims) for owner, claims in moved.claims.items()} == {"a": ["backend/y"], "b": ["backend/y/server/s"]}
     assert OWNERS.renamed("backend/x/server/s", "backend/x/server/t").of("b") == {"backend/x/server/t": {"": digest(None)}}
-    both = OWNERS.joined(moved)
-    assert both.of("a").keys() == {"backend/x", "backend/y"} and both.renamed("backend/x", "backend/y") == moved
+    both = moved.replacing(OWNERS, AT_WORK)
+    assert both.of("a").keys() == {"backend/x", "backend/y"} and both.claims == moved.claims
+
+
+def made_of(*weights: int | None) -> Owners:
+    """Declared one after another, each waiting for a reload of its own; nothing for None."""
+    owners = Owners()
+    for number, weight in enumerate(weights):
+        claims = {} if weight is None else {"server/s": {"": "0", "weight": digest(weight)}}
+        owners = owners.with_claims("a", claims, {}).replacing(owners, Wait(str(number), version=number))
+    return owners
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "left"),
+    [
+        ({}, [1, 2, 3]),
+        ({"0": True}, [1, 2, 3]),
+        ({"0": True, "1": True}, [2, 3]),
+        ({"0": True, "1": True, "2": True}, [3]),
+        ({"0": True, "1": False}, [1, 3]),
+        ({"0": True, "1": True, "2": False}, [2]),
+        ({"0": True, "1": False, "2": False}, [1]),
+        ({"0": False, "1": False, "2": False}, []),
+    ],
+)
+def test_what_waits_for_reloads(outcomes: dict[str, bool], left: list[int]) -> None:
+    owners = made_of(1, 2, 3)
+    settled = owners.settled(lambda wait: outcomes.get(wait.reload))
+    own = settled.of("a").get("server/s", {}).get("weight")
+    assert [weight for weight in (1, 2, 3) if is_of(own, weight)] == left
+    assert (settled is owners) == (not outcomes) and (not settled.former) == (len(outcomes) == 3)
+
+
+def test_what_is_given_up_by_a_reload() -> None:
+    owners = made_of(1, None)
+    assert owners.others("b", "server/s", "weight") == [] and owners.of("a")["server/s"], "it is there still, and nobody declares it"
+    assert owners.settled(lambda wait: True) == Owners()
+    assert owners.settled(lambda wait: wait.reload == "0").claims["a"]["server/s"]["weight"] == digest(1)
+    assert made_of(*range(20)).former["a"][0].claims == {} and len(made_of(*range(20)).former["a"]) == 4
+
+
+def test_a_commit_that_was_cut_off(tmp_path: Path) -> None:
+    path, now = tmp_path / "owners.json", OWNERS.with_claims("a", {"backend/x": {"balance": digest("first")}}, {})
+    OwnerFile(path).write(now.replacing(OWNERS, AT_WORK))
+    own = OwnerFile(path).owners
+    assert own.former == {} and own.claims["b"] == OWNERS.claims["b"]
+    assert all(is_of(own.claims["a"]["backend/x"]["balance"], value) for value in ("source", "first"))
 
 
 def test_two_values_while_a_change_is_made() -> None:
@@ -42,6 +88,9 @@ def test_the_file(tmp_path: Path) -> None:
     assert OwnerFile(path).owners == Owners()
     OwnerFile(path).write(OWNERS)
     assert OwnerFile(path).owners == OWNERS
+    waiting = Owners().replacing(OWNERS, Wait("1", "2", 3))
+    OwnerFile(path).write(waiting)
+    assert OwnerFile(path).owners == waiting
     path.write_text('{"owners')
     with pytest.raises(Unusable, match="owners.json"):
         _ = OwnerFile(path).owners

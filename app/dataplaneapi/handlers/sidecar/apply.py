@@ -9,13 +9,13 @@ from typing import Any
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, ReadCall
 from dataplaneapi.api.conventions import present
-from dataplaneapi.api.declared import Declared, DeclaredCall, Sent, declared
+from dataplaneapi.api.declared import Declared, DeclaredCall, Sent, check_members, declared
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import last_changes
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
 from haproxy_native.access.rights import SECRETS, Rights
-from haproxy_native.apply.apply import Contested, ExportedFile, Limits
+from haproxy_native.apply.apply import Contested, ExportedFile, Limits, TooManyDeleted
 from haproxy_native.apply.files import COLLECTIONS, CONTENT, FileEffect, file_object
 from haproxy_native.apply.owners import ITSELF
 from haproxy_native.apply.planned_transactions import PlannedTransactions
@@ -53,6 +53,8 @@ async def replace(call: DeclaredCall) -> Response:
         call.body = Sent(plan.kind, plan.body)
         call.values = {**call.values, **plan.options}
         limits = Limits(version=call.get("version"), moves=plan.moves, values=plan.values)
+    elif call.get("owner") == OUTSIDE:
+        raise ApiError(400, f"owner in query: {OUTSIDE} stands for edits of the file and calls of other paths; take another name")
     elif "owner" not in call.values:
         # What is wrong with the body comes first, as everywhere.
         await declared(call, call.body)
@@ -61,7 +63,10 @@ async def replace(call: DeclaredCall) -> Response:
     if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version)):
         return await beside(lambda: json_response(200, _shown(call, same, BLANK) | {"reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
-    return await (_planned(call, declaration) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
+    try:
+        return await (_planned(call, declaration, limits) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
+    except TooManyDeleted as error:
+        raise ApiError(409, error.detail, deleted=error.gone) from None
 
 
 async def _pushed(call: Call, plan: KeptPlan) -> Response:
@@ -92,8 +97,9 @@ async def _pushed(call: Call, plan: KeptPlan) -> Response:
     return json_response(202 if headers else 200, shown, headers)
 
 
-async def _planned(call: Call, declaration: Declaration) -> Response:
+async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
     found, preview, files = await call.services.apply.plan(declaration)
+    limits.check_deleted(found)
     planned, mask = with_files(as_dict(preview), files), await _mask(call)
     shown = _shown(call, found, mask) | {name: planned[name] for name in PLANNED if name in planned}
     shown["conflicts"] = await _conflicts(call, found, mask)
@@ -156,7 +162,9 @@ async def read_owners(call: ReadCall) -> Response:
 
 
 def _declaration(call: Call, declared: Declared) -> Declaration:
-    unowned = declared.unowned | frozenset(filter(None, call.get("unowned", "").split(",")))
+    asked = frozenset(filter(None, map(str.strip, call.get("unowned", "").split(","))))
+    check_members(call, asked, "query")
+    unowned = declared.unowned | asked
     prune, force = call.get("prune", True), call.get("force", False)
     return Declaration(
         call.get("owner"), declared.sections, declared.files, prune=prune, force=force, unowned=unowned, texts=declared.texts

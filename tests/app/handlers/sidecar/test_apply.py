@@ -62,3 +62,31 @@ def test_a_plan_that_is_out_of_date(client: Client) -> None:
     assert client.put(f"{APPLY}?owner=b", SHOP, headers=TEXT).status == 202
     moved = client.put(f"{APPLY}?plan={token}")
     assert moved.status == 412 and "ask for a new plan" in moved.message
+
+
+def test_a_plan_moves_with_what_it_left_as_it_was(client: Client) -> None:
+    assert client.put(f"{APPLY}?owner=a", SHOP, headers=TEXT).status == 202
+    more = SHOP + b"    server b 127.0.0.1:2\n"
+    tokens = [client.put(f"{APPLY}?owner=a&dry_run=true", more, headers=TEXT).json["plan_token"] for _ in range(2)]
+    assert client.put(f"{APPLY}?owner=b&force=true", SHOP.replace(b"5", b"6"), headers=TEXT).status == 202
+    moved = client.put(f"{APPLY}?plan={tokens[0]}")
+    assert moved.status == 412 and "weight of backend/shop/server/a has been changed" in moved.message, moved.body
+    assert client.put(f"{APPLY}?owner=b&force=true", SHOP, headers=TEXT).status == 202
+    assert client.put(f"{APPLY}?plan={tokens[1]}").status == 202, "it is as it was"
+
+
+def test_a_plan_by_force_is_for_those_whom_it_has_shown(client: Client) -> None:
+    heavy = SHOP.replace(b"5", b"6")
+    assert client.put(f"{APPLY}?owner=a", SHOP, headers=TEXT).status == 202
+    shown = client.put(f"{APPLY}?owner=b&dry_run=true&force=true", heavy, headers=TEXT).json
+    assert [each["owners"] for each in shown["taken"]] == [["a"]]
+    assert client.put(f"{APPLY}?owner=c", SHOP, headers=TEXT).status == 200
+    assert client.put(f"{APPLY}?plan={shown['plan_token']}").status == 412
+
+
+def test_too_much_to_delete(client: Client) -> None:
+    assert client.put(f"{APPLY}?owner=a", SHOP + b"    server b 127.0.0.1:2\n", headers=TEXT).status == 202
+    for more in ("", "&dry_run=true"):
+        refused = client.put(f"{APPLY}?owner=a&max_delete=0{more}", SHOP, headers=TEXT)
+        assert refused.status == 409 and refused.json["deleted"] == ["backend/shop/server/b"] and "plan_token" not in refused.json
+    assert "plan_token" in client.put(f"{APPLY}?owner=a&max_delete=1&dry_run=true", SHOP, headers=TEXT).json
