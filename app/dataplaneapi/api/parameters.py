@@ -23,7 +23,10 @@ BOOLEANS = dict.fromkeys("1 t T TRUE true True".split(), True) | dict.fromkeys("
 
 @dataclass(frozen=True)
 class Parameter:
-    """One declared parameter; `place` is path, query or header. A duration has its value in seconds, `longest` at most."""
+    """One declared parameter; `place` is path, query or header. A duration has its value in seconds, `longest` at most.
+
+    One that `guards` holds a write back, which must not be made where a script has no value for it.
+    """
 
     name: str
     place: str
@@ -34,6 +37,7 @@ class Parameter:
     minimum: float | None = None
     longest: float | None = None
     repeated: bool = False
+    guards: bool = False
 
     @classmethod
     def of(cls, declared: Mapping[str, Any]) -> "Parameter":
@@ -50,6 +54,7 @@ class Parameter:
             inner.get("minimum"),
             inner.get("x-longest"),
             repeated,
+            "x-guards" in declared,
         )
 
 
@@ -71,7 +76,7 @@ def check_number(query: bytes) -> None:
 def convert(
     parameters: Iterable[Parameter], path: Mapping[str, str], query: Mapping[str, list[str]], headers: Iterable[tuple[bytes, bytes]]
 ) -> dict[str, Any]:
-    """The values of the parameters that were sent; an empty optional string counts as not sent."""
+    """The values of the parameters that were sent; an empty optional string counts as not sent, but for one that guards."""
     values: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.place == "path":
@@ -102,6 +107,8 @@ def _take_query(each: Parameter, sent: list[str], values: dict[str, Any]) -> Non
         raise ApiError(400, f"Invalid format for parameter {each.name}: multiple values for single value parameter '{each.name}'")
     elif sent[0] or each.required or each.kind not in ("string", DURATION):
         values[each.name] = _convert(each, sent[0])
+    elif each.guards:
+        raise ApiError(400, f"{each.name} in query is empty: give it a value, or leave it out")
 
 
 def _take_header(each: Parameter, headers: Iterable[tuple[bytes, bytes]], values: dict[str, Any]) -> None:

@@ -66,6 +66,11 @@ def checksum_of(data: bytes) -> str | None:
     return line[1].decode() if line else None
 
 
+def without_checksum(text: str) -> str:
+    """A text without its checksum line."""
+    return _CHECKSUM.sub("", text, count=1)
+
+
 def checksum_fits(data: bytes) -> bool:
     """Whether the file is as one of us wrote it."""
     return checksum_of(data) == md5(data.partition(b"\n")[2], usedforsecurity=False).hexdigest()

@@ -20,6 +20,9 @@ PRINT = re.compile(r"<masked:[0-9a-f]{12}>")
         "  http-request set-header Authorization hunter2",
         '  http-check send meth GET uri / hdr Authorization "Basic hunter2"',
         "  http-request add-header Proxy-Authorization hunter2 if FALSE",
+        "  dynamic-cookie-key hunter2",
+        "  acme-vars ApiKey=hunter2,User=hunter3",
+        r"  option httpchk GET / HTTP/1.1\r\nHost:\ a\r\nAuthorization:\ Basic\ hunter2",
     ],
 )
 def test_a_secret_is_a_fingerprint(line: str) -> None:
@@ -27,6 +30,13 @@ def test_a_secret_is_a_fingerprint(line: str) -> None:
     assert PRINT.search(shown) and "hunter" not in shown and "$5$" not in shown
     assert shown.startswith("global\n") and shown.endswith("\nbackend b\n") and shown.count("\n") == 3
     assert "# the admin" in shown or "#" not in line
+
+
+def test_a_text_with_secrets_is_shown_without_its_checksum() -> None:
+    """By which a short password could be found on another machine."""
+    head = "# _md5hash=0123456789abcdef0123456789abcdef\n# _version=2\n"
+    assert MASK.text(f"{head}peers p\n  cluster-secret hunter2\n").startswith("# _version=2\npeers p\n")
+    assert MASK.text(f"{head}peers p\n") == f"{head}peers p\n"
 
 
 @pytest.mark.parametrize(
@@ -50,6 +60,7 @@ def test_members_of_objects() -> None:
     (shown,) = MASK.value(effects)
     assert PRINT.fullmatch(shown["new"]["password"]) and shown["new"]["username"] == "a" and shown["new"]["secure_password"] is True
     assert MASK.value({"member": "password", "old": "x", "new": "y"})["old"] == MASK.fingerprint("x")
+    assert MASK.value({"acme_vars": {"ApiKey": "x"}})["acme_vars"] == {"ApiKey": MASK.fingerprint("x")}
     assert MASK.value({"lines": ["stats auth a:b"]}) == {"lines": [f"stats auth {MASK.fingerprint('a:b')}"]}
     assert MASK.value({"weight": 1, "none": None}) == {"weight": 1, "none": None}
 
