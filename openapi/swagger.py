@@ -28,6 +28,7 @@ NOTES = (
     "x-guards",
     "x-other-names",
     "x-further-parameters",
+    "x-seconds",
     BODY_NAME,
 )
 

@@ -227,6 +227,9 @@ def _of(schema: Mapping[str, Any]) -> str:
 
 
 def _scalar(value: Any, kind: str, schema: Mapping[str, Any], path: str, shaped: Shaped) -> Any:
+    if schema.get("x-seconds") and isinstance(value, int | float) and not isinstance(value, bool):
+        # A bare number is seconds.
+        value = str(value)
     if not isinstance(value, _TYPES[kind]) or (isinstance(value, bool) and kind != "boolean"):
         return _mistyped(value, kind, schema, path, shaped)
     if isinstance(value, int) and kind == "integer" and not -_INT64 <= value < _INT64:

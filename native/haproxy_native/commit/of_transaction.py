@@ -26,6 +26,7 @@ from haproxy_native.errors import (
     Stale,
     StaleTransaction,
     TextGone,
+    Unconfirmed,
     Unreadable,
 )
 from haproxy_native.planning.effects import effects
@@ -191,6 +192,9 @@ def _closed(context: CommitContext, transaction: Transaction) -> Iterator[None]:
     transaction.closed = True
     try:
         yield
+    except Unconfirmed:
+        # It can be committed then, and at once by joining what waits.
+        raise
     except Conflict:
         if transaction.status == IN_PROGRESS:
             context.transactions.outdate(transaction.id)

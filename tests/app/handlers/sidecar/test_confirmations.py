@@ -16,9 +16,22 @@ def test_taken_back_by_its_client(client: Client) -> None:
     with entered(client):
         assert client.post(f"{CONFIG}/backends?version=1&confirm=1h", {"name": "one"}).status == 201
         assert client.patch(f"{PATH}/1", {"timeout": "2h"}).json["seconds_left"] > 7000
-        assert client.patch(f"{PATH}/1", {"timeout": "1s"}).status == 422
+        assert 290 < client.patch(f"{PATH}/1", {"timeout": 300}).json["seconds_left"] <= 300
+        assert [client.patch(f"{PATH}/1", {"timeout": each}).status for each in ("1s", 1, -5, "x", 1e99)] == [422] * 5
         assert client.delete(f"{PATH}/1").json["status"] == "returned"
         assert client.get(f"{CONFIG}/backends/one").status == 404
+
+
+def test_a_transaction_that_was_refused_meanwhile_can_be_committed_then(client: Client) -> None:
+    with entered(client):
+        assert client.post(f"{CONFIG}/backends?version=1&confirm=1h", {"name": "one"}).status == 201
+        path = f"/v3/services/haproxy/transactions/{client.post('/v3/services/haproxy/transactions?version=2').json['id']}"
+        assert client.post(f"{CONFIG}/backends?transaction_id={path.rpartition('/')[2]}", {"name": "two"}).status == 202
+        assert client.put(path).status == 409
+        assert client.get(path).json["status"] == "in_progress"
+        assert client.put(f"{path}?join=1").status == 200
+        assert client.delete(f"{PATH}/1").json["status"] == "returned"
+        assert [client.get(f"{CONFIG}/backends/{name}").status for name in ("one", "two")] == [404, 404]
 
 
 def test_of_a_change_that_needs_a_reload_and_of_the_process_alone(beside: Beside) -> None:
