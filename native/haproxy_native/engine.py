@@ -22,7 +22,7 @@ from haproxy_native.commit.context import Planner
 from haproxy_native.commit.events import Reloaded
 from haproxy_native.commit.loads import LoadedText
 from haproxy_native.commit.merging import merging
-from haproxy_native.commit.of_transaction import committed, committed_private, is_overtaken, preview_of_outdated, private
+from haproxy_native.commit.of_transaction import committed, committed_private, is_overtaken, merged_private, preview_of_outdated, private
 from haproxy_native.commit.preview import Preview, preview
 from haproxy_native.commit.process_watch import ProcessWatch
 from haproxy_native.commit.publication import commit_when_healthy
@@ -283,6 +283,11 @@ class Engine:
     def private_transaction(self, version: int | None, *, merges: bool = False) -> AbstractAsyncContextManager[Transaction]:
         """One for several edits as one change, which nobody else sees, on the current version if none is stated. `merges` as in `write`."""
         return private(self.context, version, merges=merges)
+
+    async def plan_private(self, transaction: Transaction, *, merges: bool = False) -> Preview:
+        """Raises Collided."""
+        document = await merged_private(self.context, transaction) if merges else self.read(transaction.id)
+        return await self.plan_document(document, transaction_id=transaction.id)
 
     async def commit_private(self, transaction: Transaction, *, force_reload: bool = False, merges: bool = False) -> Outcome:
         """Raises Stale where another commit came first."""

@@ -95,6 +95,18 @@ async def committed_private(
     context: CommitContext, transaction: Transaction, stores: Mapping[str, FileStore], *, force_reload: bool, merges: bool
 ) -> Outcome:
     """What the commit of a private transaction did; without a difference it does nothing. Raises Stale where it was overtaken."""
+    change = await _private_change(context, transaction, merges=merges)
+    files = _files(context, transaction.id, stores)
+    return await commit(context, replace(change, force_reload=force_reload, skips_same=not force_reload, files=files))
+
+
+async def merged_private(context: CommitContext, transaction: Transaction) -> Document:
+    """What the commit of one with `merges` would make of the current configuration. Raises Collided."""
+    change = await _private_change(context, transaction, merges=True)
+    return await beside(change.edit, context.current.document)
+
+
+async def _private_change(context: CommitContext, transaction: Transaction, *, merges: bool) -> Change:
     start, document = await _sides(context, transaction.id)
 
     def edit(before: Document) -> Document:
@@ -102,9 +114,8 @@ async def committed_private(
             raise Stale("the configuration was changed meanwhile", current=context.current.version)
         return _joined(document, before)
 
-    files = _files(context, transaction.id, stores)
-    change = Change(edit, transaction.version, force_reload=force_reload, skips_same=not force_reload, files=files)
-    return await commit(context, await merging(context, change, start) if merges else change)
+    change = Change(edit, transaction.version)
+    return await merging(context, change, start) if merges else change
 
 
 def is_overtaken(context: CommitContext, id_: str) -> bool:

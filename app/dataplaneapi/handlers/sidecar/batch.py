@@ -97,7 +97,7 @@ async def _attempt(call: Call, steps: list[Step]) -> Response:
     async with engine.private_transaction(call.get("version"), merges=is_merged) as transaction:
         answers = [await _made(call, step, transaction.id) for step in steps]
         if call.get("dry_run"):
-            preview = await engine.plan_document(engine.read(transaction.id), transaction_id=transaction.id)
+            preview = await engine.plan_private(transaction, merges=is_merged)
             return await beside(_planned, call, steps, answers, preview)
         outcome = await engine.commit_private(transaction, force_reload=bool(call.get("force_reload")), merges=is_merged)
     reload_id = None if outcome.live else outcome.reload_id

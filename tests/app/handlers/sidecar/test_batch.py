@@ -97,6 +97,8 @@ def test_the_version_and_what_came_between(client: Client) -> None:
     with entered(client):
         assert client.post(f"{CONFIG}/backends?version=1", {"name": "other"}).status == 202
         assert send(client, NEW, query="?version=1").status == 409
+        planned = send(client, NEW, server("s1"), query="?version=1&on_conflict=merge&dry_run=true")
+        assert [each["object"] for each in planned.json["effects"]] == ["backend/new"] and "-backend other" not in planned.json["diff"]
         merged = send(client, NEW, server("s1"), query="?version=1&on_conflict=merge")
         assert (merged.status, merged.json["version"]) == (202, 3), merged.body
         assert send(client, server("s2")).json["version"] == 4
@@ -106,11 +108,12 @@ def test_the_version_and_what_came_between(client: Client) -> None:
 def test_a_collision_with_what_came_between(client: Client) -> None:
     with entered(client):
         assert client.post(f"{CONFIG}/backends?version=1", {"name": "new", "mode": "tcp"}).status == 202
-        refused = send(client, NEW, query="?version=1&on_conflict=merge")
-        assert (refused.status, [(each["object"], each["author"]) for each in refused.json["conflicts"]]) == (
-            409,
-            [("backend/new", "admin")],
-        )
+        for more in ("", "&dry_run=true"):
+            refused = send(client, NEW, query=f"?version=1&on_conflict=merge{more}")
+            assert (refused.status, [(each["object"], each["author"]) for each in refused.json["conflicts"]]) == (
+                409,
+                [("backend/new", "admin")],
+            )
 
 
 def test_a_plan_of_it(client: Client) -> None:
