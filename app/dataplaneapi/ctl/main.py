@@ -89,10 +89,10 @@ def module(name: str) -> ModuleType:
 
 def run(argv: Sequence[str]) -> int:
     """The status of the command. Raises Failure."""
-    # What a shell completes may be half an option.
+    # What a shell completes may be half an option, or none.
     cut = argv.index("--words") if "--words" in argv else len(argv)
     given, rest = common().parse_known_args(argv[:cut])
-    rest += argv[cut:]
+    given.words = argv[cut + 1 :] if cut < len(argv) else None
     if not rest or rest[0] in ("-h", "--help"):
         parser().print_help()
         return 0 if rest else USAGE
@@ -125,6 +125,8 @@ def _conflicts(failure: Failure) -> list[str]:
 
 def main(argv: Sequence[str]) -> NoReturn:
     """Ends the process."""
+    # Python has none where they were closed.
+    sys.stdout, sys.stderr = (each or open(os.devnull, "w") for each in (sys.stdout, sys.stderr))  # noqa: SIM115
     try:
         try:
             status = run(argv)
@@ -137,6 +139,14 @@ def main(argv: Sequence[str]) -> NoReturn:
         status = INTERRUPTED
     except BrokenPipeError:
         status = CLOSED_PIPE
-        # Python writes what is left at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
+    except OSError as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        status = USAGE
+        _drop_output()
     sys.exit(status)
+
+
+def _drop_output() -> None:
+    """What is left, which Python writes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -76,3 +76,10 @@ def test_a_pipe_that_is_closed_gets_no_traceback(ctl: Ctl) -> None:
     done = subprocess.run(words, env=dict(ctl.environment), stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_an_output_that_takes_nothing_gets_no_traceback(ctl: Ctl) -> None:
+    words = f"{COMMAND} ctl get backend"
+    for to, status, said in (("/dev/full", 2, "dataplaneapi ctl: [Errno 28] No space left on device\n"), ("&-", 0, "")):
+        done = subprocess.run(["sh", "-c", f"{words} >{to}"], env=dict(ctl.environment), capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (status, said)

@@ -72,9 +72,12 @@ def _token(text: str) -> str:
         return text
     try:
         with open(text[1:], encoding="utf-8") as file:
-            return file.read().strip()
-    except OSError as error:
-        raise Failure(f"{text[1:]}: {error.strerror}") from None
+            token = file.read().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"{text[1:]}: {error}") from None
+    if not token:
+        raise Failure(f"{text[1:]} holds no token: its plan had conflicts, or HAProxy refused it")
+    return token
 
 
 def _planned(session: Session, query: dict[str, Any], body: bytes, kind: str) -> int:
@@ -83,8 +86,7 @@ def _planned(session: Session, query: dict[str, Any], body: bytes, kind: str) ->
     plan = session.client.ask("PUT", f"{SIDECAR}/apply", options, body, kind).json()
     session.show(plan, lambda found: described(found, colours=session.colours))
     if file := getattr(given, "save", None):
-        with open(file, "w", encoding="utf-8") as opened:
-            opened.write(plan.get("plan_token", "") + "\n")
+        _save(file, plan.get("plan_token", ""))
     if plan["conflicts"]:
         return CONFLICT
     tests = plan.get("tests", {})
@@ -92,6 +94,15 @@ def _planned(session: Session, query: dict[str, Any], body: bytes, kind: str) ->
         return REFUSED
     asked = getattr(given, "exit_code", False) or getattr(given, "diff", False)
     return DIFFERS if asked and _differs(plan) else OK
+
+
+def _save(file: str, token: str) -> None:
+    """An empty one as well, so that no former one is taken for it."""
+    try:
+        with open(file, "w", encoding="utf-8") as opened:
+            opened.write(f"{token}\n")
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror}") from None
 
 
 def _carried_out(session: Session, query: dict[str, Any], body: bytes | None, kind: str) -> int:
@@ -116,7 +127,7 @@ def described(found: dict[str, Any], *, colours: bool = False) -> str:
     lines += [tables.coloured(line, tables.RED, colours=colours) for line in conflicts(found)]
     lines += [f"live: {each}" for each in found.get("commands", ())]
     lines += [f"reload: {each['reason']}" for each in found.get("reasons", ())] if found["reload"] else []
-    lines += [f"haproxy: {each.get('text', each)}" for each in found.get("messages", ())]
+    lines += [f"haproxy: {each['text']}" for each in found.get("messages", ()) if each["severity"] != "notice"]
     lines += [tables.coloured(line, tables.RED, colours=colours) for line in of_tests(found.get("tests", {}))]
     lines.append(_summary(found))
     return "\n".join([*lines, *([f"plan token: {found['plan_token']}"] if "plan_token" in found else [])]) + "\n"

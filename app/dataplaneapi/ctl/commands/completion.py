@@ -15,7 +15,7 @@ from dataplaneapi.ctl.objects import Object, parsed
 from dataplaneapi.ctl.session import FORMATS, Session
 
 SECONDS = 2.0
-OF_OBJECTS = ("get", "edit")
+OF_OBJECTS = ("get", "edit", "references", "rename")
 BASH = """\
 _dataplaneapi_ctl() {
     if [ "${COMP_WORDS[1]}" != ctl ]; then
@@ -50,7 +50,6 @@ complete -c dataplaneapi -n 'test (commandline -opc)[2] = ctl 2> /dev/null' -f \
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=("bash", "zsh", "fish"), help="as in: source <(dataplaneapi ctl completion bash)")
-    parser.add_argument("--words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
 
 
 def run(session: Session) -> int:
@@ -72,6 +71,8 @@ def candidates(session: Session, before: list[str], word: str) -> Iterable[str]:
         return contexts.read()[1]
     if last in ("-o", "--output"):
         return FORMATS
+    if last == "--owner":
+        before = ["get", "owner"]
     if not before:
         return main.COMMANDS
     if word.startswith("-"):

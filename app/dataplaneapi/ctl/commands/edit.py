@@ -10,7 +10,7 @@ from typing import Any
 from dataplaneapi.ctl import formats, merging, tables, waiting
 from dataplaneapi.ctl.client import Answer
 from dataplaneapi.ctl.commands.apply import add_waiting, writing
-from dataplaneapi.ctl.failures import CONFLICT, OK, Failure, Refused
+from dataplaneapi.ctl.failures import OK, Failure, Refused
 from dataplaneapi.ctl.objects import Object, parsed
 from dataplaneapi.ctl.session import Session
 
@@ -81,7 +81,7 @@ class _Editing:
                 else:
                     raise
                 if not os.isatty(0) and notes == getattr(self, "_former_notes", None):
-                    raise Failure(f"it is refused again:\n{notes}", CONFLICT) from None
+                    raise Failure(f"it is refused again:\n{notes}", refused.status) from None
                 self._former_notes = notes
 
     def _read(self) -> tuple[Any, str]:

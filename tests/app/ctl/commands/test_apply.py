@@ -70,6 +70,25 @@ def test_conflicts_end_with_3_and_are_listed(ctl: Ctl, sidecar: Quick, tmp_path:
     assert "taken from outside: backend/shop balance" in ctl.output("apply", "-f", "-", "--owner", "taker", "--force", text=taken)
 
 
+def test_a_plan_that_cannot_be_carried_out_leaves_no_token(ctl: Ctl, tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("former\n")
+    taken = "backends: [{name: shop, from: plain, balance: {algorithm: leastconn}}]"
+    assert ctl("plan", "-f", "-", "--owner", "taker", "--save", str(token), text=taken).returncode == 3
+    assert "holds no token" in ctl.refusal(2, "apply", "--plan", f"@{token}")
+    assert "No such file" in ctl.refusal(2, "plan", "-f", "-", "--owner", "a", "--save", "/nowhere/token", text="{}")
+
+
+def test_what_is_too_much_to_delete_has_no_plan(ctl: Ctl, file: Path) -> None:
+    ctl.output("apply", "-f", str(file), "--owner", "deleter", "--wait")
+    for command in ("plan", "apply"):
+        assert "1 objects would be deleted" in ctl.refusal(3, command, "-f", "-", "--owner", "deleter", "--max-delete", "0", text="{}")
+
+
+def test_notices_of_haproxy_are_no_news(ctl: Ctl, file: Path) -> None:
+    assert "haproxy version is" not in ctl.output("plan", "-f", str(file), "--owner", "quiet")
+
+
 def test_several_files_are_one_declaration(ctl: Ctl, tmp_path: Path) -> None:
     directory = tmp_path / "declared"
     (directory / "below").mkdir(parents=True)

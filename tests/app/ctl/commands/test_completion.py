@@ -21,6 +21,8 @@ from tests.haproxy.sidecar import COMMAND
         (["get", "backend", "s"], ["shop"]),
         (["get", "-r", "backend/shop/server/web1"], ["backend/shop/server/web1"]),
         (["apply", "--pl"], ["--plan"]),
+        (["confirm", "--rej"], ["--reject"]),
+        (["rename", "backend/sh"], ["backend/shop"]),
         (["get", "backend", "-o", "j"], ["json"]),
         (["drain", "shop/"], ["shop/web1", "shop/web2"]),
         (["call", "getWhoa"], ["getWhoami"]),
@@ -30,6 +32,17 @@ from tests.haproxy.sidecar import COMMAND
 )
 def test_candidates(ctl: Ctl, words: list[str], candidates: list[str]) -> None:
     assert sorted(ctl.output("completion", "--words", *words).split()) == candidates
+
+
+def test_two_dashes_are_the_beginning_of_any_option(ctl: Ctl) -> None:
+    assert {"--plan", "--owner", "--url"} < set(ctl.output("completion", "--words", "apply", "--").split())
+
+
+def test_owners(ctl: Ctl, sidecar: Quick) -> None:
+    done = ctl("apply", "-f", "-", "--owner", "team-c", text="backends: [{name: owned, from: plain}]")
+    assert done.returncode == 0, done.stderr
+    for words in (["export", "--owner", "team-c"], ["plan", "-f", "x.yaml", "--owner", "team-c"]):
+        assert ctl.output("completion", "--words", *words) == "team-c\n"
 
 
 def test_a_server_that_is_away_is_no_error(ctl: Ctl) -> None:

@@ -70,7 +70,7 @@ else cp "$1" $calls.shown; sed -i "s/weight: 73/weight: 74/" "$1"; fi"""
 def test_what_is_refused_comes_back_with_the_reason_and_is_kept(ctl: Ctl, sidecar: Quick, editor) -> None:  # type: ignore[no-untyped-def]
     script = 'cp "$1" $calls.shown; sed -i "s/weight: 10/weight: 1000/" "$1"'
     done = ctl("edit", SERVER, EDITOR=editor(script))
-    assert done.returncode != 0 and "what you have edited is in /" in done.stderr, done.stderr
+    assert done.returncode == 1 and "what you have edited is in /" in done.stderr, done.stderr
     kept = Path(done.stderr.partition("what you have edited is in ")[2].split()[0])
     assert "weight: 1000" in kept.read_text()
     assert "# 422" in (ctl.home / "calls.shown").read_text() or "# 400" in (ctl.home / "calls.shown").read_text()
