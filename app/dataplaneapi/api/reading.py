@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dataplaneapi.api.call import Call
-from dataplaneapi.api.operations import COUNTERS, EFFECTS, OBJECTS, READING, Operation
+from dataplaneapi.api.operations import COUNTERS, EFFECTS, OBJECTS, READING, SECTION, Operation
 from dataplaneapi.api.place import place_of
 from haproxy_native.access.rights import ALL, READ, Rights
 from haproxy_native.editing.object_names import encoded, spelled
-from haproxy_native.planning.effects import Place, name_of
+from haproxy_native.planning.effects import Place, name_of, object_section, section_object
 
 # Members of answers with OBJECTS that are of no one object.
 _TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes"))
@@ -22,9 +22,12 @@ _NAMED_BY_CALLER = frozenset(("conflicts", "taken"))
 
 
 def asked_for(operation: Operation, call: Call) -> str:
-    """The object that is to be read; empty where some of the answer may be, ALL for what shows of everything."""
+    """The object that is to be read; empty where some of the answer may be, ALL for what shows of everything. Raises BadRequest."""
     if operation.rows:
         return ""
+    if operation.access == SECTION:
+        editor = call.services.editor
+        return section_object(editor, *object_section(editor, call.get("object"))) if call.get("object") else ALL
     if operation.access not in ("", EFFECTS, READING):
         return named(operation.access, call.values)
     if not _is_of_configuration(call):

@@ -28,7 +28,7 @@ resolvers concealed
 """
 # What no list or object shows a part of; each needs the right to read everything.
 OF_EVERYTHING = {
-    *("/sidecar/blame", "/sidecar/history/{id}/diff", "/sidecar/history/{id}/raw", "/sidecar/reload_advice"),
+    *("/sidecar/history/{id}/raw", "/sidecar/reload_advice"),
 }
 
 
@@ -123,6 +123,21 @@ def _history(site: Client) -> None:
     entry = site.get(f"/v3/sidecar/history/{shown[0]['id']}").json
     assert "diff" not in entry and {each["object"] for each in entry["effects"]} == {"backend/app/server/more"}
     assert site.get(f"/v3/sidecar/history/{int(shown[0]['id']) + 1}").status == 403
+    _lines_of_sections(site, shown[0]["id"])
+
+
+def _lines_of_sections(site: Client, id_: str) -> None:
+    """By their names, however they are written."""
+    lines = site.get("/v3/sidecar/blame?object=backend/%2561pp/server/app1").json
+    assert lines[0]["text"] == "backend app from base" and [each["text"] for each in lines if each.get("entry") == id_] == [
+        "  server more 127.0.0.98"
+    ]
+    assert "+  server more 127.0.0.98" in site.get(f"/v3/sidecar/history/{id_}/diff?object=backend/app").body.decode()
+    for path in ("blame?object=backend/hidden", "blame?object=userlist/concealed", "blame?object=global", f"history/{id_}/diff"):
+        assert site.get(f"/v3/sidecar/{path}").status == 403
+    assert site.get("/v3/sidecar/blame?object=backend//x").status == site.get("/v3/sidecar/blame").status == 400
+    limited(site, "backend/app/server/*")
+    assert site.get("/v3/sidecar/blame?object=backend/app/server/app1").status == 403
 
 
 def test_each_answer_of_ours_has_a_reading_rule(site: Client) -> None:
