@@ -153,6 +153,8 @@ def test_an_edit_while_the_server_is_down(sidecar: Quick) -> None:
     sidecar.start()
     assert sidecar.text() == text
     assert sidecar.get("backends/app/servers/two").json()["weight"] == 30
-    assert sidecar.reloaded(sidecar.put_server("one", {"weight": 9}))["status"] == "succeeded"
+    answer = sidecar.put_server("one", {"weight": 9})
+    # Live where what HAProxy does was on disk in time, else by a reload: true either way.
+    assert answer.status_code == 200 or sidecar.reloaded(answer)["status"] == "succeeded"
     assert weights(sidecar) == [9, 30]
     assert "# seen by nobody else" in sidecar.line("server two ")
