@@ -3,7 +3,7 @@
 import json
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,17 @@ from haproxy_native.planning.effects import Effect
 log = logging.getLogger(__name__)
 STATE, WEIGHT, ADDRESS, PORT = "admin_state", "weight", "address", "port"
 MEMBERS = (STATE, WEIGHT, ADDRESS, PORT)
+READY, MAINTENANCE = "ready", "maint"
 # By which member of the configuration's server each of them is what it is.
 _CONFIGURED = {"maintenance": STATE, "weight": WEIGHT, "address": ADDRESS, "port": PORT}
 
 
 @dataclass(frozen=True)
 class Override:
-    """One member of one server, by its object name. `former`: what it was before the first change. `since`: Unix time."""
+    """One member of one server, by its object name. `former`: what it was before the first change. `since`: Unix time.
+
+    `configured`: what the configuration says of it, as a text; None until that is looked up.
+    """
 
     object: str
     member: str
@@ -27,6 +31,7 @@ class Override:
     former: Any
     since: float
     author: str = ""
+    configured: str | None = None
 
 
 class OverrideLedger:
@@ -86,7 +91,7 @@ class OverrideLedger:
     def _read(self) -> None:
         try:
             stored = json.loads(self._path.read_bytes())
-            known = [Override(**{field.name: row[field.name] for field in fields(Override)}) for row in stored["overrides"]]
+            known = [Override(**{"configured": None, **row}) for row in stored["overrides"]]
             self.worker, self._overrides = str(stored["worker"]), {(each.object, each.member): each for each in known}
         except FileNotFoundError:
             pass

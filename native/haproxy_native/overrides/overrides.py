@@ -18,8 +18,9 @@ from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
 from haproxy_native.editing import object_names
 from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
-from haproxy_native.errors import Conflict, Missing, NoParent, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
-from haproxy_native.overrides.ledger import ADDRESS, MEMBERS, PORT, STATE, WEIGHT, Override, OverrideLedger, ended
+from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
+from haproxy_native.overrides.configured import configured
+from haproxy_native.overrides.ledger import ADDRESS, MAINTENANCE, MEMBERS, PORT, READY, STATE, WEIGHT, Override, OverrideLedger, ended
 from haproxy_native.overrides.lua_file import LuaFile
 from haproxy_native.overrides.server_state_file import ServerStateFile
 from haproxy_native.planning import touches
@@ -40,7 +41,6 @@ PATIENCE = 5.0
 START_PATIENCE = 1.0
 # In every refusal of a server or backend that the worker has not.
 NO_SUCH = "No such"
-READY, MAINTENANCE = "ready", "maint"
 
 
 class Overrides:
@@ -53,7 +53,8 @@ class Overrides:
         # What the files were last written for.
         self._written: tuple[Document, int] | None = None
         self._changed = asyncio.Event()
-        self._texts: list[Committed | Edited] = []
+        # With the time of each.
+        self._texts: list[tuple[float, Committed | Edited]] = []
         self._watching = Background("keeping what was changed in the process")
         engine.context.events.listen(self._heard)
         engine.context.on_load, engine.context.on_worker = self.before_load, self.renew
@@ -67,7 +68,11 @@ class Overrides:
         await self._watching.stop()
 
     async def _begin_with(self) -> None:
-        """Without overrides the worker in service has all: the first one is not made in it again, over what others set meanwhile."""
+        """Ends what the configuration has changed while this server did not run, or before it was killed.
+
+        Without overrides the worker in service has all: the first one is not made in it again, over what others set meanwhile.
+        """
+        await self._look_up()
         if not self._ledger.all():
             with suppress(RuntimeFailure, TimeoutError):
                 async with asyncio.timeout(START_PATIENCE):
@@ -85,18 +90,16 @@ class Overrides:
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
         states = server_states(await self._engine.runtime.read("show servers state", r"1\n"))
         differing = [each for state in states for each in _differing(state) if self._ledger.get(each.object, each.member) is None]
-        return [each for each in differing if each.value != self._configured(each)]
+        values = await beside(configured, self._editor, self._engine.document, differing)
+        return [each for each in differing if str(each.value) != values[each.object, each.member]]
 
-    def _configured(self, override: Override) -> object:
-        """What the configuration says of it, as far as it was changed live since the worker was started."""
-        _, backend, _, name = object_names.parsed(override.object)
-        table = self._editor.resources
-        for kind in table["servers"].parents:
-            with suppress(Missing, NoParent):
-                server = self._editor.get_object(self._engine.document, table["servers"], (table[kind], backend), name)
-                state = MAINTENANCE if server.get("maintenance") == "enabled" else READY
-                return state if override.member == STATE else server.get(override.member)
-        return None
+    async def _look_up(self) -> None:
+        """Notes what the configuration says of each, and ends those of which it once said something else."""
+        known = self._ledger.all()
+        values = await beside(configured, self._editor, self._engine.document, known)
+        now = [(each, values[each.object, each.member]) for each in known if self._ledger.get(each.object, each.member) is each]
+        self._ledger.forget([each for each, value in now if each.configured not in (None, value)])
+        self._ledger.keep([replace(each, configured=value) for each, value in now if each.configured is None])
 
     def record(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str] = MEMBERS) -> list[Member]:
         """Changes of these members, before and after, that were made in the worker in service; returns what has changed."""
@@ -189,7 +192,7 @@ class Overrides:
 
     async def before_load(self, document: Document) -> None:
         """Writes what the next worker begins with, for a text that is about to be loaded; servers have the health that they have now."""
-        self._ledger.forget(ended(self._ledger.all(), [effect for event in self._texts for effect in await beside(_effects, event)]))
+        await self._end(self._texts)
         states: list[ServerState] = []
         with suppress(RuntimeFailure, TimeoutError):
             async with asyncio.timeout(PATIENCE):
@@ -214,7 +217,7 @@ class Overrides:
         if isinstance(event, Reloaded):
             self._changed.set()
         elif self._ledger.all() and isinstance(event, Committed | Edited):
-            self._texts.append(event)
+            self._texts.append((time.time(), event))
             self._changed.set()
 
     async def _watch(self) -> None:
@@ -231,8 +234,9 @@ class Overrides:
     async def look(self) -> None:
         """Ends what other texts have ended, and makes what is left again where a new worker, or a changed server, lacks it."""
         texts, self._texts = self._texts, []
-        touched = [effect for event in texts for effect in await beside(_effects, event)]
-        self._ledger.forget(ended(self._ledger.all(), touched))
+        touched = await self._end(texts)
+        if any(each.configured is None for each in self._ledger.all()):
+            await self._look_up()
         await self._write_files()
         known = self._engine.context.state_file.value
         if known.pid and _identity(Worker(known.pid, known.started)) != self._ledger.worker:
@@ -242,6 +246,15 @@ class Overrides:
             objects = {effect.object for effect in touched}
             async with self._engine.context.process_lock:
                 await self._make([each for each in self._ledger.all() if each.object in objects])
+
+    async def _end(self, texts: Sequence[tuple[float, Committed | Edited]]) -> list[Effect]:
+        """Ends those that other texts have ended; returns all that these have changed."""
+        touched: list[Effect] = []
+        for at, event in texts:
+            effects = await beside(_effects, event)
+            self._ledger.forget(ended([each for each in self._ledger.all() if each.since <= at], effects))
+            touched += effects
+        return touched
 
     async def renew(self) -> None:
         """Makes all of them again in the worker in service, where it is another than before. The caller holds the lock of the process."""

@@ -25,6 +25,9 @@ def test_remembered(tmp_path: Path) -> None:
     again.keep([Override(WEB1, "weight", 20, 20, 8.0)])
     again.forget([PORT])
     assert OverrideLedger(tmp_path / "overrides.json").all() == [STATE] == again.of(WEB1)
+    stored = tmp_path / "overrides.json"
+    stored.write_text(stored.read_text().replace(', "configured": null', ""))
+    assert OverrideLedger(stored).all() == [STATE], "written by an earlier version"
 
 
 def test_what_changes_nothing_is_not_written(tmp_path: Path) -> None:

@@ -79,3 +79,50 @@ def test_the_first_one_is_not_made_twice(haproxy: HAProxy, tmp_path: Path) -> No
             assert (await engine.runtime.servers("app"))[0].forced_state == "ready"
 
     run(story())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "left"),
+    [
+        ("weight 10", "weight 10 maxconn 7", {"weight", "admin_state"}),
+        ("weight 10", "weight 11", {"admin_state"}),
+        ("weight 10", "weight 10 disabled", {"weight"}),
+        ("server s1", "server s9", set()),
+    ],
+)
+def test_what_changes_while_nobody_looks_ends_them(haproxy: HAProxy, tmp_path: Path, old: str, new: str, left: set[str]) -> None:
+    """By a hand edit, or by a commit after which this server was killed."""
+
+    async def kept() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            overrides = Overrides(engine, Editor())
+            before = (await engine.runtime.servers("app"))[0]
+            await commands.apply(engine.runtime, [commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])])
+            await overrides.look()
+            assert len(overrides.all()) == 2
+
+    async def again() -> None:
+        async with running_engine(tmp_path, haproxy) as engine, Overrides(engine, Editor()) as overrides:
+            assert {each.member for each in overrides.all()} == left
+
+    run(kept())
+    haproxy.file.write_text(haproxy.file.read_text().replace(old, new))
+    run(again())
+
+
+def test_one_that_is_set_after_the_configuration_has_changed_it(haproxy: HAProxy, tmp_path: Path) -> None:
+    async def story() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            overrides = Overrides(engine, Editor())
+            first = (await engine.runtime.servers("app"))[0]
+            await commands.apply(engine.runtime, [commands.weight("app", "s1", 3)])
+            overrides.record([(first, (await engine.runtime.servers("app"))[0])])
+            await engine.write(substituting("weight 10", "weight 20"), version=1)
+            before = (await engine.runtime.servers("app"))[0]
+            await commands.apply(engine.runtime, [commands.weight("app", "s1", 4)])
+            overrides.record([(before, (await engine.runtime.servers("app"))[0])])
+            await overrides.look()
+            assert [each.value for each in overrides.all()] == [4]
+
+    run(story())
