@@ -7,5 +7,5 @@ from pydantic import Field, StrictFloat
 from typing_extensions import TypeAliasType
 
 WeightsAdditionalProperty = TypeAliasType(
-    "WeightsAdditionalProperty", Annotated[StrictFloat, Field(ge=0.0)]
+    "WeightsAdditionalProperty", Annotated[StrictFloat, Field(ge=0.0, le=1000000000.0)]
 )

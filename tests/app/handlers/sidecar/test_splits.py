@@ -20,6 +20,11 @@ def test_a_split(beside: Beside) -> None:
 
 
 def test_bodies_that_are_none(beside: Beside) -> None:
-    for body in ({"by": "random"}, {"by": "cookie:", "weights": {"app": 1}}, {"by": "random", "weights": {"app": -1}}):
+    for body in (
+        {"by": "random"},
+        {"by": "cookie:", "weights": {"app": 1}},
+        {"by": "random", "weights": {"app": -1}},
+        {"by": "random", "weights": {"app": 1e308, "empty": 1e308}},
+    ):
         assert beside.client.put(PATH, body).status in (400, 422), body
     assert beside.client.put("/v3/sidecar/splits/a%20b", {"by": "random", "weights": {"app": 1}}).status == 400
