@@ -329,9 +329,17 @@ class RuntimeUnconfigured(RuntimeAbsent):
 class RuntimeRefused(RuntimeFailure):
     """HAProxy's own words, and the command that was refused, never its payload; `detail` joins both."""
 
+    remedy = ""
+
     def __init__(self, answer: str, command: str, detail: str = "") -> None:
         super().__init__(detail or f"{answer} [{command}]")
         self.answer, self.command = answer, command
+
+
+class RuntimeBusy(RuntimeRefused):
+    """Sessions are left; `remedy` is an edit after which there are none."""
+
+    remedy = "drain the servers of such backends before they are deleted (POST /v3/sidecar/drains)"
 
 
 class RuntimeMissing(RuntimeRefused):

@@ -211,7 +211,7 @@ def test_a_longer_one_is_left_to_a_reload(stage: Stage) -> None:
         stage.web.release.set()
         assert request.result().text == "two"
     assert "1 on server two" in reason["reason"]
-    assert reason["section"] == "backend long"
+    assert reason["section"] == "backend long" and "/v3/sidecar/drains" in reason["remedy"]
     assert "long" not in stage.running()
 
 
@@ -236,7 +236,7 @@ def test_a_stored_map_that_names_it_keeps_it_to_the_reload(stage: Stage) -> None
     entries = f"{SERVICES}/runtime/maps/routes.map/entries"
     assert stage.sidecar.post(entries, {"key": "/h", "value": "held"}, force_sync=True).status_code == 201
     reason = stage.why(stage.delete("held"))
-    assert "/h in map routes.map names it" in reason["reason"]
+    assert "/h in map routes.map names it" in reason["reason"] and "entries of maps" in reason["remedy"]
     assert stage.sidecar.delete(f"{entries}/%2Fh", force_sync=True).status_code == 204
 
 

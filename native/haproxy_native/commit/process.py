@@ -247,8 +247,9 @@ def _why(error: Exception) -> str:
 
 
 def _place(plan: Plan, document: Document, error: Exception, why: str) -> Reason | None:
-    place = plan.places.get(error.command) if isinstance(error, RuntimeRefused) else None
-    return reason_at(document, *place, why) if place else None
+    if isinstance(error, RuntimeRefused) and (place := plan.places.get(error.command)):
+        return reason_at(document, *place, why, error.remedy)
+    return None
 
 
 def _planned(context: CommitContext, running: Document, new: Document) -> Plan:

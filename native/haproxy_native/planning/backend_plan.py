@@ -34,6 +34,7 @@ COUNT = "num_or_range"
 MODES = ("tcp", "http")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
 NAMED = "give the defaults section that backends inherit from a name"
+UNNAMED = "delete the entries of maps and the lines that name such backends first"
 PURGE = "tune.defaults.purge"
 
 
@@ -223,7 +224,7 @@ def deleted(
         if kept := removal_of(servers.grammar).obstacle(section, {server for server, _ in states}):
             return result.because(kept[0], f"the section is gone, and {kept[1]}")
         if why := named(name):
-            return result.because(0, f"the section is gone, and {why}")
+            return result.because(0, f"the section is gone, and {why}", UNNAMED)
         result.commands = backends.delete(name, states)
         result.places = {command.text: 0 for command in result.commands}
     except (BadValue, NotExpressible, ValueError) as word:

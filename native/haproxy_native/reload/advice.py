@@ -24,23 +24,27 @@ class Advice:
 
 
 def advise(records: Iterable[Record]) -> tuple[int, list[Advice]]:
-    """How many reloads had reasons, and their causes, the most frequent first; a reload may have several."""
+    """How many reloads had reasons, and their causes, the most frequent first; a reload may have several.
+
+    What one edit would end is one cause, and what no edit would is one by its keyword, since words of reasons hold names.
+    """
     kinds: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
     counted = [record for record in records if record.reasons]
     for record in counted:
         for reason in record.reasons:
-            kinds[_cause(reason), reason.get("remedy", "")].setdefault(record.id, reason)
-    found = [_advice(cause, remedy, reloads, len(counted)) for (cause, remedy), reloads in kinds.items()]
+            keyword, remedy = str(reason.get("keyword", "")), str(reason.get("remedy", ""))
+            kinds[keyword or ("" if remedy else str(reason["reason"])), remedy].setdefault(record.id, reason)
+    found = [_advice(remedy, reloads, len(counted)) for (_, remedy), reloads in kinds.items()]
     return len(counted), sorted(found, key=lambda each: -each.reloads)
 
 
-def _advice(cause: str, remedy: str, reloads: Mapping[str, Mapping[str, Any]], of: int) -> Advice:
+def _advice(remedy: str, reloads: Mapping[str, Mapping[str, Any]], of: int) -> Advice:
     last, reason = list(reloads.items())[-1]
-    return Advice(round(100 * len(reloads) / of), len(reloads), cause, remedy, last, reason)
+    return Advice(round(100 * len(reloads) / of), len(reloads), _cause(reason), remedy, last, reason)
 
 
 def _cause(reason: Mapping[str, Any]) -> str:
-    """Names in a reason's words would tell apart what is alike, so that without a remedy its keyword counts."""
+    """The last reason itself where an edit would end it, else what all have in common."""
     if reason.get("remedy"):
         return f"{reason['keyword']}: {reason['reason']}" if reason.get("keyword") else str(reason["reason"])
     return f"{reason['keyword']} lines" if reason.get("keyword") else str(reason["reason"])

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from haproxy_native.errors import RuntimeRefused
+from haproxy_native.errors import RuntimeBusy, RuntimeRefused
 from haproxy_native.runtime import commands
 from haproxy_native.runtime import responses as answers
 from haproxy_native.runtime.argument import argument
@@ -54,7 +54,7 @@ class Idle(Command):
         deadline = asyncio.get_running_loop().time() + self.patience
         while sessions := _sessions(self.backend, await runtime.send(self.text)):
             if asyncio.get_running_loop().time() >= deadline:
-                raise RuntimeRefused(f"backend {self.backend} still has sessions: {_told(sessions)}", self.text)
+                raise RuntimeBusy(f"backend {self.backend} still has sessions: {_told(sessions)}", self.text)
             await asyncio.sleep(POLL)
 
 
