@@ -39,7 +39,8 @@ class Farm:
         """One that a change of the defaults section takes."""
         version, defaults = self.sidecar.version(), self.sidecar.get("defaults/plain").json()
         answer = self.sidecar.put("defaults/plain", {**defaults, "retries": defaults["retries"] % 3 + 1}, version=version)
-        assert self.sidecar.reloaded(answer)["status"] == "succeeded"
+        outcome = self.sidecar.reloaded(answer)
+        assert outcome["status"] == "succeeded", outcome
 
 
 Kind = TypeVar("Kind", bound=Farm)

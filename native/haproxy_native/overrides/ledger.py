@@ -104,7 +104,14 @@ def ended(overrides: Iterable[Override], effects: Sequence[Effect]) -> list[Over
     return [override for override in overrides if any(_ends(effect, override) for effect in effects)]
 
 
+def in_process(object_: str) -> str:
+    """The name of an object of the configuration as overrides have it: for a process a listen section is one of its backends."""
+    kind, slash, rest = object_.partition("/")
+    return f"backend{slash}{rest}" if kind == "listen" else object_
+
+
 def _ends(effect: Effect, override: Override) -> bool:
+    object_ = in_process(effect.object)
     if effect.member:
-        return effect.object == override.object and _CONFIGURED.get(effect.member) == override.member
-    return effect.new is None and f"{override.object}/".startswith(f"{effect.object}/")
+        return object_ == override.object and _CONFIGURED.get(effect.member) == override.member
+    return effect.new is None and f"{override.object}/".startswith(f"{object_}/")

@@ -20,7 +20,19 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, NotFound, RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.overrides.configured import configured
-from haproxy_native.overrides.ledger import ADDRESS, MAINTENANCE, MEMBERS, PORT, READY, STATE, WEIGHT, Override, OverrideLedger, ended
+from haproxy_native.overrides.ledger import (
+    ADDRESS,
+    MAINTENANCE,
+    MEMBERS,
+    PORT,
+    READY,
+    STATE,
+    WEIGHT,
+    Override,
+    OverrideLedger,
+    ended,
+    in_process,
+)
 from haproxy_native.overrides.lua_file import LuaFile
 from haproxy_native.overrides.server_state_file import ServerStateFile
 from haproxy_native.planning import touches
@@ -151,12 +163,13 @@ class Overrides:
 
     def kept(self, object_: str) -> list[str]:
         """The overrides of a server, or of those in an object."""
-        return [f"override of {each.member} of {each.object}" for each in self._of(object_)]
+        return [f"override of {each.member} of {each.object}" for each in self._of(in_process(object_))]
 
     @asynccontextmanager
     async def renamed(self, object_: str, to: str) -> AsyncIterator[None]:
         """Around a commit that renames an object. What is of the former name ends with the object that has it."""
-        copies = [replace(each, object=object_names.renamed(each.object, object_, to)) for each in self._of(object_)]
+        old, new = in_process(object_), in_process(to)
+        copies = [replace(each, object=object_names.renamed(each.object, old, new)) for each in self._of(old)]
         self._ledger.keep(copies)
         try:
             yield
@@ -243,7 +256,7 @@ class Overrides:
             async with self._engine.context.process_lock:
                 await self.renew()
         elif touched:
-            objects = {effect.object for effect in touched}
+            objects = {in_process(effect.object) for effect in touched}
             async with self._engine.context.process_lock:
                 await self._make([each for each in self._ledger.all() if each.object in objects])
 

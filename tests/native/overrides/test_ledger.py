@@ -63,3 +63,11 @@ def test_a_file_that_holds_nothing(tmp_path: Path) -> None:
 def test_what_ends_them(old: str, new: str, gone: list[Override]) -> None:
     changed = effects(Editor(), Document.parse(TEXT), Document.parse(TEXT.replace(old, new)))
     assert ended([STATE, WEIGHT, PORT], changed) == gone
+
+
+def test_what_ends_those_of_a_listen_section() -> None:
+    """A process has its servers as those of a backend."""
+    text = TEXT.replace("backend shop\n", "listen shop\n")
+    for new, gone in (("server web1 10.0.0.1:80 weight 30", [WEIGHT]), ("server web3 10.0.0.1:80 weight 20", [STATE, WEIGHT])):
+        changed = effects(Editor(), Document.parse(text), Document.parse(text.replace("server web1 10.0.0.1:80 weight 20", new)))
+        assert ended([STATE, WEIGHT, PORT], changed) == gone
