@@ -62,8 +62,9 @@ class Operation:
     `store` and `source`: which store of files, which source of service discovery it works on. `unwritable`: the status of a body with a
     text that no line of a file can hold, or no command. `access`: what a caller of a role needs the right to, EFFECTS where what it changes
     is checked by its commit, READING for what a GET needs, SECTION for the section that the query's `object` is or stands in, all without
-    one, ANY for nothing beside a role, ANYONE for not even that, or the name of an object; empty where it needs the right to everything. `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py.
-    `writes`: whether a server that is read-only refuses it. `rehearsed`: whether its handler comes to `would_change`
+    one, ANY for nothing beside a role, ANYONE for not even that, or the name of an object; empty where it needs the right to everything.
+    `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py. `writes`: whether a server that is read-only refuses it.
+    `rehearsed`: whether its handler comes to `would_change`
     (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made; `calls`:
     whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere.
     """
