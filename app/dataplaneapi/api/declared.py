@@ -58,7 +58,9 @@ class Sent:
     def digest(self, options: Mapping[str, Any]) -> str:
         """Of the body and of the parameters that it was sent with."""
         known = json.dumps([self.kind, options], sort_keys=True).encode("utf-8", "backslashreplace")
-        return hashlib.sha256(known + b"\0" + self.data).hexdigest()
+        found = hashlib.sha256(known + b"\0")
+        found.update(self.data)
+        return found.hexdigest()
 
 
 async def declared_call(request: Request) -> Call:
@@ -107,8 +109,10 @@ async def declared(call: Call, sent: Sent) -> Declared:
     media_type = kind.partition(";")[0].strip().lower()
     if media_type != MULTIPART:
         return await beside(_declared, call, data, media_type)
-    text, text_type, files = b"{}", JSON, dict[str, DeclaredFile]()
-    for part, content in await form_parts(data, kind):
+    text, text_type, files, parts = b"{}", JSON, dict[str, DeclaredFile](), await beside(form_parts, data, kind)
+    if sum(part.name == CONFIGURATION for part, _ in parts) > 1:
+        raise ApiError(400, f"part {CONFIGURATION}: sent twice; it holds all that is declared")
+    for part, content in parts:
         if part.name == CONFIGURATION:
             text, text_type = content, _TYPES.get(PurePath(part.file or "").suffix, TEXT)
         else:

@@ -9,6 +9,7 @@ from dataplaneapi.api.upload import Part, Parts, boundary
 from dataplaneapi.open_engine import STORES
 from haproxy_native.apply.files import COLLECTIONS, MAP, entries_of
 from haproxy_native.apply.rules import DeclaredFile
+from haproxy_native.beside import LARGE
 from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import Exists, NativeError
 from haproxy_native.storage import names
@@ -61,23 +62,24 @@ def _object(stores: Mapping[str, Store], kind: str, name: str, about: str) -> st
         raise ApiError(422, f"{about}: {error}") from None
 
 
-async def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
+def form_parts(data: bytes, kind: str) -> list[tuple[Part, bytes]]:
     """The parts of a form that has arrived. Raises ApiError."""
-    messages = iter([{"type": "http.request", "body": data, "more_body": False}])
-
-    async def receive() -> Any:
-        return next(messages)
-
-    form, found = Parts(receive, 0, 0, boundary(kind)), list[tuple[Part, bytearray]]()
-    async for each in form.parts():
-        if isinstance(each, Part):
-            found.append((each, bytearray()))
-        else:
-            found[-1][1].extend(each)
+    form, found = Parts(_nothing, 0, 0, boundary(kind)), list[tuple[Part, list[bytes]]]()
+    for start in range(0, len(data), LARGE):
+        for each in form.parsed(data[start : start + LARGE]):
+            if isinstance(each, Part):
+                found.append((each, []))
+            else:
+                found[-1][1].append(each)
     form.check_ended()
     if not found:
         raise ApiError(400, f"the form has no part; send {', '.join((CONFIGURATION, *STORES))}")
-    return [(part, bytes(content)) for part, content in found]
+    return [(part, b"".join(pieces)) for part, pieces in found]
+
+
+async def _nothing() -> Any:
+    """There is nothing more to receive."""
+    return {"type": "http.disconnect"}
 
 
 def sent_file(stores: Mapping[str, Store], part: Part, content: bytes) -> tuple[str, DeclaredFile]:

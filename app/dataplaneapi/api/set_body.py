@@ -44,6 +44,7 @@ class SetForm:
     def __init__(self, call: Call, directory: Path) -> None:
         self.texts: dict[str, bytes] = {}
         self.files: list[Coming] = []
+        self._paths: set[Path] = set()
         self._call, self._directory = call, directory
         self._largest = WHOLE_BYTES if call.services.settings.max_body_size is None else call.services.settings.max_body_size
         # Of the part that is arriving: its name in `texts`, None for a file, and what is not yet kept of it.
@@ -95,8 +96,9 @@ class SetForm:
         if not names.is_element(part.file):
             raise BadRequest("the file name leaves the directory, send the last part of it")
         path = store.place(part.file)
-        if any(file.path == path for file in self.files):
+        if path in self._paths:
             raise BadRequest(f"a part for {path.name} is sent already")
+        self._paths.add(path)
         content = self._directory / str(len(self.files))
         content.touch()
         return Coming(store, path, content)

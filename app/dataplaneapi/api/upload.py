@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 from python_multipart import MultipartParser
-from python_multipart.exceptions import MultipartParseError
+from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import parse_options_header
 from starlette.types import Receive
 
@@ -18,6 +18,8 @@ from dataplaneapi.api.negotiation import check_content_encoding, check_content_t
 
 PART = "file_upload"
 MULTIPART = "multipart/form-data"
+# Parts of one form, and characters of what separates them (RFC 2046 has 70).
+MOST_PARTS, LONGEST_BOUNDARY = 10_000, 256
 Headers = Iterable[tuple[bytes, bytes]]
 
 
@@ -80,7 +82,7 @@ class Parts(File):
         self._found: list[Part | bytes] = []
         self._field = self._value = b""
         self._part = Part("", None)
-        self._ended = False
+        self._ended, self._number = False, 0
         callbacks = {
             "on_header_field": self._header_field,
             "on_header_value": self._header_value,
@@ -93,24 +95,23 @@ class Parts(File):
 
     async def parts(self) -> AsyncIterator[Part | bytes]:
         """Each part, and after it the pieces of its content."""
-        while True:
-            events, self._found = self._found, []
-            for each in events:
+        while self._more:
+            for each in self.parsed(await self._arrived()):
                 yield each
-            if not self._more:
-                break
-            await self._parse()
 
     def check_ended(self) -> None:
         """Raises 400 for a form that is cut short, at the end of `parts`."""
         if not self._ended:
             raise ApiError(400, "the form ends before its closing boundary")
 
-    async def _parse(self) -> None:
+    def parsed(self, data: bytes) -> list[Part | bytes]:
+        """What more of the form has arrived holds. Raises ApiError."""
+        self._found = []
         try:
-            self._parser.write(await self._arrived())
-        except MultipartParseError as error:
+            self._parser.write(data)
+        except FormParserError as error:
             raise ApiError(400, f"the form cannot be read: {error}") from None
+        return self._found
 
     def _header_field(self, data: bytes, start: int, end: int) -> None:
         self._field += data[start:end]
@@ -126,6 +127,9 @@ class Parts(File):
         self._field = self._value = b""
 
     def _headers_finished(self) -> None:
+        self._number += 1
+        if self._number > MOST_PARTS:
+            raise ApiError(413, f"the form exceeds the maximum allowed number of {MOST_PARTS} parts")
         self._found.append(self._part)
         self._part = Part("", None)
 
@@ -205,6 +209,8 @@ def boundary(kind: str) -> bytes:
     """Of the parts of a form, by its Content-Type. Raises ApiError."""
     _, options = parse_options_header(kind)
     if found := options.get(b"boundary"):
+        if len(found) > LONGEST_BOUNDARY:
+            raise ApiError(400, f"the boundary in Content-Type has {len(found)} characters, and {LONGEST_BOUNDARY} at most")
         return found
     raise ApiError(400, "no multipart boundary param in Content-Type")
 

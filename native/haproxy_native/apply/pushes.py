@@ -21,6 +21,9 @@ from haproxy_native.storage.coming import Coming
 from haproxy_native.storage.store import Store
 from haproxy_native.text.document import Document
 
+# Bytes of the texts and of the files, as they are and as they would be: a plan of more is not kept.
+LARGEST = 1 << 24
+
 
 @dataclass(frozen=True)
 class Push:
@@ -30,8 +33,11 @@ class Push:
     files: Sequence[tuple[str, str, bytes]] = field(default=(), repr=False)
 
     @classmethod
-    def of(cls, texts: Mapping[str, bytes], files: Sequence[Coming]) -> "Push":
-        """Blocks. Raises OSError."""
+    def of(cls, texts: Mapping[str, bytes], files: Sequence[Coming]) -> "Push | None":
+        """None for one that is too large to be kept. Blocks. Raises OSError."""
+        there = [path for each in files for path in (each.path, each.content) if path and path.exists()]
+        if sum(map(len, texts.values())) + sum(path.stat().st_size for path in there) > LARGEST:
+            return None
         return cls(texts, [(each.store.name, each.path.name, each.content.read_bytes()) for each in files if each.content])
 
     def as_bytes(self) -> bytes:

@@ -19,6 +19,7 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.errors import Refused
 from haproxy_native.scratch import Scratch
 from haproxy_native.text.document import Document
+from haproxy_native.text.pieces import pieces
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def _led(pattern: re.Pattern[bytes] | None, tree: Path, content: bytes | Path) -
     """A text whose paths lead into the tree."""
     text = content.read_bytes() if isinstance(content, Path) else content
     root = os.fsencode(tree / "root")
-    return pattern.sub(lambda match: root + match[0], text) if pattern else text
+    return b"".join(pattern.sub(lambda match: root + match[0], text[start:end]) for start, end in pieces(text)) if pattern else text
 
 
 def _place(tree: Path, path: str) -> Path:

@@ -320,10 +320,24 @@ class Journal:
             database.execute("PRAGMA incremental_vacuum").fetchall()
 
 
+class _Database(sqlite3.Connection):
+    """SQLite takes texts in UTF-8 alone; a byte of a name that is none, as HAProxy allows it, is written as an escape."""
+
+    def execute(self, statement: str, values: Any = (), /) -> sqlite3.Cursor:
+        return super().execute(statement, [_in_utf_8(each) for each in values])
+
+    def executemany(self, statement: str, rows: Any, /) -> sqlite3.Cursor:
+        return super().executemany(statement, [[_in_utf_8(each) for each in row] for row in rows])
+
+
+def _in_utf_8(value: Any) -> Any:
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) and not value.isascii() else value
+
+
 def _opened(path: Path, tables: str = "") -> sqlite3.Connection:
     """For this process's user alone."""
     path.touch(mode=0o600)
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=_Database)
     database.execute("PRAGMA auto_vacuum=INCREMENTAL")
     database.execute("PRAGMA journal_mode=WAL")
     database.execute(f"PRAGMA wal_autocheckpoint={_PAGES}")

@@ -11,33 +11,41 @@ from haproxy_native.text.document import Document
 
 # Bytes of a file that may name others.
 LARGEST = 1 << 20
-_PATHS = re.compile(r"[^\s\"'(),=;]*[./][^\s\"'(),=;]*")
+_WORDS = re.compile(r"[^\s\"'(),=;]+")
 
 
 def named(document: Document, home: Path) -> Iterator[Path]:
     """What may be a path in it, each once; relative ones begin in `home`."""
-    names: list[str] | None = document.cache.get(_PATHS)
+    names: list[str] | None = document.cache.get(_WORDS)
     if names is None:
-        names = document.cache[_PATHS] = sorted(set(_PATHS.findall(document.text)))
+        words = (match[0] for match in _WORDS.finditer(document.text))
+        names = document.cache[_WORDS] = list(dict.fromkeys(word for word in words if "." in word or "/" in word))
     return (home / name for name in names)
 
 
 def naming(document: Document, home: Path, paths: Iterable[Path]) -> list[Path]:
     """The files named in it that name some of these in turn, as a list of certificates does."""
-    if not (names := [re.escape(os.fsencode(path.name)) for path in paths]):
-        return []
-    pattern = re.compile(b"|".join(names))
-    return [path for path in named(document, home) if pattern.search(_read(path))]
+    names = [os.fsencode(path.name) for path in paths]
+    return [path for path in named(document, home) if names and _holds(_read(path), names)]
 
 
 def stamps(document: Document, home: Path, files: Mapping[Path, Path | None]) -> list[str]:
     """Of all that it names, and of what is in the place of some."""
-    there = [f"{path} {content and hashlib.sha256(content.read_bytes()).hexdigest()}" for path, content in files.items()]
+    there = [f"{path} {content and _digest(content)}" for path, content in files.items()]
     for path in named(document, home):
         with suppress(OSError, ValueError):
             seen = path.stat()
             there.append(f"{path} {seen.st_mtime_ns} {seen.st_size} {seen.st_ino}")
     return there
+
+
+def _holds(content: bytes, names: Iterable[bytes]) -> bool:
+    return any(name in content for name in names)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _read(path: Path) -> bytes:

@@ -8,7 +8,7 @@ from haproxy_native.commit.change import Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.disk.directories import Directory
 from haproxy_native.editing.file_references import Reference
-from haproxy_native.errors import Conflict, Missing, RuntimeFailure, WriteFailed
+from haproxy_native.errors import BadRequest, Conflict, Missing, RuntimeFailure, WriteFailed
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import crt_lists
 from haproxy_native.storage import crt_list
@@ -22,6 +22,8 @@ from haproxy_native.text.words import unquoted
 
 # Others are stored, too, but not listed.
 LISTED = ".txt"
+# Bytes of a list that clients may store: it is read as a whole, again and again.
+LARGEST = 1 << 24
 
 
 class CrtListStore(Store):
@@ -32,6 +34,10 @@ class CrtListStore(Store):
         super().__init__(name, directory, state)
         # An edit of one entry begins with the text that the one before it left.
         self._one_at_a_time = asyncio.Lock()
+
+    def check_content(self, path: Path, draft: Path) -> None:
+        if draft.stat().st_size > LARGEST:
+            raise BadRequest(f"a list of certificates may have {LARGEST} bytes")
 
     def files(self) -> list[Path]:
         return [path for path in super().files() if path.name.endswith(LISTED)]

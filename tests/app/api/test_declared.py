@@ -44,6 +44,14 @@ def test_what_is_refused(client: Client, kind: str, body: str, status: int, mess
     assert answer.status == status and message in answer.message, answer.body
 
 
+def test_one_configuration_in_a_form(client: Client) -> None:
+    part = b'--b\r\nContent-Disposition: form-data; name="configuration"\r\n\r\nbackend shop\n\r\n'
+    headers = {"content-type": "multipart/form-data; boundary=b"}
+    assert client.put(APPLY, part + b"--b--\r\n", headers=headers).status == 200
+    refused = client.put(APPLY, part * 2 + b"--b--\r\n", headers=headers)
+    assert refused.status == 400 and "part configuration: sent twice" in refused.message
+
+
 def test_aliases_are_counted(client: Client) -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x]", *(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 8)}]" for n in range(1, 12))]
     answer = client.put(APPLY, "\n".join(lines).encode(), headers={"content-type": "application/yaml"})

@@ -1,6 +1,5 @@
 """Files in declarations."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,7 @@ def test_a_store_without_a_directory() -> None:
 
 def test_a_form() -> None:
     kind = "multipart/form-data; boundary=b"
-    assert asyncio.run(form_parts(FORM, kind)) == [(Part("maps", "a.map"), b"x 1\n")]
+    assert form_parts(FORM, kind) == [(Part("maps", "a.map"), b"x 1\n")]
     for data, why in [(b"--b--\r\n", "no part"), (FORM[:-10], "closing boundary"), (b"none", "cannot be read")]:
         with pytest.raises(ApiError, match=why):
-            asyncio.run(form_parts(data, kind))
+            form_parts(data, kind)

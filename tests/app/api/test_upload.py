@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 import pytest
 
+from dataplaneapi.api import upload
 from dataplaneapi.api.errors import ApiError
-from dataplaneapi.api.upload import File, Form
+from dataplaneapi.api.upload import File, Form, boundary
 from tests.app.api.test_bodies import Sender
 
 EDGE = b"edge"
@@ -53,6 +54,17 @@ def test_what_is_no_file(body: bytes, message: str) -> None:
     with pytest.raises(ApiError, match=message) as error:
         received([body])
     assert error.value.status == 400
+
+
+def test_a_boundary_is_short_and_parts_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ApiError, match="the boundary in Content-Type has 300 characters, and 256 at most") as error:
+        boundary(f"multipart/form-data; boundary={'b' * 300}")
+    assert error.value.status == 400 and boundary("multipart/form-data; boundary=edge") == EDGE
+    monkeypatch.setattr(upload, "MOST_PARTS", 3)
+    assert received([BODY])[1] == CONTENT
+    with pytest.raises(ApiError, match="maximum allowed number of 3 parts") as error:
+        received([part("x", b"") + BODY])
+    assert error.value.status == 413
 
 
 def test_limits() -> None:

@@ -1,10 +1,11 @@
 """Pushes that were planned: as they were shown, or not at all."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from haproxy_native.apply.pushes import Push, Pushes
+from haproxy_native.apply.pushes import LARGEST, Push, Pushes
 from haproxy_native.disk.directories import Directory
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Moved
@@ -30,10 +31,24 @@ def test_as_it_was_kept(tmp_path: Path) -> None:
         content = tmp_path / "content"
         content.write_bytes(b"\xff 1\n")
         push = Push.of({"": TEXT}, [Coming(engine.stores["maps"], path, content)])
-        assert Push.from_bytes(push.as_bytes()) == push == Push({"": TEXT}, [("maps", "a.map", b"\xff 1\n")])
+        assert push and Push.from_bytes(push.as_bytes()) == push == Push({"": TEXT}, [("maps", "a.map", b"\xff 1\n")])
         moves = await pushes.moves(push)
         outcome = await pushes.carry_out(push, moves, {}, engine.version())
         assert outcome.version == 2 and path.read_bytes() == b"\xff 1\n" and engine.document.text.count("_version") == 1
+
+    within(tmp_path, work)
+
+
+def test_what_is_too_large_is_not_kept(tmp_path: Path) -> None:
+    async def work(engine: Engine, pushes: Pushes, path) -> None:
+        content = tmp_path / "content"
+        coming = [Coming(engine.stores["maps"], path, content)]
+        for file, other in ((content, path), (path, content)):
+            other.unlink(missing_ok=True)
+            file.touch()
+            os.truncate(file, LARGEST - len(TEXT) + 1)
+            assert Push.of({"": TEXT}, coming) is None
+        assert Push.of({"": TEXT}, []) is not None
 
     within(tmp_path, work)
 

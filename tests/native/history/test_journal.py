@@ -61,6 +61,15 @@ def test_finding(tmp_path: Path) -> None:
     assert journal.without_effects(CONFIGURATION) == [1, 2, 3, 5] and journal.effects(1) is None
 
 
+def test_a_name_that_is_not_in_utf_8(tmp_path: Path) -> None:
+    """As a hand may write it into the configuration, and a client into a query."""
+    journal, name = Journal(tmp_path, Limits()), b"userlist/l/user/\xff\xc3\xa9".decode("utf-8", "surrogateescape")
+    added = journal.add(of_configuration(1, Author(name), object_=name))
+    journal.add_effects(added, [{"object": name}], [f"{name}/x"])
+    assert [each.id for each in journal.find(name, name)] == [added] and not list(journal.find("\udcfe"))
+    assert journal.objects(added)[0] == "userlist/l/user/\\udcff\u00e9"
+
+
 def test_the_log_of_the_database_stays_small(tmp_path: Path) -> None:
     """Although the entries themselves, which are answered when they are on disk, do not wait for what empties it."""
     journal = Journal(tmp_path, Limits())

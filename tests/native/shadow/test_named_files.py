@@ -1,6 +1,7 @@
 """Which files a text may name, and which of them name others."""
 
 import os
+import time
 from pathlib import Path
 
 from haproxy_native.shadow.named_files import LARGEST, named, naming, stamps
@@ -15,6 +16,13 @@ def test_what_may_be_a_path(tmp_path: Path) -> None:
     text = document('use_backend %[path,map(a.map,x)]\n bind :80 ssl crt "/etc/b c.pem" crt d/e\n acl f src -f opt@g.lst\n')
     found = {str(path) for path in named(text, tmp_path)}
     assert found >= {f"{tmp_path}/a.map", f"{tmp_path}/d/e"} and f"{tmp_path}/x" not in found
+
+
+def test_a_long_word_is_looked_at_in_linear_time(tmp_path: Path) -> None:
+    """With a quadratic search it takes minutes."""
+    began = time.perf_counter()
+    assert not list(named(document("x" * 500_000), tmp_path))
+    assert time.perf_counter() - began < 5
 
 
 def test_what_names_another(tmp_path: Path) -> None:

@@ -1,10 +1,12 @@
 """What is taken for a secret, and what is not."""
 
 import base64
+import threading
+import time
 
 import pytest
 
-from haproxy_native.storage.key_material import is_secret
+from haproxy_native.storage.key_material import _PIECE, is_secret
 from tests.tls.pems import authority, made
 
 
@@ -42,3 +44,27 @@ def test_secrets(data: bytes) -> None:
 )
 def test_what_is_none(data: bytes) -> None:
     assert not is_secret(data)
+
+
+def test_a_large_file_is_searched_in_pieces() -> None:
+    """Also where two of them meet."""
+    text, name = b"key value\n" * 20_000, b"PRIVATE KEY"
+    assert not is_secret(text)
+    assert all(is_secret(text[: _PIECE - cut] + name + text) for cut in range(len(name) + 1))
+
+
+def test_no_other_thread_waits_long() -> None:
+    waits, ended = [0.0], threading.Event()
+
+    def wait() -> None:
+        while not ended.is_set():
+            began = time.perf_counter()
+            time.sleep(0.001)
+            waits.append(time.perf_counter() - began)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    assert not is_secret(b"key value\n" * 3_000_000)
+    ended.set()
+    thread.join()
+    assert max(waits) < 0.2

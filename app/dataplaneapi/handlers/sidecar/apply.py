@@ -1,7 +1,7 @@
 """What owners declare: made so, shown, listed."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -59,7 +59,8 @@ async def replace(call: DeclaredCall) -> Response:
         # What is wrong with the body comes first, as everywhere.
         await declared(call, call.body)
         raise ApiError(400, "owner in query is required: who declares it, as in owner=team-a")
-    sent = "" if token or call.get("dry_run") else call.body.digest({name: call.values[name] for name in OPTIONS if name in call.values})
+    options = {name: call.values[name] for name in OPTIONS if name in call.values}
+    sent = "" if token or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version)):
         return await beside(lambda: json_response(200, _shown(call, same, BLANK) | {"reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
@@ -100,8 +101,8 @@ async def _pushed(call: Call, plan: KeptPlan) -> Response:
 async def _planned(call: Call, declaration: Declaration, limits: Limits) -> Response:
     found, preview, files = await call.services.apply.plan(declaration)
     limits.check_deleted(found)
-    planned, mask = with_files(as_dict(preview), files), await _mask(call)
-    shown = _shown(call, found, mask) | {name: planned[name] for name in PLANNED if name in planned}
+    planned, mask = await beside(lambda: with_files(as_dict(preview), files)), await _mask(call)
+    shown = await beside(_shown, call, found, mask) | {name: planned[name] for name in PLANNED if name in planned}
     shown["conflicts"] = await _conflicts(call, found, mask)
     if not found.conflicts and preview.valid and not call.services.settings.read_only:
         options = {name: call.values[name] for name in OPTIONS if name in call.values and name != "dry_run"}
@@ -119,7 +120,7 @@ async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sen
         raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned, mask)) from None
     reasons = [reason_as_dict(each) for each in done.outcome.reasons] if done.outcome else []
     headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
-    shown = _shown(call, done.planned, mask) | {"reload": bool(headers), "reasons": reasons}
+    shown = await beside(_shown, call, done.planned, mask) | {"reload": bool(headers), "reasons": reasons}
     return await beside(json_response, 202 if headers else 200, shown, headers)
 
 
@@ -154,11 +155,12 @@ async def _mask(call: Call) -> Mask:
 
 
 async def read_owners(call: ReadCall) -> Response:
-    shown = [
-        {"owner": owner, "objects": [{"object": each, "members": sorted(set(held) - {ITSELF})} for each, held in claims.items()]}
-        for owner, claims in sorted(call.services.apply.owners.claims.items())
-    ]
-    return json_response(200, shown)
+    owners = sorted(call.services.apply.owners.claims.items())
+    return await beside(lambda: json_response(200, [_owner(owner, claims) for owner, claims in owners]))
+
+
+def _owner(owner: str, claims: Mapping[str, Collection[str]]) -> dict[str, Any]:
+    return {"owner": owner, "objects": [{"object": each, "members": sorted(set(held) - {ITSELF})} for each, held in claims.items()]}
 
 
 def _declaration(call: Call, declared: Declared) -> Declaration:

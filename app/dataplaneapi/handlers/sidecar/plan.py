@@ -25,7 +25,7 @@ from haproxy_native.commit.preview import Preview
 from haproxy_native.errors import Collided, Missing, Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.planning.plan import Reason
-from haproxy_native.storage.coming import FilePreview
+from haproxy_native.storage.coming import Coming, FilePreview
 
 
 async def plan(call: TextOrFormCall) -> Response:
@@ -43,7 +43,7 @@ async def plan(call: TextOrFormCall) -> Response:
     if isinstance(preview.conflict, Collided):
         shown["conflicts"] = await conflicts_of(call, preview.conflict)
     if call.body is not None:
-        shown |= await _token(call, preview, Push({call.services.engine.named(call.get("file", "")): call.body}))
+        shown |= await _token(call, preview, {call.services.engine.named(call.get("file", "")): call.body})
     else:
         shown |= await _token_of_transaction(call, preview, transaction_id)
     # One of all servers has a megabyte for 10,000 of them.
@@ -57,14 +57,14 @@ async def _of_parts(call: Call) -> dict[str, Any]:
             raise ApiError(400, "send a part configuration, or name a transaction with ?transaction_id=, one of the two")
         work = call.services.engine.plan_set(texts, files, transaction_id=transaction_id)
         preview, plans = await while_there(call.receive, work)
-        token = {} if transaction_id else await _token(call, preview, await asyncio.to_thread(Push.of, texts, files))
+        token = {} if transaction_id else await _token(call, preview, texts, files)
     shown = as_dict(preview) | token | {"files": [_file(each) for each in plans]}
     return shown | {"reload": shown["reload"] or any(each.plan.reasons for each in plans)}
 
 
-async def _token(call: Call, preview: Preview, push: Push) -> dict[str, str]:
-    """None for what HAProxy refuses, and where the disk keeps no plan."""
-    if not _may_be_carried_out(call, preview):
+async def _token(call: Call, preview: Preview, texts: Mapping[str, bytes], files: Sequence[Coming] = ()) -> dict[str, str]:
+    """None for what HAProxy refuses, for what is too large, and where the disk keeps no plan."""
+    if not _may_be_carried_out(call, preview) or (push := await asyncio.to_thread(Push.of, texts, files)) is None:
         return {}
     engine, pushes = call.services.engine, Pushes(call.services.engine)
     moves, values = await pushes.moves(push), await known_values(engine.runtime, preview, pushes.files(push))

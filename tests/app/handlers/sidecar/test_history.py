@@ -70,6 +70,12 @@ def test_finding(client: Client) -> None:
     )
 
 
+def test_queries_that_find_nothing(client: Client) -> None:
+    """A byte that is no UTF-8, and numbers beyond those of entries."""
+    for query, status in (("object=%FF", 200), ("author=%ED%A0%80", 200), ("before=9" + "0" * 20, 400), ("before=9" + "0" * 17, 200)):
+        assert client.get(f"{HISTORY}?{query}").status == status
+
+
 def test_what_was_refused(client: Client) -> None:
     assert client.post(f"{CONFIG}/backends?version=9", {"name": "one"}).status == 409
     client.post(f"{CONFIG}/backends?version=1", {"name": "one"})
