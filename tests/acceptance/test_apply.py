@@ -204,7 +204,7 @@ def test_entries_of_others_stay(filed: Filed) -> None:
     assert filed.send(hosts(a="1", b="2")).status_code == 200
     assert filed.send(hosts(a="1", c="3"), owner="team-b").status_code == 200
     clash = filed.send(hosts(b="9"), owner="team-b")
-    conflict = {"object": "map/hosts.map/entry/b", "member": "value", "owners": ["team-a"], "theirs": "2", "mine": "9"}
+    conflict = {"object": "map/hosts.map/entry/b", "member": "value", "owners": ["team-a"], "theirs": "2", "mine": "9", "line": 4}
     assert clash.status_code == 409 and clash.json()["conflicts"] == [conflict], clash.text
     gone = filed.send(hosts(), max_delete=0)
     assert gone.status_code == 409 and "map/hosts.map/entry/b first" in gone.text, gone.text

@@ -13,7 +13,7 @@ from haproxy_native.apply.fragment import collections
 from haproxy_native.apply.live_values import Files
 from haproxy_native.apply.moves import Moves, Values, refuse_moved
 from haproxy_native.apply.outcomes import Outcomes
-from haproxy_native.apply.owners import AT_WORK, OwnerFile, Owners, Wait
+from haproxy_native.apply.owners import AT_WORK, Claims, OwnerFile, Owners, Wait
 from haproxy_native.apply.parts import SELF, Members, object_of, part_name, parts_of
 from haproxy_native.apply.planner import Planned, planned
 from haproxy_native.apply.rules import Declaration
@@ -102,10 +102,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Repeat:
-    """What was `sent` last, as a digest, and the plan of sending it again, as long as owners, configuration and files are the same."""
+    """What was `sent` last, as a digest, and the plan of sending it again, as long as `claims`, configuration and files are the same."""
 
     sent: str
-    owners: Owners
+    claims: Claims
     files: Files
     planned: Planned
 
@@ -161,7 +161,9 @@ class Apply:
         with suppress(Unreadable):
             await self._engine.notice()
         last = self._repeats.get(owner)
-        if last is None or last.sent != sent or last.planned.before is not self._engine.document or last.owners is not self.owners:
+        if last is None or last.sent != sent or last.planned.before is not self._engine.document:
+            return None
+        if last.claims != self.owners.claims.get(owner, {}):
             return None
         Change(_same, version).compare(self._engine.version())
         return last.planned if await asyncio.to_thread(_read, last.files) == last.planned.read else None
@@ -203,7 +205,7 @@ class Apply:
 
     def _remember(self, owner: str, sent: str, files: Files, found: Planned) -> None:
         if sent:
-            self._repeats[owner] = Repeat(sent, self._file.owners, files, found)
+            self._repeats[owner] = Repeat(sent, self._file.owners.claims.get(owner, {}), files, found)
 
     async def _committed(
         self, declaration: Declaration, former: Owners, files: Files, found: Planned, limits: Limits

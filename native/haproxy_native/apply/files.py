@@ -99,6 +99,15 @@ def entries_of(content: bytes) -> dict[str, str]:
     return found
 
 
+def lines_of(map_: str, content: bytes) -> dict[str, int]:
+    """From 1, those of the entries of a map, by their objects."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(_text(content).split("\n"), 1):
+        if entry := map_file.entry_of(line):
+            found.setdefault(entry_object(map_, entry.key), number)
+    return found
+
+
 def _text(content: bytes) -> str:
     return content.decode("utf-8", "surrogateescape")
 

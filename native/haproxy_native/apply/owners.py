@@ -154,6 +154,8 @@ def _digests(former: Mapping[str, str], now: Mapping[str, str]) -> Mapping[str, 
 
 
 def _without(claims: Claims, taken: set[tuple[str, str]]) -> Claims:
+    if not taken:
+        return claims
     left = {
         object_: {member: value for member, value in held.items() if (object_, member) not in taken} for object_, held in claims.items()
     }

@@ -208,6 +208,11 @@ def test_what_is_sent_again_is_looked_up(file: Path) -> None:
             assert await apply.repeated("a", "other", None) is None and await apply.repeated("b", "first", None) is None
             with pytest.raises(Conflict, match="given version is 1"):
                 await apply.repeated("a", "first", 1)
+            await apply.carry_out(declared(SHOP.replace("shop", "other"), "b"), Limits())
+            await apply.carry_out(declared(SHOP), Limits(), "first")
+            (reload_id,) = {each.wait.reload for each in apply.owners.former["a"]}
+            engine.reloads.records.finish(engine.reloads.records.get(reload_id).succeeded(1))
+            assert apply.owners.former == {} and await apply.repeated("a", "first", None), "what has settled is the same"
             edited(file, "weight 5", "weight 6")
             assert await apply.repeated("a", "first", None) is None
             edited(file, "weight 6", "weight 5")

@@ -5,7 +5,18 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from haproxy_native.apply.files import COLLECTIONS, PlannedFiles, declared_parts, entries_of, file_object, made, parts, planned_files
+from haproxy_native.apply.files import (
+    COLLECTIONS,
+    PlannedFiles,
+    declared_parts,
+    entries_of,
+    entry_object,
+    file_object,
+    lines_of,
+    made,
+    parts,
+    planned_files,
+)
 from haproxy_native.apply.owners import ITSELF, Owners
 from haproxy_native.apply.rules import Declaration, DeclaredFile, Rules
 from haproxy_native.errors import BadValue
@@ -157,3 +168,9 @@ def test_what_others_own_stays(seed: int, number: int) -> None:
             assert all(after[name, member] == value for name, members in named.items() for member, value in members.items()), (seed, step)
         assert site.apply(owner, files)[1].contents == {}, "once more changes nothing"
     assert done > number / 10
+
+
+def test_lines_of_entries() -> None:
+    content = b"# by hand\n\na 1\r\nb/c 2\na 3\n\xff 4\n"
+    lines = {"map/x.map/entry/a": 3, "map/x.map/entry/b%2Fc": 4, entry_object("map/x.map", "\udcff"): 6}
+    assert lines_of("map/x.map", content) == lines

@@ -16,7 +16,7 @@ from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.handlers.sidecar.plan import as_dict, reason_as_dict, with_files
 from haproxy_native.access.rights import SECRETS, Rights
 from haproxy_native.apply.apply import Contested, ExportedFile, Limits, TooManyDeleted
-from haproxy_native.apply.files import COLLECTIONS, CONTENT, FileEffect, file_object
+from haproxy_native.apply.files import COLLECTIONS, CONTENT, FileEffect, file_object, is_map, lines_of
 from haproxy_native.apply.owners import ITSELF
 from haproxy_native.apply.planned_transactions import PlannedTransactions
 from haproxy_native.apply.planner import Planned
@@ -191,9 +191,17 @@ async def _conflicts(call: Call, found: Planned, mask: Mask) -> list[dict[str, A
     """Those with what is outside say who has changed the object last."""
     outside = [_changed_object(each) for each in found.conflicts if OUTSIDE in each.owners]
     last = await last_changes(call, outside) if outside else {}
-    lines = await beside(lambda: [line_of_member(call.services.editor, found.before, each.object, each.member) for each in found.conflicts])
+    lines = await beside(_lines, call, found)
     known = [last.get(_changed_object(each), {}) if OUTSIDE in each.owners else {} for each in found.conflicts]
     return [_conflict(each, line, mask) | more for each, line, more in zip(found.conflicts, lines, known, strict=True)]
+
+
+def _lines(call: Call, found: Planned) -> list[int | None]:
+    """Of each conflict, in the configuration or in a map."""
+    maps = {file for each in found.conflicts if is_map(file := file_object(each.object))}
+    entries = {object_: line for each in maps for object_, line in lines_of(each, found.read.get(each) or b"").items()}
+    editor, before = call.services.editor, found.before
+    return [entries.get(each.object) or line_of_member(editor, before, each.object, each.member) for each in found.conflicts]
 
 
 def _changed_object(conflict: Conflict) -> str:
