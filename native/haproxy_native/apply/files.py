@@ -81,13 +81,14 @@ def made(object_: str, former: bytes | None, new: bytes | None, wanted: Parts) -
     text = _text(former if former is not None else new or b"")
     head = len(entry_object(object_, ""))
     values = {decoded(name[head:]): str(members[VALUE]) for name, members in wanted.items() if name != object_}
-    left = dict(values)
-    entries = list[MapEntry]()
-    for entry in map_file.read(text):
-        if entry.key in values:
-            left.pop(entry.key, None)
-            entries.append(MapEntry(entry.key, values[entry.key]))
-    entries += [MapEntry(key, value) for key, value in left.items()]
+    before = entries_of(text.encode("utf-8", "surrogateescape"))
+    # Of equal keys HAProxy takes the first: the others stay as they are until that has another value.
+    entries = [
+        entry if values[entry.key] == before[entry.key] else MapEntry(entry.key, values[entry.key])
+        for entry in map_file.read(text)
+        if entry.key in values
+    ]
+    entries += [MapEntry(key, value) for key, value in values.items() if key not in before]
     return map_file.with_entries(text, entries).encode("utf-8", "surrogateescape")
 
 

@@ -100,6 +100,10 @@ def test_equal_keys_and_keys_with_a_slash() -> None:
     assert entries_of(content) == {"a/b": "1"}
     wanted = declared_parts(HOSTS, DeclaredFile(entries={"a/b": "3"}))
     assert made(HOSTS, content, None, wanted) == b"a/b 3\na/b 3\n"
+    more = declared_parts(HOSTS, DeclaredFile(entries={"a/b": "1", "c": "4"}))
+    assert made(HOSTS, content, None, more) == b"a/b 1\na/b 2\nc 4\n", "what has its value stays as it is"
+    sent = declared_parts(HOSTS, DeclaredFile(content, entries_of(content)))
+    assert made(HOSTS, None, content, sent) == content
     with pytest.raises(BadValue, match="cannot hold the key"):
         made(HOSTS, None, None, declared_parts(HOSTS, DeclaredFile(entries={"a b": "3"})))
 
