@@ -26,14 +26,14 @@ def of_apply(work: Effort) -> dict[str, float]:
         directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
         haproxy = stack.enter_context(HAProxy(directory, PLAIN.format(), binary=binaries.newest()))
         with Quick(haproxy) as sidecar:
-            body = json.dumps({"backends": [_backend(number) for number in range(work.declared)]}).encode()
+            body = json.dumps({"backends": [declared_backend(number) for number in range(work.declared)]}).encode()
             first = _seconds(sidecar, body, "created", work.declared)
             second = timed(lambda: _seconds(sidecar, body, "unchanged", 4 * work.declared), 5)
             check = timed(lambda: subprocess.run([haproxy.binary, "-c", "-q", "-f", str(haproxy.file)], check=True, capture_output=True), 3)
     return {FIRST: first - 1.1 * check, SECOND: second}
 
 
-def _backend(number: int) -> dict[str, Any]:
+def declared_backend(number: int) -> dict[str, Any]:
     servers = {f"s{each}": {"name": f"s{each}", "address": "127.0.0.1", "port": 1000 + each, "weight": 10} for each in range(3)}
     return {"name": f"b{number}", "from": "plain", "balance": {"algorithm": "roundrobin"}, "servers": servers}
 

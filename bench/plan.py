@@ -9,7 +9,7 @@ class Effort:
 
     `pushed` weights go into one raw push. `tenants` come beside `rate` requests a second, and the backends of `services` by discovery.
     `entries` changes are made of a file of `entered` servers, with and without a history.
-    `subscribers` read `events` each. `declared` backends are applied.
+    `subscribers` read `events` each. `declared` backends are applied, and as many as `single` made by a call for each object.
     """
 
     starts: int
@@ -31,14 +31,26 @@ class Effort:
     subscribers: int = 1000
     events: int = 100
     declared: int = 1000
+    single: int = 1000
 
 
 def effort(size: int, *, transactions: int, quick: bool = False) -> Effort:
     if quick:
         few = {"tenants": 10, "rate": 100, "services": 5, "entries": 2, "entered": 100, "subscribers": 20, "events": 2, "declared": 10}
         return Effort(
-            starts=1, reads=5, large_reads=1, changes=2, pushes=1, batch=10, pushed=10, transactions=5, seconds=0.2, rest=0, **few
+            starts=1,
+            reads=5,
+            large_reads=1,
+            changes=2,
+            pushes=1,
+            batch=10,
+            pushed=10,
+            transactions=5,
+            seconds=0.2,
+            rest=0,
+            single=10,
+            **few,
         )
     if size > 1000:
-        return Effort(starts=3, reads=500, large_reads=5, changes=7, pushes=5, batch=1000, pushed=100, transactions=transactions)
+        return Effort(starts=3, reads=500, large_reads=5, changes=7, pushes=5, batch=1000, pushed=100, transactions=transactions, single=0)
     return Effort(starts=5, reads=1000, large_reads=30, changes=20, pushes=10, batch=1000, pushed=100, transactions=transactions)

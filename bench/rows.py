@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from statistics import median
 from typing import Any
 
+from bench.apply import declared_backend
 from bench.connection import Answer, Connection, Refused, flood
 from bench.farm import LARGE, MAP_CHANGES, MAP_ENTRIES, PATTERNS, Farm, map_entries, server_line
 from bench.plan import Effort
@@ -17,6 +18,7 @@ MAPS, ACLS = f"{RUNTIME}/maps", f"{RUNTIME}/acls"
 # Clients that change servers at once, and how a server says that another one was first.
 CLIENTS, CONFLICT = 8, ": 409 "
 PATIENCE = 10.0
+SINGLE = "3,000 servers by single calls"
 
 
 class Run:
@@ -53,6 +55,8 @@ class Run:
         yield "raw push of weights", self.median(self.effort.pushes, self.push)
         yield "memory at the end", self.subject.memory()
         yield f"{self.effort.transactions} transactions", self.open_many()
+        if self.effort.single:
+            yield SINGLE, self.by_single_calls(self.effort.single)
 
     @property
     def one(self) -> str:
@@ -207,6 +211,19 @@ class Run:
         for number in range(self.effort.transactions):
             self.change(number % self.farm.size, transaction_id=self.open()[1])
         return self.subject.memory() - before
+
+    def by_single_calls(self, backends: int) -> float:
+        """What bench/apply.py declares in one call, as clients of the API do it: a call for each object, in a transaction."""
+        begin = time.perf_counter()
+        _, transaction = self.open()
+        for declared in map(declared_backend, range(backends)):
+            path, query = f"{CONFIGURATION}/backends", f"?transaction_id={transaction}"
+            backend = {"name": f"single-{declared['name']}", "mode": "http", "balance": declared["balance"]}
+            self.ask("POST", f"{path}{query}", backend)
+            for server in declared["servers"].values():
+                self.ask("POST", f"{path}/{backend['name']}/servers{query}", server)
+        self.commit(transaction)
+        return time.perf_counter() - begin
 
     def ask(self, method: str, path: str, body: Any = None) -> Answer:
         return self.subject.connection.ask(method, path, body)
