@@ -185,12 +185,16 @@ async def _noted(context: CommitContext, record: Record, changes: Sequence[Publi
     return replace(record, changes=tuple(shown))
 
 
+def lost_edits(record: Record) -> list[str]:
+    """How to get the edits of others that were taken back."""
+    edits = [each for each in record.changes if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE]
+    where = [f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it" for each in edits]
+    return [f"version {each['version']}, an edit by another process, was taken back; {has}" for each, has in zip(edits, where, strict=True)]
+
+
 def _tell_edits(record: Record) -> None:
-    """Says how to get the edits of others that were taken back."""
-    for each in record.changes:
-        if each["outcome"] == TAKEN_BACK and each.get("author") == OUTSIDE:
-            how = f"entry {each['entry']} of the history has it" if "entry" in each else "the history does not have it"
-            log.warning("version %d, an edit by another process, was taken back; %s", each["version"], how)
+    for text in lost_edits(record):
+        log.warning("%s", text)
 
 
 async def _put_back(context: CommitContext) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from haproxy_native.beside import beside
+from haproxy_native.commit.aftermath import lost_edits
 from haproxy_native.commit.change import AnyChange, Content, ObjectChange, Outcome
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.events import Committed, Edited, Event, Reloaded
@@ -77,6 +78,7 @@ class Changes:
         with suppress(NativeError):
             record = self.context.reloads.records.get(event.id)
             shown |= {"version": record.version, "response": record.response or record.error}
+            shown |= {"changes": list(record.changes) or None, "rest_reload_id": record.rest_reload_id, "notes": lost_edits(record) or None}
         self.stream.publish(RELOAD, f"reload/{event.id}", present(shown))
 
     async def _edited(self, event: Edited) -> None:

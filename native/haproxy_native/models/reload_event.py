@@ -5,6 +5,8 @@ from typing import Literal
 from haproxy_native.models import Model
 from pydantic import StrictFloat, StrictInt, StrictStr
 
+from . import reload_change
+
 
 class ReloadEvent(Model):
     """A reload that has ended, of type reload."""
@@ -21,3 +23,9 @@ class ReloadEvent(Model):
     """The version that was loaded."""
     response: StrictStr | None = None
     """What HAProxy said."""
+    changes: list[reload_change.ReloadChange] | None = None
+    """After a failure: what became of each change that HAProxy had not loaded."""
+    rest_reload_id: StrictStr | None = None
+    """After a failure: id of the reload that loads the changes that were kept, where they need one."""
+    notes: list[StrictStr] | None = None
+    """After a failure: which edits by others were taken back, and where they are kept."""

@@ -12,6 +12,8 @@ from dataplaneapi.api.operations import IF_MATCH
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, RELOAD_ID, TEXT, Header, Response, json_response
 from dataplaneapi.handlers.configuration.objects import Document, check_version_or_transaction
 from haproxy_native.beside import beside
+from haproxy_native.editing.masked import restored_text
+from haproxy_native.editing.secrets import MARK
 
 _CHECKSUM = re.compile(rb"# _md5hash=([0-9a-fA-F]+)")
 
@@ -28,9 +30,10 @@ async def read(call: ReadCall) -> Response:
 
 async def replace(call: JsonCall) -> Response:
     """Validates or pushes a whole text; the answer's body is the configuration as it then stands."""
-    engine, body, file = call.services.engine, call.body, call.get("file", "")
-    if b"\n" not in body:
+    engine, file = call.services.engine, call.get("file", "")
+    if b"\n" not in call.body:
         raise ApiError(400, "invalid configuration: no newline character found")
+    body = await _restored(call)
     if call.get("only_validate"):
         await while_there(call.receive, engine.validate(body, file=file))
         return _text(202, await beside(engine.raw, file=file))
@@ -51,6 +54,14 @@ async def replace(call: JsonCall) -> Response:
     if outcome.live or call.get("skip_reload"):
         return _text(201, await beside(engine.raw, file=file))
     return _text(202, await beside(engine.raw, file=file), outcome.reload_id)
+
+
+async def _restored(call: Call) -> bytes:
+    """With secrets for fingerprints that are sent back, as in a text of the history, which would become passwords else. Raises Incomplete."""
+    body: bytes = call.body
+    if MARK not in body:
+        return body
+    return await beside(restored_text, body, call.services.engine.read(), await call.services.history.mask())
 
 
 async def _matched(call: Call, file: str) -> Callable[[Document], None]:

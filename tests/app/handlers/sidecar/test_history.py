@@ -9,6 +9,7 @@ from tests.app.client import CONFIG, Client
 from tests.app.handlers.conftest import RUNTIME, Beside
 
 HISTORY = "/v3/sidecar/history"
+USERS = "\nuserlist u\n  user ann insecure-password hunter2\n"
 
 
 @contextmanager
@@ -168,3 +169,21 @@ def test_spoe_files(client: Client) -> None:
     assert client.post(f"{HISTORY}/{second['id']}/revert", None).json["changes"] == 1 and scopes() == ["[one]"]
     assert client.post(f"{HISTORY}/{second['id']}/restore", None).json["changes"] == 1 and scopes() == ["[one]", "[two]"]
     assert client.post(f"{HISTORY}/{first['id']}/revert", None).status == 409, "it has another scope by now"
+
+
+def test_a_text_that_is_sent_back_has_its_secrets(client: Client) -> None:
+    """A fingerprint becomes no password: it stands for what is there, and is refused where that is gone."""
+    text = client.get(f"{CONFIG}/raw").body + USERS.encode()
+    plain = {"Content-Type": "text/plain"}
+    assert client.post(f"{CONFIG}/raw?skip_version=true", text, headers=plain).status == 202
+    (entry,) = client.get(HISTORY).json
+    shown = client.get(f"{HISTORY}/{entry['id']}/raw").body
+    assert b"hunter2" not in shown and b"_md5hash" not in shown
+    changed = shown.replace(b"maxconn 1000", b"maxconn 2000")
+    assert client.post(f"{CONFIG}/raw?skip_version=true", changed, headers=plain).status == 202
+    now = client.get(f"{CONFIG}/raw").body
+    assert b"insecure-password hunter2" in now and b"maxconn 2000" in now
+    assert client.post(f"{CONFIG}/raw?skip_version=true", text.replace(b"hunter2", b"hunter3"), headers=plain).status == 202
+    refused = client.post(f"{CONFIG}/raw?skip_version=true", shown, headers=plain)
+    assert refused.status == 422 and "userlist u: <masked:...> stands for the secret" in refused.message
+    assert b"hunter3" in client.get(f"{CONFIG}/raw").body
