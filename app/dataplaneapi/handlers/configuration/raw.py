@@ -57,7 +57,7 @@ async def replace(call: JsonCall) -> Response:
 
 
 async def _restored(call: Call) -> bytes:
-    """With secrets for fingerprints that are sent back, as in a text of the history, which would become passwords else. Raises Incomplete."""
+    """With secrets for fingerprints, as texts of the history show them, which would become passwords else. Raises Incomplete."""
     body: bytes = call.body
     if MARK not in body:
         return body
