@@ -8,6 +8,8 @@ import pytest
 
 from tests.acceptance.farm import Farm, farm_of
 from tests.acceptance.quick import SERVICES
+from tests.acceptance.web import Web
+from tests.acceptance.wrong_changes import PEMS, RUNTIME, site_of
 
 LINES = """\
     default_backend shop
@@ -66,3 +68,26 @@ def test_without_haproxy(farm: Farm) -> None:
     farm.sidecar.haproxy.stop()
     found = drift(farm)
     assert not found["worker_answers"] and not found["in_sync"]
+
+
+def test_stored_files(tmp_path: Path) -> None:
+    """Entries of the process alone, a file edited by hand, and what a call has changed in both."""
+    with Web("one") as web, site_of(tmp_path, web) as site:
+
+        def differing() -> dict[str, tuple[str, str]]:
+            found = site.sidecar.get("/v3/sidecar/drift").json()
+            assert found["in_sync"] == (not found["differences"])
+            assert all(each["file"] != each["worker"] and each["cause"] == "outside" for each in found["differences"])
+            return {each["object"]: each["member"] for each in found["differences"]}
+
+        assert differing() == {}
+        entry = f"{RUNTIME}/maps/hosts.map/entries"
+        assert site.sidecar.post(entry, {"key": "0x1 2", "value": "x y"}, force_sync=True).status_code in (201, 400)
+        assert site.sidecar.post(entry, {"key": "0x12", "value": "x y"}, force_sync=True).status_code == 201
+        assert differing() == {}
+        assert site.sidecar.post(entry, {"key": "/c", "value": "three"}).status_code == 201
+        assert differing() == {"map/hosts.map": "content"}
+        assert site.sidecar.delete(f"{entry}/%2Fc").status_code == 204
+        assert differing() == {}
+        (site.certificates / "site.pem").write_text(PEMS[1])
+        assert differing() == {"certificate/site.pem": "content"}

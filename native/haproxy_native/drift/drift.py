@@ -1,4 +1,6 @@
-"""`Drift`: compares the file with what the worker in service has loaded, and that with what was changed in the process alone."""
+"""`Drift`: compares the file with what the worker in service has loaded, and that with what was changed in the process alone; and maps,
+ACLs and certificates with what the worker has of them.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -14,14 +16,16 @@ from haproxy_native.overrides.ledger import Override
 from haproxy_native.overrides.overrides import Overrides
 from haproxy_native.planning.effects import effects
 
-# Why two of them differ: a reload is to come, none is, the server keeps an override, or others have changed the process.
+# The member of a stored file; its values are digests, or fingerprints of certificates.
+CONTENT = "content"
+# Why two of them differ: a reload is to come, none is, the server keeps an override, or the process alone was changed otherwise.
 PENDING, NOT_LOADED, OVERRIDE, OUTSIDE = "pending", "not_loaded", "override", "outside"
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One member of an object, or a whole one without a `member`. `between` names the two that differ: file and running, or running and
-    worker; `values` are in that order, None for what is not there.
+    """One member of an object, or a whole one without a `member`. `between` names the two that differ: file and running, running and
+    worker, or of a stored file file and worker; `values` are in that order, None for what is not there.
     """
 
     object: str
@@ -62,12 +66,20 @@ class Drift:
         differences += _of_worker(kept, OVERRIDE)
         try:
             differences += _of_worker(await self._overrides.outside(), OUTSIDE)
+            differences += await self._of_files()
         except RuntimeFailure:
             answers = False
         context = self._engine.context
         shown = {each.object for each in differences}
         notes = [what for what in context.state_file.value.drift if _server(what) not in shown]
         return Found(differences, running is not None and not context.running.doubt, answers, notes)
+
+    async def _of_files(self) -> list[Difference]:
+        """Of maps, ACLs and certificates that the worker has loaded. Raises RuntimeFailure."""
+        context = self._engine.context
+        cause = PENDING if context.pending else OUTSIDE
+        found = [each for store in self._engine.stores.values() for each in await store.differing(context)]
+        return [Difference(object_, CONTENT, ("file", "worker"), (held, served), cause) for object_, held, served in found]
 
 
 def _server(what: str) -> str:

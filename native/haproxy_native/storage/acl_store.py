@@ -3,6 +3,7 @@
 A file whose ACL is loaded changes live, as a whole or not at all.
 """
 
+from collections.abc import Iterator
 from os.path import normpath
 from pathlib import Path
 
@@ -30,6 +31,9 @@ class AclStore(ListStore[Acl]):
 
     def showing(self, loaded: Acl) -> str:
         return f"show acl #{loaded.id}"
+
+    def shown(self, path: Path) -> Iterator[str]:
+        return iter(pattern_file.read(self.content(path).decode("utf-8", "surrogateescape")))
 
     def filling(self, loaded: Acl, path: Path, content: Path) -> tuple[Step, str]:
         return Replace(loaded.file, pattern_file.read(content.read_bytes().decode("utf-8", "surrogateescape"))), ""

@@ -10,6 +10,7 @@ from typing import Any
 
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.editing.file_references import Reference
+from haproxy_native.editing.object_names import spelled
 from haproxy_native.errors import BadRequest, InUse, NativeError, RuntimeFailure
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime import crt_lists, ssl_answers, ssl_files
@@ -45,6 +46,20 @@ class CertificateStore(Store):
         if draft.stat().st_size > LARGEST:
             raise BadRequest(f"a certificate file may have {LARGEST} bytes")
         certificate.accepted(draft.read_bytes(), key_beside(path))
+
+    async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
+        found, runtime, base = list[tuple[str, str, str]](), context.runtime, str(context.current.path.parent)
+        files = await asyncio.to_thread(self.files)
+        known = ssl_answers.names(await ssl_files.show(runtime, CERTIFICATES)) if files else ()
+        for path in files:
+            for name in [each for each in known if means(each, path, base)]:
+                shown = ssl_answers.certificate(await ssl_files.show(runtime, CERTIFICATES, name))
+                with suppress(BadRequest, OSError):
+                    held, _ = await asyncio.to_thread(self.read, path)
+                    if not held.is_shown(shown):
+                        served = str(shown.get("sha1_finger_print", shown.get("serial", "")))
+                        found.append((spelled(self.kind, path.name), held.fingerprint, served))
+        return found
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(context, path), self.references(context, path)

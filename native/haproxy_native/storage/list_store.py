@@ -2,11 +2,14 @@
 
 import asyncio
 from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.errors import RuntimeFailure
+from haproxy_native.editing.object_names import spelled
+from haproxy_native.errors import RuntimeFailure, Unusable
 from haproxy_native.planning.outcome import FilePlan
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.runtime.commands import Step
@@ -45,6 +48,25 @@ class ListStore(Store, Generic[Loaded]):
         entries = EntriesDigest()
         await runtime.read(self.showing(loaded), ENTRIES_HEAD, entries)
         return entries.value
+
+    @abstractmethod
+    def shown(self, path: Path) -> Iterator[str]:
+        """The entries of a file, as HAProxy shows those of a list. Blocks, and raises OSError."""
+
+    async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
+        found = list[tuple[str, str, str]]()
+        for path in await asyncio.to_thread(self.files):
+            worker = await self.in_process(context.runtime, path)
+            with suppress(OSError, Unusable):
+                if worker is not None and (held := await asyncio.to_thread(self._digest, path)) != worker:
+                    found.append((spelled(self.kind, path.name), held, worker))
+        return found
+
+    def _digest(self, path: Path) -> str:
+        digest = EntriesDigest()
+        for line in self.shown(path):
+            digest.take(f"0x0 {line}\n".encode("utf-8", "surrogateescape"))
+        return digest.value
 
     async def plan(self, context: CommitContext, path: Path, content: Path | None) -> FilePlan:
         used, wanted = self.used(context, path), self.references(context, path)

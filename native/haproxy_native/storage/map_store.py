@@ -58,6 +58,9 @@ class MapStore(ListStore[Map]):
         with self.opened(path, buffering=-1) as file:
             yield from map_file.from_lines(file)
 
+    def shown(self, path: Path) -> Iterator[str]:
+        return (f"{each.key} {each.value}" for each in self.entries(path))
+
     def naming(self, directory: Path, document: Document, value: str) -> str:
         """The entry of a file that the document refers to, whose value is this; empty where there is none. Blocks."""
         try:

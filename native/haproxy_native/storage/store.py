@@ -67,6 +67,13 @@ class Store:
         """A digest of what the worker has made of a file, None where it has not, or shows nothing of it. Raises RuntimeFailure."""
         return None
 
+    async def differing(self, context: CommitContext) -> list[tuple[str, str, str]]:
+        """Files of which the worker has something else: object, and a mark of what the file and of what the worker has.
+
+        Raises RuntimeFailure.
+        """
+        return []
+
     def within(self, transactions: Transactions, id_: str) -> Self:
         """The store as a transaction in progress sees and changes it. Raises NoTransaction and Unreadable."""
         store = copy(self)
