@@ -73,7 +73,7 @@ class Writer:
         yield from self._rules("frontend")
         yield from ("    default_backend shop", "") if self.chance.random() < 0.7 else ("",)
         for name, servers in (("shop", 3), ("api", 2), ("empty", 0)):
-            yield from (f"backend {name} from base", "    balance first", *self._rules("backend" if servers else "empty"))
+            yield from (f"backend {name} from base", "    balance first", "    cookie c", *self._rules("backend" if servers else "empty"))
             words = [self.chance.choice(WORDS["server_words"]) for _ in range(servers)]
             yield from (f"    server s{number} unix@{self.directory}/echo {own}".rstrip() for number, own in enumerate(words))
             yield ""

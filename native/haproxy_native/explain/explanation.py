@@ -99,13 +99,19 @@ def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen
         seen.server or None,
         None,
         None if seen.server else _answered_by(shadow, seen, rules),
-        seen.status if seen.status > 0 else None,
+        _status(seen, response),
         next((each.value for each in response.headers if each.name.lower() == "location"), None) if response else None,
         seen.variables or None,
         _message(seen.request) if seen.request and is_http else None,
         response,
         [*_unknown(shadow, {listener.place.section, *(each.section for each in rules)}, backend, has_states=has_states)],
     )
+
+
+def _status(seen: Seen, response: Message | None) -> int | None:
+    """What the client is told: a page of statistics that asks for a password is logged as 400, and answered 401."""
+    said = response.line.split(" ")[1:2] if response else []
+    return int(said[0]) if said and said[0].isdigit() else seen.status if seen.status > 0 else None
 
 
 def _applied(shadow: Shadow, marks: Sequence[str]) -> Iterator[Applied]:

@@ -68,7 +68,7 @@ def asked(question: Question, listeners: Sequence[Listener]) -> Asked:
         question.body.encode(),
         source=(question.source, 50_000),
         destination=_destination(question, listener),
-        tls=(question.sni or name) if listener.is_tls or (question.tls and listener.mode == "tcp") else None,
+        tls=(question.sni or name) if listener.is_tls or (_is_tls(question) and listener.mode == "tcp") else None,
         alpn=",".join(each for each in question.alpn.split(",") if each != HTTP_2 or listener.mode != HTTP),
         tls_version=question.tls_version,
         reply=reply,
@@ -158,7 +158,8 @@ def ip(text: str) -> IPv4Address | IPv6Address | None:
 
 
 def _is_tls(question: Question) -> bool:
-    return question.parts.scheme == "https" if question.tls is None else question.tls
+    """A name for TLS is asked for in TLS alone."""
+    return bool(question.sni) or question.parts.scheme == "https" if question.tls is None else question.tls
 
 
 def addresses(text: str) -> list[tuple[str, int, int]]:

@@ -51,7 +51,13 @@ class Likeness:
             await self.socket.send(command)
         self._there = {name: wanted.get(name, each) for name, each in self._declared.items()}
 
-    async def forget(self) -> None:
-        """Raises RuntimeAbsent."""
-        for table in _USED.findall(await self.socket.send("show table")):
+    async def forget(self) -> bool:
+        """Whether all tables are empty: an entry is kept while a stream holds it. Raises RuntimeAbsent."""
+        if not (tables := await self._filled()):
+            return True
+        for table in tables:
             await self.socket.send(f"clear table {argument(table)}")
+        return not await self._filled()
+
+    async def _filled(self) -> list[str]:
+        return _USED.findall(await self.socket.send("show table"))

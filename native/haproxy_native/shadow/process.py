@@ -115,13 +115,12 @@ class ShadowProcess:
                     await self._likeness.of_servers(servers)
                     response = await self._sent(asked)
                     line = await self._logged(may_be_silent=bool(response and self._silent_lines(asked)))
-                    if self.shadow.has_tables:
-                        await self._likeness.forget()
+                    is_new = not self.shadow.has_tables or await self._likeness.forget()
             except (TimeoutError, OSError, RuntimeAbsent) as error:
                 self.is_spent = True
                 raise NoShadow(f"the shadow gave no answer: {error or 'it took too long'}") from error
             seen = _seen(line, self._request, response) if line else self._silently(asked, response)
-            self.is_spent = not line or any(self.shadow.rules[mark].is_lasting for mark in seen.marks if mark in self.shadow.rules)
+            self.is_spent = not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in seen.marks if mark in self.shadow.rules)
             return seen
 
     async def _logged(self, *, may_be_silent: bool) -> str:

@@ -98,6 +98,9 @@ def test_what_is_sent() -> None:
     assert found.reply == b"HTTP/1.1 404 -\r\nX-B: 2\r\nContent-Length: 0\r\n\r\n"
     assert asked(Question("https://a/", sni="b"), LISTENERS).tls == "b"
     assert asked(Question("http://a/"), LISTENERS).tls is None
+    assert asked(Question("http://a:5432/"), LISTENERS).tls is None
+    assert asked(Question("https://a:5432/"), LISTENERS).tls == "a", "the URL says that the client speaks TLS"
+    assert asked(Question(host="a", sni="b", frontend="stream"), LISTENERS).tls == "b"
 
 
 def test_addresses() -> None:

@@ -135,6 +135,13 @@ def test_marks_name_their_rule(shadow: Shadow) -> None:
     assert ("use_backend shop if a", "a") in rules and ("use_backend shop if a", "") in rules
 
 
+@pytest.mark.parametrize("family", ["force-persist", "ignore-persist"])
+def test_rules_without_words_of_their_own(family: str) -> None:
+    shadow = shadow_of(f"backend b\n    {family} if {{ path /a }}\n")
+    (line,) = lines(shadow, f"{family} if {{ path /a }}")
+    assert line.startswith(f"{family} if {{ path /a }} {{ var(txn.") and line.count(" if ") == 1
+
+
 def test_conditions_around_sections_stay() -> None:
     shadow = shadow_of(".if defined(X)\nbackend a\n    mode log\n.else\nbackend b\n    mode http\n.endif\n")
     kept = [line for line in shadow.text.splitlines() if line.startswith((".", "backend"))]
