@@ -20,7 +20,8 @@ from haproxy_native.scratch import Scratch
 from haproxy_native.shadow.files import NONE, Files, with_files
 from haproxy_native.shadow.launch import Launched, launch, new_scratch
 from haproxy_native.shadow.likeness import Conditions, Likeness
-from haproxy_native.shadow.rewrite import CLI, ECHO, LOG, Listener, Shadow, identifiers, rewritten
+from haproxy_native.shadow.rewrite import CLI, ECHO, LOG, LUA, OWN, Listener, Shadow, identifiers, rewritten
+from haproxy_native.shadow.words import words
 from haproxy_native.text.document import Document
 
 logger = logging.getLogger(__name__)
@@ -31,6 +32,7 @@ POLL_SECONDS = 0.003
 MEMORY_MIB = 512
 _FILE = "haproxy.cfg"
 _PARSING = re.compile(r"parsing \[.*?:(\d+)\]\s*:\s*(.*)")
+_BEGIN = f"{OWN}|".encode()
 _HEAD_END = b"\r\n\r\n"
 _INTERIM = re.compile(rb"HTTP/1\.1 1\d\d ")
 _LARGEST = 1 << 20
@@ -120,14 +122,18 @@ class ShadowProcess:
                 self.is_spent = True
                 raise NoShadow(f"the shadow gave no answer: {error or 'it took too long'}") from error
             seen = _seen(line, self._request, response) if line else self._silently(asked, response)
-            self.is_spent = not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in seen.marks if mark in self.shadow.rules)
+            self.is_spent = (
+                not is_new or not line or any(self.shadow.rules[mark].is_lasting for mark in seen.marks if mark in self.shadow.rules)
+            )
             return seen
 
     async def _logged(self, *, may_be_silent: bool) -> str:
         """Empty where nothing is logged."""
         try:
             async with asyncio.timeout(SILENT_SECONDS if may_be_silent else None):
-                return (await asyncio.get_running_loop().sock_recv(self._log, 1 << 17)).decode("utf-8", "replace")
+                while not (line := await asyncio.get_running_loop().sock_recv(self._log, 1 << 17)).startswith(_BEGIN):
+                    pass
+                return line.decode("utf-8", "replace")
         except TimeoutError:
             if not may_be_silent:
                 raise
@@ -210,8 +216,8 @@ async def start(document: Document, binary: str, home: Path, environ: Mapping[st
     scratch = await asyncio.to_thread(new_scratch)
     try:
         shadow, directory = await asyncio.to_thread(_written, document, scratch.path, home, files)
-        words = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
-        haproxy = await launch(words, for_haproxy(environ, [document.data]), scratch.path, directory, shadow.text)
+        command = [binary, "-f", str(scratch.path / _FILE), "-db", "-m", str(MEMORY_MIB)]
+        haproxy = await launch(command, for_haproxy(environ, [document.data]), scratch.path, directory, shadow.text)
     except BaseException:
         scratch.remove()
         raise
@@ -231,6 +237,8 @@ def _written(document: Document, scratch: Path, home: Path, files: Files) -> tup
     if files:
         shadow.text, directory = with_files(document, scratch, home, files)
     (scratch / _FILE).write_bytes(shadow.text.encode("utf-8", "surrogateescape"))
+    if shadow.has_programs:
+        (scratch / LUA).write_text(words()["lua"]["program"])
     return shadow, directory
 
 

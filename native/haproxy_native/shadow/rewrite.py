@@ -31,11 +31,13 @@ from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_l
 
 # Bytes of a request, of the marks that it leaves, and of the line that says so.
 BUFFER = 65_536
-ECHO, LOG, CLI, PEER = "echo", "log", "cli", "peer"
+ECHO, LOG, CLI, PEER, LUA = "echo", "log", "cli", "peer", "shadow.lua"
 MOST_VARIABLES = 64
 _NOTHING = {SESSION: "set-var(sess.__none)", STREAM: "set-var(txn.__none)"}
 _SET = re.compile(r"set-var(?:-fmt)?\(((?:txn|sess)\.[A-Za-z0-9_.]+)")
-_FIELDS = ("%ci:%cp", "%f", "%b", "%s", "%ST", "%ts", f"%[var({SESSION})]", f"%[var({STREAM})]", "%[last_rule_line]")
+# How that line begins: programs in Lua write others.
+OWN = "shadow"
+_FIELDS = (OWN, "%f", "%b", "%s", "%ST", "%ts", f"%[var({SESSION})]", f"%[var({STREAM})]", "%[last_rule_line]")
 _ERROR_FIELDS = (*_FIELDS[:2], "", "", "-1", "", _FIELDS[6], "", "")
 
 
@@ -80,7 +82,7 @@ class Listener:
 class Shadow:
     """`places` by the number of a line in `text`, from 1. `rules` by mark. `acls`: the lines of each, by its section and name.
     `doubtful`: by section, the lines whose effect is not known, and why; `by_health`: those that depend on the states of servers.
-    `has_tables`: stick tables. `silent`: by a URI that is answered without being logged, the lines in `text` that say so.
+    `has_tables`: stick tables; `has_programs`: in Lua. `silent`: by a URI that is answered without being logged, the lines in `text` that say so.
     """
 
     text: str = ""
@@ -92,6 +94,7 @@ class Shadow:
     by_health: dict[str, list[Place]] = field(default_factory=dict)
     has_tables: bool = False
     silent: dict[str, list[int]] = field(default_factory=dict)
+    has_programs: bool = False
 
     def doubt(self, place: Place, why: str) -> None:
         self.doubtful.setdefault(place.section, []).append((place, why))
@@ -109,7 +112,7 @@ def identifiers(marks: str) -> list[str]:
 
 class _Rewriter:
     def __init__(self, document: Document, directory: Path, home: Path) -> None:
-        self.shadow = Shadow()
+        self.shadow = Shadow(has_programs=re.search(words()["lua"]["begins"], document.text, re.MULTILINE) is not None)
         self._directory, self._home = directory, home
         self._lines: list[str] = []
         self._modes = _Modes(document)
@@ -117,6 +120,8 @@ class _Rewriter:
         self._made: dict[str, str] = {}
         self._add("global")
         self._add(*words()["additions"]["first"])
+        if self.shadow.has_programs:
+            self._add(*words()["additions"]["lua"])
         self._numbers: dict[str | None, int] = {}
         self._above(document.preamble, None)
         self._file: str | None = None
@@ -147,7 +152,7 @@ class _Rewriter:
 
     def _filled(self, template: str) -> str:
         fields = [*_FIELDS, *(f"{name}=%[var({name}),url_enc]" for name in self._variables)]
-        names = {name: self._directory / name for name in (ECHO, LOG, CLI, PEER)}
+        names = {name: self._directory / name for name in (ECHO, LOG, CLI, PEER)} | {"lua": self._directory / LUA}
         values: dict[str, Any] = {"buffer": BUFFER, "longest": BUFFER - 1000, "fields": "|".join(fields)}
         return template.format(**names, **values, error_fields="|".join(_ERROR_FIELDS))
 

@@ -12,6 +12,7 @@ from haproxy_native.shadow import isolation, launch
 from haproxy_native.shadow.isolation import refuse_to_reach_out, without_network
 from haproxy_native.shadow.process import Asked, start
 from haproxy_native.text.document import Document
+from tests.haproxy.process import free_port
 
 LUA = """\
 core.register_action("call", { "http-req" }, function(txn)
@@ -22,7 +23,7 @@ end)
 """
 TEXT = """\
 global
-    lua-load %s
+    %s %s
 
 frontend site
     mode http
@@ -34,12 +35,12 @@ frontend site
 """
 
 
-def asked(binary: str, directory: Path, program: str) -> str:
+def asked(binary: str, directory: Path, program: str, directive: str = "lua-load") -> str:
     """What a program in Lua leaves in a variable."""
     (directory / "a.lua").write_text(program)
 
     async def run() -> str:
-        shadow = await start(Document.parse(TEXT % (directory / "a.lua")), binary, directory)
+        shadow = await start(Document.parse(TEXT % (directive, directory / "a.lua")), binary, directory)
         try:
             seen = await shadow.ask(Asked(shadow.shadow.listeners[0], b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
             return seen.variables["txn.seen"]
@@ -72,6 +73,38 @@ def test_a_program_in_lua_reaches_nothing(haproxy_binary: str, tmp_path: Path, m
         assert asked(haproxy_binary, tmp_path, LUA % port) == "nil"
         monkeypatch.setattr(launch, "without_network", lambda: ())
         assert asked(haproxy_binary, tmp_path, LUA % port) == "1"
+
+
+SOCKETS = """\
+core.register_action("call", { "http-req" }, function(txn)
+    local first, second = core.tcp(), core.httpclient()
+    first:connect("%(path)s")
+    core.tcp():connect("unix@%(path)s")
+    local answer = second:get{ url = "http://127.0.0.1:%(port)d/", dst = "unix@%(path)s" }
+    local away = core.httpclient():get{ url = "http://127.0.0.1:%(port)d/" }
+    txn:Info("a line of its own")
+    os.execute("echo > %(path)s.executed")
+    txn:set_var("txn.reached", answer.status .. " " .. away.status .. " " .. tostring(io.popen("id")))
+end)
+"""
+
+
+@pytest.mark.parametrize("directive", ["lua-load", "lua-load-per-thread"])
+def test_a_program_in_lua_reaches_no_socket_of_the_file_system(
+    haproxy_binaries: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, directive: str
+) -> None:
+    """Not even where nothing else keeps it from that."""
+    monkeypatch.setattr(launch, "without_network", lambda: ())
+    monkeypatch.setattr(sandbox, "version", lambda: 0)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "s"))
+        server.listen()
+        server.setblocking(False)
+        program = SOCKETS % {"path": tmp_path / "s", "port": free_port()}
+        assert asked(haproxy_binaries, tmp_path, program, directive) == "503 503 nil"
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert not (tmp_path / "s.executed").exists()
 
 
 def test_where_there_is_a_network_it_is_refused(haproxy_binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
