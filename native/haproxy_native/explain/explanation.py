@@ -109,7 +109,7 @@ def explained(document: Document, shadow: Shadow, listener: Listener, seen: Seen
 
 
 def _status(seen: Seen, response: Message | None) -> int | None:
-    """What the client is told: a page of statistics that asks for a password is logged as 400, and answered 401."""
+    """What the client gets: a page of statistics that asks for a password is logged as 400, and answered 401."""
     said = response.line.split(" ")[1:2] if response else []
     return int(said[0]) if said and said[0].isdigit() else seen.status if seen.status > 0 else None
 

@@ -82,7 +82,8 @@ class Listener:
 class Shadow:
     """`places` by the number of a line in `text`, from 1. `rules` by mark. `acls`: the lines of each, by its section and name.
     `doubtful`: by section, the lines whose effect is not known, and why; `by_health`: those that depend on the states of servers.
-    `has_tables`: stick tables; `has_programs`: in Lua. `silent`: by a URI that is answered without being logged, the lines in `text` that say so.
+    `has_tables`, `has_programs` (in Lua): there are some. `silent`: by a URI that is answered without being logged, the lines in `text`
+    that say so.
     """
 
     text: str = ""

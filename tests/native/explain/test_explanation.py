@@ -81,7 +81,7 @@ def test_what_is_not_known_is_of_the_sections_that_were_passed() -> None:
     assert [(each.line, each.why) for each in found.unknown] == [(6, "chance"), (12, "the time")]
 
 
-def test_the_status_is_what_the_client_is_told() -> None:
+def test_the_status_is_what_the_client_gets() -> None:
     """HAProxy logs a page of statistics that asks for a password as 400."""
     assert explained_by([], status=400, response=b"HTTP/1.1 401 Unauthorized\r\n\r\n")[1].status == 401
     assert explained_by([], status=400)[1].status == 400 and explained_by([], status=-1)[1].status is None
