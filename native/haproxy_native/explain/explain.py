@@ -20,7 +20,7 @@ from haproxy_native.shadow.files import NONE, Files
 from haproxy_native.shadow.likeness import Conditions, conditions
 from haproxy_native.shadow.named_files import stamps
 from haproxy_native.shadow.rewrite import Listener
-from haproxy_native.shadow.shadows import Asker, Shadows
+from haproxy_native.shadow.shadows import MOST, Asker, Shadows
 from haproxy_native.text.document import Document
 
 # How long the states of servers are taken for what they are.
@@ -34,6 +34,8 @@ class Explain:
         self._engine, self._editor = engine, editor
         self._home = engine.settings.file.parent
         self.shadows = Shadows(engine.settings.check.binary, self._home)
+        # Keys of texts that HAProxy takes, the last ones.
+        self._taken: list[bytes] = []
         self._states: list[ServerState] = []
         self._conditions: Conditions = {}
         self._looked = -STATES_SECONDS
@@ -46,21 +48,29 @@ class Explain:
 
     async def answers(self, document: Document, questions: Sequence[Question], files: Files = NONE) -> list[Explanation]:
         """`files` as in `start`. Raises BadRequest, NoShadow, Refused and CheckImpossible."""
-        async with self.shadow_of(document, files) as asker:
+        async with self.shadow_of(document, files, check=True) as asker:
             return [await self._answer(document, asker, question) for question in questions]
 
     @asynccontextmanager
-    async def shadow_of(self, document: Document, files: Files = NONE) -> AsyncIterator[Asker]:
-        """`files` as in `start`. Raises NoShadow, Refused and CheckImpossible."""
+    async def shadow_of(self, document: Document, files: Files = NONE, *, check: bool = False) -> AsyncIterator[Asker]:
+        """`files` as in `start`. `check`: HAProxy is not known to take the text. Raises NoShadow, Refused and CheckImpossible."""
         key = await beside(_key, document, self._home, files)
+        # A shadow has not all of the text, and may start with one that HAProxy refuses. The check does not know of `files`.
+        checking = asyncio.ensure_future(self._engine.check(document)) if check and not files and key not in self._taken else None
         try:
             async with self.shadows.asker(document, key, files) as asker:
+                if checking:
+                    await checking
+                    self._taken = [key, *self._taken[: MOST - 1]]
                 yield asker
         except NoShadow:
             # A text that HAProxy refuses is a better reason.
             if not files:
-                await self._engine.check(document)
+                await (checking or self._engine.check(document))
             raise
+        finally:
+            if checking:
+                checking.cancel()
 
     async def _answer(self, document: Document, asker: Asker, question: Question) -> Explanation:
         await self._look()

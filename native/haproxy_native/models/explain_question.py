@@ -37,3 +37,5 @@ class ExplainQuestion(Model):
     response: explain_reply.ExplainReply | None = None
     config: Annotated[StrictStr | None, Field(max_length=50000000)] = None
     """A configuration in the place of the present one."""
+    transaction_id: Annotated[StrictStr | None, Field(max_length=100)] = None
+    """A transaction whose configuration is asked about."""

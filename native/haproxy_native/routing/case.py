@@ -39,8 +39,8 @@ def _case(row: Mapping[str, Any], test: str, number: int) -> Case:
     name = row.get("name") or _named(request)
     if not expect:
         raise BadRequest(f"cases.{number}.expect in body is empty, so that the case ({name[:100]}) would test nothing")
-    if "config" in request:
-        raise BadRequest(f"cases.{number}.request.config in body: a configuration is given to a run, and not to a case")
+    if member := next((each for each in ("config", "transaction_id") if each in request), ""):
+        raise BadRequest(f"cases.{number}.request.{member} in body: it is given to a run, and not to a case")
     try:
         check(question := question_of(request))
     except BadRequest as error:

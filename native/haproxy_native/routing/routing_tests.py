@@ -16,10 +16,11 @@ class RoutingTests:
     def __init__(self, files: TestFiles, explain: Explain) -> None:
         self.files, self._explain = files, explain
 
-    async def run(self, document: Document, cases: Sequence[Case], files: Files = NONE) -> Run:
-        """`files`: where those stand now that are to be looked for at these paths, None for those that are gone.
+    async def run(self, document: Document, cases: Sequence[Case], files: Files = NONE, *, check: bool = False) -> Run:
+        """`files`: where those stand now that are to be looked for at these paths, None for those that are gone. `check`: HAProxy
+        is not known to take the text.
 
         Raises NoShadow, Refused and CheckImpossible.
         """
-        async with self._explain.shadow_of(document, files) as asker:
+        async with self._explain.shadow_of(document, files, check=check) as asker:
             return await run(document, asker, cases)

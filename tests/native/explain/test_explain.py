@@ -89,6 +89,10 @@ def test_a_text_that_haproxy_refuses(tmp_path: Path, haproxy_binary: str) -> Non
         document = engine.with_texts({"": b"frontend a\n    bind :80\n    nonsense\n"})
         with pytest.raises(Refused, match="nonsense"):
             await explain.answers(document, [Question("http://a/")])
+        for wrong in ("global\n    bogus 1\n", "rubbish\n", "backend b\n    server s 10.0.0.1:80 chekc\n"):
+            text = f"{wrong}frontend a\n    bind :80\n".encode()
+            with pytest.raises(Refused, match="bogus|rubbish|chekc"):
+                await explain.answers(engine.with_texts({"": text}), [Question("http://a/")])
         with pytest.raises(BadRequest, match="no listener takes this"):
             await explain.answers(engine.document, [Question("http://a/", frontend="none")])
 

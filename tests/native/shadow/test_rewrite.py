@@ -123,6 +123,23 @@ def test_actions_that_reach_others_do_nothing(shadow: Shadow) -> None:
     assert doubts == ["QUIC", "what do-resolve does", "what filter spoe does", "a program in Lua, which may ask others"]
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("http-request deny unless { fc_rcvd_proxy }", "the PROXY header, which all connections have here"),
+        ("http-request deny if { dst_is_local }", "the addresses of the machine"),
+        ("use_backend %[path,map(virt@paths)]", "a map without a file, which is empty here"),
+        ("dynamic-cookie-key secret", "a hash of the servers' addresses"),
+        ("server s 10.0.0.1:80 hash-key addr", "a hash of the servers' addresses"),
+        ("http-response set-header X-Tls %[ssl_bc_protocol]", "the connection to the server"),
+        ("use_backend bc_shop", ""),
+    ],
+)
+def test_what_cannot_be_known_is_named(line: str, why: str) -> None:
+    found = shadow_of(f"backend b\n    {line}\n").doubtful.get("backend b", [])
+    assert [(place.text, reason) for place, reason in found] == ([(line, why)] if why else [])
+
+
 def test_listeners(shadow: Shadow) -> None:
     assert [(each.frontend, each.address, each.name, each.socket, each.is_tls, each.mode) for each in shadow.listeners] == [
         ("site", ":80,:8080", "plain", "b0", False, "http"),

@@ -16,17 +16,20 @@ ANSWER_SECONDS = 60.0
 
 async def explain(call: JsonCall) -> Response:
     call.answer_within(ANSWER_SECONDS)
-    engine, texts = call.services.engine, {question.get("config") for question in call.body}
-    if len(texts) > 1 or (texts != {None} and call.get("transaction_id")):
-        raise ApiError(400, "config in body is one text for all questions, without transaction_id; ask about several in several calls")
-    text = texts.pop() if texts else None
-    document = (
-        engine.read(call.get("transaction_id")) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
-    )
-    explain = call.services.explain
-    answers = await explain.answers(document, [question_of(question) for question in call.body], explain.staged(call.get("transaction_id")))
+    explain, transaction_id, text = call.services.explain, *_asked_about(call)
+    engine = call.services.engine
+    document = engine.read(transaction_id) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
+    answers = await explain.answers(document, [question_of(question) for question in call.body], explain.staged(transaction_id))
     found = [_shown(each) for each in answers]
     return json_response(200, found[0] if isinstance(call.sent, dict) else found)
+
+
+def _asked_about(call: JsonCall) -> tuple[str | None, str | None]:
+    """The transaction or the text, one for all questions."""
+    about = {(question.get("transaction_id") or call.get("transaction_id"), question.get("config")) for question in call.body}
+    if len(about) > 1 or any(all(each) for each in about):
+        raise ApiError(400, "config or transaction_id is one for all questions, and not both; ask about several in several calls")
+    return about.pop() if about else (call.get("transaction_id"), None)
 
 
 def _shown(value: Any) -> Any:

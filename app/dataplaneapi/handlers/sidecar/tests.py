@@ -52,7 +52,7 @@ async def run(call: StrictCall) -> Response:
         engine.read(call.get("transaction_id")) if text is None else await beside(engine.with_texts, {engine.named(""): text.encode()})
     )
     files = call.services.explain.staged(call.get("transaction_id"))
-    found = await while_there(call.receive, call.services.tests.run(document, cases, files))
+    found = await while_there(call.receive, call.services.tests.run(document, cases, files, check=True))
     accepted = header(call.scope.get("headers", ()), b"accept").strip()
     if call.get("format") == "junit" or ("format" not in call.values and accepted == XML.decode()):
         rights = author.get().rights

@@ -64,6 +64,7 @@ def test_a_transaction_and_a_text(client: Client) -> None:
     rules = "/v3/services/haproxy/configuration/frontends/site/http_request_rules/0"
     assert client("DELETE", f"{rules}?transaction_id={id_}").status == 202
     assert client.post(f"{EXPLAIN}?transaction_id={id_}", {"url": "http://a/api"}).json["status"] == 200
+    assert client.post(EXPLAIN, {"url": "http://a/api", "transaction_id": id_}).json["status"] == 200
     found = client.post(EXPLAIN, {"url": "http://a/api"})
     assert found.json.get("status") == 403, found.body
     text = TEXT.replace("deny if api", "redirect location /new if api")
@@ -77,7 +78,9 @@ def test_a_transaction_and_a_text(client: Client) -> None:
         ({"url": "http://a:99/", "frontend": "none"}, 400, "no listener takes this; name a frontend, or a bind, of: site (:80)"),
         ({"url": 5}, 400, "url in body must be a string"),
         ({"src": "not an address"}, 422, "src in body should match"),
-        ([{"url": "http://a/"}, {"url": "http://a/", "config": "x"}], 400, "config in body is one text for all questions"),
+        ([{"url": "http://a/"}, {"url": "http://a/", "config": "x"}], 400, "config or transaction_id is one for all questions"),
+        ({"transaction_id": "a", "config": "x"}, 400, "and not both; ask about several in several calls"),
+        ({"transaction_id": "none"}, 400, "transaction does not exist: none"),
         ([{"url": "http://a/"}, 5], 400, "body"),
         ({"url": "http://a/", "tls": {"version": "9"}}, 422, "tls.version in body should be one of"),
     ],
