@@ -173,6 +173,13 @@ def test_forced_reloads(tmp_path: Path, taken: int) -> None:
         assert outcomes(shown) == ["kept", "taken_back"]
         assert (rest := sidecar.outcome(shown["rest_reload_id"]))["status"] == "succeeded", rest
         assert binds(sidecar) == ["one", "two"] and answers(port)
+        found = [each["reload"] for each in sidecar.get("/v3/sidecar/history", author=USER[0]).json()]
+        assert [(each["status"], each.get("outcome")) for each in found] == [
+            ("failed", "taken_back"),
+            ("succeeded", None),
+            ("succeeded", None),
+            ("failed", "taken_back"),
+        ]
 
 
 def test_who_waits_is_told_of_the_own_change(tmp_path: Path, taken: int) -> None:

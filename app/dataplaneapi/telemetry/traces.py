@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from dataplaneapi.version import VERSION
-from haproxy_native.commit.events import ChangedLive, Edited, Event
+from haproxy_native.commit.events import ChangedLive, Edited, Event, Forced
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span
@@ -93,6 +93,8 @@ def _attributes(event: Event) -> dict[str, Any]:
         return {"dataplane.commands": len(event.commands)}
     if isinstance(event, Edited):
         return {"dataplane.file": str(event.path)}
+    if isinstance(event, Forced):
+        return {"dataplane.reload.id": event.reload_id}
     attributes: dict[str, Any] = {"dataplane.outcome": event.outcome}
     for name in ("id", "keywords"):
         if value := getattr(event, name, None):

@@ -20,7 +20,7 @@ from haproxy_native.commit import process
 from haproxy_native.commit.change import AnyChange, Change, Member, ObjectChange, Outcome, Published, Same, Texts
 from haproxy_native.commit.context import CommitContext
 from haproxy_native.commit.current import Overtaken
-from haproxy_native.commit.events import Committed
+from haproxy_native.commit.events import Committed, Forced
 from haproxy_native.commit.file_change import FileChange, change_locked, notice
 from haproxy_native.commit.file_set import Publication
 from haproxy_native.commit.gate import Passed, pass_files
@@ -211,7 +211,12 @@ async def _of_object(context: CommitContext, change: ObjectChange) -> Outcome:
 
 async def _forced(context: CommitContext, outcome: Outcome) -> Outcome:
     """Reloads and returns the outcome; while HAProxy does not run, the reload waits for its start. Raises ReloadFailed."""
-    record = await context.reloads.force(outcome.reasons, outcome.version if outcome.texts else None)
+
+    def begun(id_: str) -> None:
+        if outcome.entry:
+            context.events.tell(Forced(outcome.entry, id_))
+
+    record = await context.reloads.force(outcome.reasons, outcome.version if outcome.texts else None, begun)
     if record.status == IN_PROGRESS:
         return replace(outcome, live=False, reload_id=record.id)
     return replace(outcome, live=True, forced=True)

@@ -87,6 +87,14 @@ class ChangedLive:
 
 
 @dataclass(frozen=True)
+class Forced:
+    """The change with this entry of the history is loaded at once, by the reload with this id."""
+
+    entry: int
+    reload_id: str
+
+
+@dataclass(frozen=True)
 class Reloaded:
     """succeeded or failed; `keywords` of the lines that made it necessary, empty for a reason that is no line."""
 
@@ -96,7 +104,7 @@ class Reloaded:
     keywords: Sequence[str] = ()
 
 
-Event = Validated | Committed | Asked | Edited | ChangedLive | Reloaded
+Event = Validated | Committed | Asked | Edited | ChangedLive | Forced | Reloaded
 Listener = Callable[[Event], None]
 
 

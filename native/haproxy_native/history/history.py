@@ -24,7 +24,7 @@ from haproxy_native.beside import beside
 from haproxy_native.commit.aftermath import RELOAD
 from haproxy_native.commit.change import AnyChange, Content, Outcome, Published
 from haproxy_native.commit.context import CommitContext
-from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Reloaded
+from haproxy_native.commit.events import CHANGE, GRANTED, Asked, Committed, Edited, Event, Forced, Reloaded
 from haproxy_native.disk.atomic import write_atomically
 from haproxy_native.disk.ownership import REMEDIES, owner_of
 from haproxy_native.editing import header, patches
@@ -161,6 +161,8 @@ class History:
         match event:
             case Edited():
                 self._works.begin(self._enter_edit(event))
+            case Forced(entry, reload_id):
+                self._works.begin(self._try(Journal.add_forced, entry, reload_id))
             case Reloaded():
                 self._works.begin(self._enter_outcomes())
             case Committed(outcome="failed", change=change, error=error) if change and error:

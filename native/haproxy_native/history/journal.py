@@ -38,6 +38,9 @@ CREATE TABLE IF NOT EXISTS touched (object TEXT NOT NULL, entry INTEGER NOT NULL
 CREATE TABLE IF NOT EXISTS reload (
     id TEXT PRIMARY KEY, time REAL NOT NULL, status TEXT NOT NULL, changes TEXT NOT NULL, rest TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS forced (entry INTEGER PRIMARY KEY, reload TEXT NOT NULL);
+CREATE VIEW IF NOT EXISTS load AS
+    SELECT id AS entry, reload FROM entry WHERE reload IS NOT NULL UNION ALL SELECT entry, reload FROM forced;
 CREATE TABLE IF NOT EXISTS refusal (
     id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, name TEXT NOT NULL, address TEXT NOT NULL, request_id TEXT NOT NULL,
     message TEXT NOT NULL, cause TEXT NOT NULL, confirmation TEXT NOT NULL, object TEXT NOT NULL, reason TEXT NOT NULL
@@ -137,6 +140,11 @@ class Journal:
 
     def _touch(self, entry: int, objects: Sequence[str]) -> None:
         self._main.executemany("INSERT OR IGNORE INTO touched VALUES (?, ?)", [(name, entry) for name in objects])
+
+    def add_forced(self, entry: int, reload_id: str) -> None:
+        """The reload of a change that was entered before its id was known."""
+        with _transaction(self._main, is_synced=False):
+            self._main.execute("INSERT OR IGNORE INTO forced VALUES (?, ?)", (entry, reload_id))
 
     def add_outcome(self, outcome: ReloadOutcome) -> None:
         row = (outcome.id, outcome.time, outcome.status, json.dumps(outcome.changes), outcome.rest)
@@ -255,7 +263,7 @@ class Journal:
 
     def without_outcome(self) -> list[str]:
         """The ids of reloads that have not ended, as far as is known."""
-        rows = self._main.execute("SELECT DISTINCT reload FROM entry WHERE reload IS NOT NULL AND reload NOT IN (SELECT id FROM reload)")
+        rows = self._main.execute("SELECT DISTINCT reload FROM load WHERE reload NOT IN (SELECT id FROM reload)")
         return [reload_id for (reload_id,) in rows]
 
     def outcome(self, reload_id: str) -> ReloadOutcome | None:
@@ -267,7 +275,8 @@ class Journal:
 
     def outcome_of(self, entry: Entry) -> ReloadOutcome | None:
         """What has become of a change that needed a reload: the outcome of that which loads what a failed one has kept of it."""
-        outcome = self.outcome(entry.reload_id) if entry.reload_id else None
+        found = self._main.execute("SELECT reload FROM load WHERE entry = ?", (entry.id,)).fetchone()
+        outcome = self.outcome(found[0]) if found else None
         while outcome and outcome.rest and outcome.changes.get(entry.id) == KEPT:
             outcome = self.outcome(outcome.rest)
         return outcome
@@ -308,10 +317,8 @@ class Journal:
         if not self._main.execute("SELECT 1 FROM entry WHERE id < ?", (below,)).fetchone():
             return
         with _transaction(self._main):
-            self._main.execute(
-                "DELETE FROM reload WHERE id NOT IN (SELECT reload FROM entry WHERE id >= ? AND reload IS NOT NULL)", (below,)
-            )
-            for table, column in (("entry", "id"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
+            self._main.execute("DELETE FROM reload WHERE id NOT IN (SELECT reload FROM load WHERE entry >= ?)", (below,))
+            for table, column in (("entry", "id"), ("forced", "entry"), ("file", "entry"), ("effects", "entry"), ("touched", "entry")):
                 self._main.execute(f"DELETE FROM {table} WHERE {column} < ?", (below,))
             contents.forget(self._main, below)
         with _transaction(self._keys):

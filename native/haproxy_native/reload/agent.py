@@ -142,13 +142,14 @@ class ReloadAgent:
         log.info("reload %s: HAProxy has started with version %d", record.id, version, extra=_fields(record))
         self._host.ended(self.records.finish(record.succeeded(worker.pid)))
 
-    async def force(self, reasons: Sequence[Reason], version: int | None = None) -> Record:
+    async def force(self, reasons: Sequence[Reason], version: int | None = None, begun: Callable[[str], None] = lambda id_: None) -> Record:
         """Reloads now, the pending one with it, and returns its record, which is still in progress where HAProxy does not run.
 
         `version`: that of the change to be loaded. Where it is kept when the reload fails, the next one is awaited, which loads the rest.
-        Raises ReloadFailed.
+        `begun` is called with the id of the reload. Raises ReloadFailed.
         """
         record = self._request(reasons, forced=True)
+        begun(record.id)
         done: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(record.id, []).append((version, done))
         # The reload goes on when the client that waits for it goes away.

@@ -172,6 +172,12 @@ def test_outcomes_of_reloads(tmp_path: Path) -> None:
     journal.add(of_configuration(3, reload_id="2026-2"))
     journal.add_outcome(loaded := ReloadOutcome("2026-2", 10.0, "succeeded"))
     assert [journal.outcome_of(journal.get(entry)) for entry in (1, 2, 3)] == [loaded, failed, loaded]
+    entry = journal.add(of_configuration(4))
+    assert journal.outcome_of(journal.get(entry)) is None
+    journal.add_forced(entry, "2026-3")
+    assert journal.without_outcome() == ["2026-3"]
+    journal.add_outcome(forced := ReloadOutcome("2026-3", 11.0, "failed", {entry: TAKEN_BACK}))
+    assert journal.outcome_of(journal.get(entry)) == forced and journal.without_outcome() == []
 
 
 def test_refusals_are_limited_by_number(tmp_path: Path) -> None:
