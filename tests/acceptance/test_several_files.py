@@ -160,3 +160,11 @@ def test_all_of_it_survives_a_restart(sidecar: Sidecar, conf: Path) -> None:
     assert sidecar.commit(transaction, force_reload=True).status_code == 200
     before["30-more.cfg"] = "backend more from base\n\n"
     assert {path.name: path.read_text() for path in conf.glob("*.cfg")} == before
+
+
+def test_a_conflict_names_its_file(sidecar: Sidecar, conf: Path) -> None:
+    declared = {"backends": [{"name": "api", "servers": {"one": {"address": "127.0.0.1", "port": 99}}}]}
+    refused = sidecar.put("/v3/sidecar/apply", declared, owner="team-a")
+    (conflict,) = refused.json()["conflicts"]
+    where = {"object": "backend/api/server/one", "member": "port", "line": 3, "file": str(conf / "20-api.cfg")}
+    assert refused.status_code == 409 and conflict.items() >= where.items(), refused.text

@@ -20,7 +20,9 @@ class OwnershipConflict(Model):
     mine: Any | None = None
     """What is declared."""
     line: StrictInt | None = None
-    """The line of the file at which it stands; absent for a stored file."""
+    """The line of the file at which it stands, of the map for an entry; absent for other stored files."""
+    file: StrictStr | None = None
+    """The file, where it stands in another one than the main file of the configuration."""
     author: StrictStr | None = None
     """Who has changed the object last, where outside owns it and the history knows."""
     entry: StrictStr | None = None

@@ -12,15 +12,24 @@ from haproxy_native.text.section import Section
 
 def line_of_member(editor: Editor, document: Document, object_: str, member: str = "") -> int | None:
     """From 1. That of the object where the member has none of its own; None for what is no section, and nothing that stands in one."""
+    if (section := _section(editor, document, object_)) is None:
+        return None
+    _, _, *within = parsed(object_) if "/" in object_ else (object_, "")
+    resource = next(each for each in editor.resources.by_name.values() if each.section == section.kind and not each.parents)
+    return line_of(document, section, _place(editor, section, resource, within, member))
+
+
+def file_of_object(editor: Editor, document: Document, object_: str) -> str:
+    """Where HAProxy loads several; empty for the main one."""
+    section = _section(editor, document, object_)
+    return section.file or "" if section else ""
+
+
+def _section(editor: Editor, document: Document, object_: str) -> Section | None:
     try:
-        kind, name = object_section(editor, object_)
-        _, _, *within = parsed(object_) if "/" in object_ else (object_, "")
+        return document.find(*object_section(editor, object_))
     except BadRequest:
         return None
-    if (section := document.find(kind, name)) is None:
-        return None
-    resource = next(each for each in editor.resources.by_name.values() if each.section == kind and not each.parents)
-    return line_of(document, section, _place(editor, section, resource, within, member))
 
 
 def _place(editor: Editor, section: Section, resource: Resource, within: list[str], member: str) -> int:

@@ -3,7 +3,7 @@
 import pytest
 
 from haproxy_native.editing.editor import Editor
-from haproxy_native.planning.object_lines import line_of_member
+from haproxy_native.planning.object_lines import file_of_object, line_of_member
 from haproxy_native.text import parts
 from haproxy_native.text.document import Document
 
@@ -47,3 +47,5 @@ def test_the_line(object_: str, member: str, line: int | None) -> None:
 def test_it_is_counted_in_its_file() -> None:
     joined = parts.join([(parts.MAIN, b"global\n"), ("/b.cfg", b"\nbackend b\n    server s 127.0.0.1:1\n")])
     assert line_of_member(Editor(), Document.parse(joined), "backend/b/server/s") == 3
+    files = [file_of_object(Editor(), Document.parse(joined), each) for each in ("backend/b/server/s", "global", "backend/c", "map/x")]
+    assert files == ["/b.cfg", "", "", ""]

@@ -28,7 +28,7 @@ from haproxy_native.editing.object_names import spelled
 from haproxy_native.editing.secrets import BLANK, Mask
 from haproxy_native.errors import Unusable
 from haproxy_native.planning.effects import Effect
-from haproxy_native.planning.object_lines import line_of_member
+from haproxy_native.planning.object_lines import file_of_object, line_of_member
 from haproxy_native.request_context import OUTSIDE, author
 from haproxy_native.storage.key_material import is_secret
 
@@ -183,7 +183,7 @@ def _shown(call: Call, found: Planned, mask: Mask) -> dict[str, Any]:
         "changed": [present(_hidden(effect.as_dict(), mask)) for effect in every if effect.member],
         "deleted": [effect.object for effect in whole if effect.new is None],
         "unchanged": list(found.unchanged),
-        "taken": [_conflict(each, None, mask) for each in found.taken],
+        "taken": [_conflict(each, {}, mask) for each in found.taken],
     }
 
 
@@ -191,17 +191,19 @@ async def _conflicts(call: Call, found: Planned, mask: Mask) -> list[dict[str, A
     """Those with what is outside say who has changed the object last."""
     outside = [_changed_object(each) for each in found.conflicts if OUTSIDE in each.owners]
     last = await last_changes(call, outside) if outside else {}
-    lines = await beside(_lines, call, found)
+    places = await beside(_places, call, found)
     known = [last.get(_changed_object(each), {}) if OUTSIDE in each.owners else {} for each in found.conflicts]
-    return [_conflict(each, line, mask) | more for each, line, more in zip(found.conflicts, lines, known, strict=True)]
+    return [_conflict(each, place, mask) | more for each, place, more in zip(found.conflicts, places, known, strict=True)]
 
 
-def _lines(call: Call, found: Planned) -> list[int | None]:
-    """Of each conflict, in the configuration or in a map."""
+def _places(call: Call, found: Planned) -> list[dict[str, Any]]:
+    """The line of each conflict, in the configuration or in a map, and the file where that is not the main one."""
     maps = {file for each in found.conflicts if is_map(file := file_object(each.object))}
     entries = {object_: line for each in maps for object_, line in lines_of(each, found.read.get(each) or b"").items()}
     editor, before = call.services.editor, found.before
-    return [entries.get(each.object) or line_of_member(editor, before, each.object, each.member) for each in found.conflicts]
+    lines = [entries.get(each.object) or line_of_member(editor, before, each.object, each.member) for each in found.conflicts]
+    files = [file_of_object(editor, before, each.object) or None for each in found.conflicts]
+    return [{"line": line, "file": file} for line, file in zip(lines, files, strict=True)]
 
 
 def _changed_object(conflict: Conflict) -> str:
@@ -213,9 +215,9 @@ def _hidden(members: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
     return {name: mask.fingerprint(value) if isinstance(value, bytes) else value for name, value in members.items()}
 
 
-def _conflict(conflict: Conflict, line: int | None, mask: Mask) -> dict[str, Any]:
-    """Without value and line of what the caller may not read."""
+def _conflict(conflict: Conflict, place: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
+    """Without value and place of what the caller may not read."""
     may_read = reader()
-    theirs, line = (conflict.theirs, line) if may_read is None or may_read(conflict.object) else (None, None)
+    theirs, place = (conflict.theirs, place) if may_read is None or may_read(conflict.object) else (None, {})
     members = {"object": conflict.object, "member": conflict.member or None, "owners": list(conflict.owners)}
-    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, "line": line}, mask))
+    return present(_hidden({**members, "theirs": theirs, "mine": conflict.mine, **place}, mask))
