@@ -174,9 +174,14 @@ class ShadowProcess:
             await asyncio.sleep(POLL_SECONDS)
 
     async def listens(self) -> None:
-        """Waits until it takes commands. Raises ConnectionRefusedError where it has ended."""
+        """Waits until it takes commands, and so connections; listeners that it has not, as those in `.if` and of what is disabled, go.
+
+        Raises ConnectionRefusedError and RuntimeAbsent where it has ended.
+        """
         _, writer = await self._connection(str(self._scratch.path / CLI))
         writer.transport.abort()
+        await self._likeness.socket.send("show cli level")
+        self.shadow.listeners = [each for each in self.shadow.listeners if (self._scratch.path / each.socket).exists()]
 
     async def serve(self) -> None:
         """Begins to answer as the servers, and to take what is logged."""
@@ -243,11 +248,10 @@ def _written(document: Document, scratch: Path, home: Path, files: Files) -> tup
 
 
 async def _started(process: ShadowProcess, directory: Path) -> None:
-    names = [CLI, *(each.socket for each in process.shadow.listeners)]
     deadline = asyncio.get_running_loop().time() + START_SECONDS
     while not process.ended:
-        if all((directory / each).exists() for each in names):
-            with suppress(ConnectionError):
+        if (directory / CLI).exists():
+            with suppress(ConnectionError, RuntimeAbsent):
                 return await process.listens()
         if asyncio.get_running_loop().time() > deadline:
             raise NoShadow("the shadow did not start in time")

@@ -188,6 +188,19 @@ def test_nothing_is_left(haproxy_binary: str, tmp_path: Path, monkeypatch: pytes
     assert list(tmp_path.iterdir()) == []
 
 
+def test_it_has_only_the_listeners_that_haproxy_has(haproxy_binaries: str, tmp_path: Path) -> None:
+    others = (
+        ".if defined(NOT_DEFINED)\nfrontend never from base\n    bind :81\n.endif\nfrontend off from base\n    disabled\n    bind :82\n"
+    )
+
+    async def ask(shadow: ShadowProcess) -> Seen:
+        assert [each.address for each in shadow.shadow.listeners] == [":80", ":443"]
+        return await http("/return")(shadow)
+
+    seen, _ = with_shadow(haproxy_binaries, tmp_path, ask, TEXT + others)
+    assert seen.status == 200
+
+
 def test_it_is_asked_as_soon_as_it_listens(tmp_path: Path) -> None:
     path = str(tmp_path / "socket")
 
