@@ -57,6 +57,7 @@ STATUS: dict[type[native.NativeError], int] = {
     native.RuntimeAbsent: 503,
     native.RuntimeUnconfigured: 500,
     native.RuntimeRefused: 500,
+    native.RuntimeBusy: 500,
     native.NotLive: 500,
     native.RuntimeMissing: 404,
     native.RuntimeTaken: 409,
