@@ -64,6 +64,17 @@ def test_a_refused_state_is_sent_once_and_a_conflict_again(ctl: Ctl, sidecar: Qu
     stop(process)
 
 
+def test_a_whole_configuration_counts_on(ctl: Ctl, sidecar: Quick, tmp_path: Path) -> None:
+    file, version = tmp_path / "whole.cfg", sidecar.version()
+    text = "".join(line for line in sidecar.text().splitlines(keepends=True) if not line.startswith("#"))
+    file.write_text(f"{text}\nbackend of_follow from plain\n")
+    for _ in range(2):
+        ctl.output("follow", str(file), "--whole", "--once")
+        said = json.loads((tmp_path / "whole.cfg.status").read_text())
+        assert (said["outcome"], said["version"]) == ("applied", sidecar.version()) and sidecar.version() > version, said
+    assert "backend of_follow" in sidecar.text()
+
+
 def test_what_it_needs(ctl: Ctl) -> None:
     assert "--owner NAME is required" in ctl.refusal(2, "follow", "/x")
     assert "--owner NAME is required" in ctl.refusal(2, "follow", "/x", "--owner", "a", "--whole")
