@@ -1,7 +1,6 @@
 """Apply beside a real HAProxy: live first, nothing where nothing differs, conflicts with hand edits, YAML, text and JSON alike."""
 
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -350,43 +349,3 @@ def test_a_plan_of_a_whole_configuration_has_a_token(filed: Filed) -> None:
     assert done.status_code == 200 and "PRIVATE" not in done.text and filed.version() == 2, done.text
     assert [each["object"] for each in done.json()["changed"]] == ["map/hosts.map", "certificate/site.pem"]
     assert (filed.shown(), filed.serial()) == ({"hand": "2"}, 18)
-
-
-def declared_objects(sidecar: Applied) -> dict[str, list[str]]:
-    return {each["owner"]: [held["object"] for held in each["objects"]] for each in sidecar.get("/v3/sidecar/owners").json()}
-
-
-def loaded(sidecar: Applied, done: httpx2.Response, status: str = "succeeded") -> None:
-    assert done.status_code in (200, 202), done.text
-    if reload := done.headers.get("Reload-Id"):
-        assert sidecar.outcome(reload)["status"] == status
-
-
-STICKY = "backend {name} from plain\n    stick-table type ip size 1k\n    stick on src\n    balance source\n"
-
-
-def test_what_is_given_up_by_a_reload_is_nobodys(sidecar: Applied) -> None:
-    own, common = (STICKY.format(name=each) for each in ("own", "common"))
-    loaded(sidecar, sidecar.apply(own + common))
-    loaded(sidecar, sidecar.apply(common, owner="team-b"))
-    gone = sidecar.apply("")
-    assert gone.status_code == 202 and gone.json()["deleted"] == ["backend/own"], gone.text
-    assert declared_objects(sidecar) == {"team-b": ["backend/common"]}, "at once"
-    loaded(sidecar, gone)
-    other = sidecar.apply(common.replace("source", "first"), owner="team-b")
-    loaded(sidecar, other)
-    assert "team-a" not in (sidecar.directory / "dataplane/engine/owners.json").read_text(), other.text
-    assert sidecar.apply("", owner="team-b").json()["deleted"] == ["backend/common"] and declared_objects(sidecar) == {}
-
-
-def test_what_a_failed_reload_puts_back_is_its_owners_again(sidecar: Applied) -> None:
-    loaded(sidecar, sidecar.apply(STICKY.format(name="own")))
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        text = f"frontend other from plain\n    bind 127.0.0.1:{taken.getsockname()[1]}\n    default_backend shop\n"
-        loaded(sidecar, sidecar.apply(text), "failed")
-    assert declared_objects(sidecar) == {"team-a": ["backend/own"]} and "frontend other" not in sidecar.text()
-    sidecar.stop()
-    sidecar.start()
-    gone = sidecar.apply("")
-    assert gone.json()["deleted"] == ["backend/own"] and declared_objects(sidecar) == {}, gone.text
-    loaded(sidecar, gone)
