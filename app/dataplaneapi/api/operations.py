@@ -159,7 +159,8 @@ class Operation:
     @cached_property
     def guards(self) -> dict[str, tuple[str, ...]]:
         """Parameters that hold a write back, its own and those of all writes, with what else they are called."""
-        everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") == "everywhere"]
+        beyond = ("everywhere", "sidecar") if "Sidecar" in self.declared.get("tags", ()) else ("everywhere",)
+        everywhere = [each for each in self.bundle["components"]["parameters"].values() if each.get("x-guards") in beyond]
         declared = [*self.declared.get("parameters", []), *self.declared.get("x-further-parameters", [])]
         own = [self._resolve(each) for each in declared if "x-guards" in self._resolve(each)]
         return {each["name"]: (each["name"], *each.get("x-other-names", ())) for each in [*everywhere, *own]}

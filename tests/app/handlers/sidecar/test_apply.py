@@ -90,3 +90,14 @@ def test_too_much_to_delete(client: Client) -> None:
         refused = client.put(f"{APPLY}?owner=a&max_delete=0{more}", SHOP, headers=TEXT)
         assert refused.status == 409 and refused.json["deleted"] == ["backend/shop/server/b"] and "plan_token" not in refused.json
     assert "plan_token" in client.put(f"{APPLY}?owner=a&max_delete=1&dry_run=true", SHOP, headers=TEXT).json
+
+
+def test_no_transaction_holds_it_back(client: Client) -> None:
+    before = client.file.read_bytes()
+    batch = [{"method": "DELETE", "path": "/v3/services/haproxy/configuration/backends/app"}]
+    for refused in (
+        client.put(f"{APPLY}?owner=a&transaction_id=x", SHOP, headers=TEXT),
+        client.post("/v3/sidecar/batch?transaction_id=x", batch),
+    ):
+        assert refused.status == 400 and "transaction_id in query is not known" in refused.message, refused.body
+    assert client.file.read_bytes() == before
