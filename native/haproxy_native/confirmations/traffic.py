@@ -15,6 +15,8 @@ from haproxy_native.runtime.responses import cells
 LOOK_SECONDS = 1.0
 # What a change is compared with.
 BEFORE_SECONDS = 60.0
+# Processes that were not heard at last and are remembered by themselves.
+MOST_GONE = 16
 FRONTENDS, BACKENDS = "frontends", "backends"
 _KINDS = {"FRONTEND": FRONTENDS, "BACKEND": BACKENDS}
 _FAILURES = ("econ", "eresp")
@@ -46,8 +48,9 @@ class Traffic:
 
     def __init__(self, ask: Ask) -> None:
         self._ask = ask
+        # What each has counted at last; one that is not heard for a while may be heard again.
         self._processes: dict[str, Counts] = {}
-        # Of processes that are gone, and what others had counted when their counters were cleared.
+        # Of processes that are long gone, and what others had counted when their counters were cleared.
         self._former: dict[tuple[str, str], Count] = {}
         self.looks: deque[Look] = deque([Look(float("-inf"))])
         self._looking = asyncio.Lock()
@@ -64,10 +67,12 @@ class Traffic:
         async with self._looking:
             answers = await self._ask()
             read = {name: await beside(_read, text) for name, text in answers.items()}
-            for name, former in self._processes.items():
-                now = read[name][0] if name in read else {}
+            for name, (now, _) in read.items():
+                former = self._processes.pop(name, {})
                 self._keep({key: count for key, count in former.items() if now.get(key, Count()).requests < count.requests})
-            self._processes = {name: counts for name, (counts, _) in read.items()}
+                self._processes[name] = now
+            for name in [each for each in self._processes if each not in read][:-MOST_GONE]:
+                self._keep(self._processes.pop(name))
             look = Look(time.monotonic(), self._sum(), next(iter(read.values()))[1])
             self.looks.append(look)
             while self.looks[1].time <= look.time - BEFORE_SECONDS:

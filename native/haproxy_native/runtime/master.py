@@ -9,6 +9,8 @@ from haproxy_native.runtime.responses import Processes
 from haproxy_native.runtime.socket import Socket
 
 POLL = 0.02
+# For an answer of a single worker: one that ends at the moment may give none, and nobody is to wait for it.
+FORMER_SECONDS = 3.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Master:
 
     def process(self, pid: int) -> Socket:
         """The socket of one worker, also of one that has been replaced."""
-        return Socket(self.path, timeout=self._timeout, pid=pid)
+        return Socket(self.path, timeout=min(self._timeout, FORMER_SECONDS), pid=pid)
 
     async def startup_log(self) -> str:
         """What HAProxy printed when a worker was last started; empty up to 2.6, which does not keep it."""

@@ -40,3 +40,15 @@ def test_over_reloads() -> None:
     assert between(second, third, ["app"])[BACKENDS] == Count(20, 0)
     assert between(third, cleared, ["app"])[BACKENDS] == Count(4, 4)
     assert cleared.of(["app"])[BACKENDS] == Count(144, 29)
+
+
+def test_a_worker_that_is_not_heard_for_a_while_is_counted_once() -> None:
+    *_, silent, heard = looks(
+        {"1@1": stat(100, 20)}, {"2@2": stat(5, 0), "1@1": stat(110, 20)}, {"2@2": stat(6, 0)}, {"2@2": stat(7, 0), "1@1": stat(112, 21)}
+    )
+    assert silent.of(["app"])[BACKENDS] == Count(116, 23) and heard.of(["app"])[BACKENDS] == Count(119, 24)
+
+
+def test_of_many_workers_the_last_are_remembered() -> None:
+    found = looks(*({f"{number}@{number}": stat(10, 3)} for number in range(1, 50)))
+    assert found[-1].of(["app"])[BACKENDS] == Count(490, 147)

@@ -1,14 +1,17 @@
 """Which processes there are and what each does, beside a real HAProxy that keeps former workers alive."""
 
 import asyncio
+import os
+import signal
 import socket
+import time
 from pathlib import Path
 
 import pytest
 
 from haproxy_native.errors import RuntimeAbsent
 from haproxy_native.reload.records import SUCCEEDED, Record
-from haproxy_native.workers.workers import NO_MASTER, SERVERS, Workers, column_of, loaded_version
+from haproxy_native.workers.workers import FRONTENDS, NO_MASTER, SERVERS, Workers, column_of, loaded_version
 from tests.haproxy import binaries
 from tests.haproxy.process import HAProxy, free_port
 from tests.native.engines import CONFIG, reload, run, running_engine, substituting
@@ -54,6 +57,26 @@ def test_the_current_and_the_former(each_haproxy, tmp_path: Path) -> None:
                 await workers.process(before)
 
     run(story())
+
+
+def test_a_former_worker_that_hangs_is_not_waited_for(tmp_path: Path) -> None:
+    async def story(haproxy: HAProxy, port: int) -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            with socket.create_connection(("127.0.0.1", port)) as held:
+                held.sendall(b"GET / HTTP/1.1\r\n")
+                await asyncio.sleep(0.05)
+                before = haproxy.worker_pid()
+                await reload(engine)
+                os.kill(before, signal.SIGSTOP)
+                try:
+                    began = time.monotonic()
+                    (only,) = await Workers(engine).statistics(FRONTENDS)
+                    assert not only.startswith(f"{before}@") and time.monotonic() - began < 4.9
+                finally:
+                    os.kill(before, signal.SIGCONT)
+
+    with HAProxy(tmp_path, CONFIG % (port := free_port()), binary=binaries.exactly("3.4")) as haproxy:
+        run(story(haproxy, port))
 
 
 async def _until_gone(workers: Workers, pid: int) -> None:
