@@ -1,5 +1,6 @@
 """Web servers behind HAProxy, and the server beside it: the frontend `site` and one named defaults section; each test adds the rest."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,6 +28,10 @@ defaults plain
 frontend site from plain
     bind 127.0.0.1:{site}
 """
+
+
+# Asks the master for a reload, which the server does by a command while it has found no socket but a worker's.
+RELOAD = "import socket as s; c = s.socket(s.AF_UNIX); c.connect('{master}'); c.sendall(b'reload\\n'); c.shutdown(s.SHUT_WR); c.recv(1)"
 
 
 @dataclass
@@ -57,5 +62,7 @@ def farm_of(
     with Web(*names) as web:
         config = (HEAD + lines).format(site=site, settings=settings, **web.ports)
         binary = binaries.exactly(version)
-        with HAProxy(directory, config, binary=binary, arguments=arguments) as haproxy, Quick(haproxy, settings=named) as sidecar:
-            yield kind(sidecar, web, f"http://127.0.0.1:{site}")
+        with HAProxy(directory, config, binary=binary, arguments=arguments) as haproxy:
+            command = f'{sys.executable} -c "{RELOAD.format(master=haproxy.master)}"'
+            with Quick(haproxy, settings=named, reload={"reload_cmd": command}) as sidecar:
+                yield kind(sidecar, web, f"http://127.0.0.1:{site}")
