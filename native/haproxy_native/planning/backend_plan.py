@@ -35,6 +35,7 @@ MODES = ("tcp", "http")
 NEWER = "use HAProxy 3.4 or later, which adds and deletes backends in the running process"
 NAMED = "give the defaults section that backends inherit from a name"
 UNNAMED = "delete the entries of maps and the lines that name such backends first"
+NEGATION = "no"
 PURGE = "tune.defaults.purge"
 
 
@@ -103,15 +104,25 @@ class Sources:
             return None
         return frozenset((*map(named_defaults, self.running.sections), *all_implicit(self.running)))
 
+    @cached_property
+    def _loaded(self) -> dict[tuple[tuple[str, ...], ...], Section]:
+        """The defaults sections with a name that inherit from no other, by their words; a shape rather than one of the client's."""
+        named = [section for name, section in self.running.of_kind(DEFAULTS) if section.lines[0].words == (DEFAULTS, name)]
+        return {_by_keyword(line.words for line in section.lines[1:] if line.words): section for section in named}
+
     def of(self, section: Section) -> Source:
-        """A shape only where it is needed and loaded."""
+        """A shape, or another section with just its lines, only where it is needed and loaded."""
         above = list(ancestors(self.new, section))
-        if self.shapes.is_wanted(section, above) and (shape := self.shapes.of(section, above)):
-            loaded = self.running.find(DEFAULTS, shape.name)
-            if loaded and tuple(line.words for line in loaded.lines[1:] if line.words) == shape.lines:
-                return Source(shape.name, loaded, is_shape=True)
+        shape = self.shapes.of(section, above) if self.shapes.is_wanted(section, above) else None
+        if shape and (loaded := self._loaded.get(_by_keyword(shape.lines))):
+            return Source(loaded.name, loaded, is_shape=True)
         name = self.around.source(section)
         return Source(name, self.running.find(DEFAULTS, name) if name else None)
+
+
+def _by_keyword(lines: Iterable[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
+    """Lines of one keyword stay in their order, which may count; that of different ones does not."""
+    return tuple(sorted(lines, key=lambda words: words[1:2] if words[0] == NEGATION else words[:1]))
 
 
 def added(sources: Sources, section: Section, servers: Servers, capabilities: Capabilities) -> BackendPlan:
