@@ -144,11 +144,12 @@ def test_one_that_says_again_what_it_inherits(steady: Stage) -> None:
 def test_one_with_lines_that_another_section_has(stage: Stage) -> None:
     """It is added from that one, and the file has it as its client wrote it."""
     base = stage.sidecar.text().partition("defaults base\n")[2].partition("\n\n")[0]
-    text = f"{stage.sidecar.text()}\ndefaults tried\n    retries 5\n{base}\n"
-    assert stage.sidecar.reloaded(stage.sidecar.post("raw", text, skip_version=True))["status"] == "succeeded"
+    before = stage.sidecar.text()
+    stage.sidecar.reloaded(stage.sidecar.post("raw", f"{before}\ndefaults tried\n    retries 5\n{base}\n", skip_version=True))
     answer = stage.add("again", retries=5)
     assert is_live(answer), stage.why(answer)
     assert "backend again from base\n" in stage.sidecar.text() and stage.asked("/again") == "two"
+    stage.sidecar.reloaded(stage.sidecar.post("raw", before, skip_version=True))
 
 
 def test_in_a_transaction(steady: Stage) -> None:

@@ -18,7 +18,7 @@ from haproxy_native.errors import RuntimeAbsent, RuntimeFailure, RuntimeRefused
 from haproxy_native.operations.operations import Running
 from haproxy_native.overrides.ledger import STATE
 from haproxy_native.overrides.overrides import Overrides, object_of
-from haproxy_native.planning.touches import changed
+from haproxy_native.planning import touches
 from haproxy_native.runtime import commands
 from haproxy_native.runtime.argument import argument
 from haproxy_native.runtime.server_state import ServerState
@@ -84,9 +84,9 @@ class Watch:
         return there
 
     async def _drain_in(self, identity: str) -> None:
-        """All that are ready; in a worker that a reload has started, too."""
+        """All that are ready; in a worker that a reload has started, too. What is out of service already is kept so."""
         states = await self._states()
-        await self._set({server: DRAINED for server, state in states.items() if state.forced_state == READY})
+        await self._set({server: DRAINED if state.forced_state == READY else state.forced_state for server, state in states.items()})
         before = self.running.now.progress.get("before") or {server: state.forced_state for server, state in states.items()}
         worker = await self._engine.runtime.worker()
         if f"{worker.pid}@{worker.started}" == identity:
@@ -127,15 +127,18 @@ class Watch:
         for start in range(0, len(servers), LOT):
             lot = {server: wanted[server] for server in servers[start : start + LOT]}
             name = servers[start] if len(lot) == 1 else SEVERAL
-            await change_process(self._engine.context, name, partial(self._apply, lot), [changed(server, [STATE]) for server in lot])
+            await change_process(
+                self._engine.context, name, partial(self._apply, lot), [touches.changed(server, [STATE]) for server in lot]
+            )
 
     async def _apply(self, wanted: Mapping[str, str]) -> list[Member]:
         before = await self._states(wanted)
         if not before:
             return []
-        await commands.apply(self._engine.runtime, [commands.state(*named(server), wanted[server]) for server in before])
+        changed = [server for server, state in before.items() if state.forced_state != wanted[server]]
+        await commands.apply(self._engine.runtime, [commands.state(*named(server), wanted[server]) for server in changed])
         after = await self._states(before)
-        return self._overrides.record([(before[server], after[server]) for server in before if server in after], [STATE])
+        return await self._overrides.hold([(before[server], after[server]) for server in before if server in after], [STATE])
 
     async def set_all(self, state: str) -> None:
         await self._set(dict.fromkeys(self.drain.servers, state))

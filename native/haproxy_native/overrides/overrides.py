@@ -100,9 +100,11 @@ class Overrides:
 
     async def outside(self) -> list[Override]:
         """What others have set in the worker in service, which ends with it. Raises RuntimeFailure."""
-        states = server_states(await self._engine.runtime.read("show servers state", r"1\n"))
+        return await self._set_by_others(server_states(await self._engine.runtime.read("show servers state", r"1\n")))
+
+    async def _set_by_others(self, states: Iterable[ServerState]) -> list[Override]:
         differing = [each for state in states for each in _differing(state) if self._ledger.get(each.object, each.member) is None]
-        values = await beside(configured, self._editor, self._engine.document, differing)
+        values = await beside(configured, self._editor, self._engine.document, differing) if differing else {}
         return [each for each in differing if str(each.value) != values[each.object, each.member]]
 
     async def _look_up(self) -> None:
@@ -118,6 +120,18 @@ class Overrides:
         self._changed.set()
         changed = [member for before, after in changes for member in _changed(before, after, members)]
         self._ledger.keep([self._override(member) for member in changed])
+        return changed
+
+    async def hold(self, changes: Sequence[tuple[ServerState, ServerState]], members: Collection[str]) -> list[Member]:
+        """As `record`, for members that were asked for. So they are kept as well where others, or a call that was killed before it could
+        record them, have set them before.
+        """
+        changed, states = self.record(changes, members), [after for _, after in changes]
+        now = {(object_of(state), member): value for state in states for member, value in _values(state).items() if member in members}
+        keys = [((each.object, each.member), each) for each in self._ledger.all()]
+        missed = [replace(each, value=now[key]) for key, each in keys if key in now and now[key] != each.value]
+        missed += [each for each in await self._set_by_others(states) if each.member in members]
+        self._ledger.keep([replace(each, since=time.time(), author=author.get().name, configured=None) for each in missed])
         return changed
 
     def _override(self, changed: Member) -> Override:

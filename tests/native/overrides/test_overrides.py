@@ -126,3 +126,24 @@ def test_one_that_is_set_after_the_configuration_has_changed_it(haproxy: HAProxy
             assert [each.value for each in overrides.all()] == [4]
 
     run(story())
+
+
+def test_what_was_set_already_is_kept_when_it_is_asked_for(haproxy: HAProxy, tmp_path: Path) -> None:
+    """By others, or by a call that was killed between the command and its record."""
+
+    async def story() -> None:
+        async with running_engine(tmp_path, haproxy) as engine:
+            overrides = Overrides(engine, Editor())
+
+            async def hold(*asked: commands.Command) -> dict[str, tuple[object, object]]:
+                await commands.apply(engine.runtime, list(asked))
+                state = (await engine.runtime.servers("app"))[0]
+                assert await overrides.hold([(state, state)], ["admin_state"]) == []
+                return {each.member: (each.value, each.former) for each in overrides.all()}
+
+            assert await hold() == {}
+            assert await hold(commands.weight("app", "s1", 3), commands.state("app", "s1", "drain")) == {"admin_state": ("drain", "ready")}
+            assert await hold(commands.state("app", "s1", "maint")) == {"admin_state": ("maint", "ready")}
+            assert await hold(commands.state("app", "s1", "ready")) == {}
+
+    run(story())

@@ -69,7 +69,7 @@ async def replace(call: JsonCall) -> Response:
         await commands.apply(runtime, changes)
         after = await _server(runtime, backend, name)
         # A whole text that is pushed does not end it, where it leaves the member as it was.
-        changed = call.services.overrides.record([(before, after)], [member for member in MEMBERS if member in call.body])
+        changed = await call.services.overrides.hold([(before, after)], [member for member in MEMBERS if member in call.body])
         if any(isinstance(command.check, Shows) and not holds(after, command.check) for command in _changes(after, call.body)):
             raise RuntimeAbsent(f"{runtime.address}: the worker was replaced meanwhile, and the new one does not have the change")
         shown.update(as_dict(call, after))
