@@ -94,7 +94,7 @@ def test_one_that_only_a_reload_brings(section: str, keyword: str, why: str) -> 
 
 
 def test_one_that_a_section_with_just_its_lines_brings() -> None:
-    """Whoever wrote that section; the lines of one that inherits itself are not all that it says."""
+    """By any author; the lines of one that inherits itself are not all that it says."""
     tried = "defaults tried\n  retries 5\n  mode http\n  default-server weight 7\n"
     new = "\nbackend b from base\n  retries 5\n  server s 192.0.2.2:80\n"
     commands, reasons = planned(f"{BASE}\n{tried}", f"{BASE}\n{tried}{new}")
