@@ -149,6 +149,7 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
         raise ApiError(422, f"{UNOWNED} in body is a list of members, as in [weight, maintenance]")
     check_members(call, unowned, "body")
     files, known = dict[str, DeclaredFile](), collections(editor)
+    value = _by_collections(call, value)
     for kind_, collection in COLLECTIONS.items():
         for body in _bodies("section", collection, value.pop(collection, [])):
             _add(files, *declared_file(call.services.engine.stores, kind_, body))
@@ -161,6 +162,15 @@ def _understood(call: Call, data: bytes, kind: str) -> Declared:
     objects = [(known[name], _validated(call, name, body)) for name in value for body in _bodies(known[name].kind, name, value[name])]
     sections, texts = of_objects(editor, objects, call.services.engine.document)
     return Declared(sections, frozenset(unowned), texts, files)
+
+
+def _by_collections(call: Call, value: dict[str, Any]) -> dict[str, Any]:
+    """Where the path of a collection is another word, as peer_section is for peers, that is taken as well."""
+    rows = call.services.bundle["x-resources"]
+    names = {rows[name]["path"]: name for name in collections(call.services.editor) if "path" in rows[name]}
+    if twice := [path for path, name in names.items() if path in value and name in value]:
+        raise ApiError(422, f"{twice[0]} in body is {names[twice[0]]} once more; declare all of it under one of the two")
+    return {names.get(each, each): found for each, found in value.items()}
 
 
 def _bodies(kind: str, name: str, value: Any) -> Iterator[Any]:

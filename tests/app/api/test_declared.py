@@ -67,6 +67,13 @@ def test_left_to_others_by_the_body(client: Client) -> None:
     assert shown.status == 200 and shown.json["changed"] == [] and shown.json["conflicts"] == [], shown.body
 
 
+def test_a_collection_by_its_path(client: Client) -> None:
+    body = [{"name": "cluster"}]
+    for names, status in (({"peer_section"}, 200), ({"peers"}, 200), ({"peers", "peer_section"}, 422)):
+        shown = client.put(APPLY, dict.fromkeys(names, body))
+        assert shown.status == status and (status == 422 or shown.json["created"] == ["peer_section/cluster"]), shown.body
+
+
 def test_left_to_others_by_the_query(client: Client) -> None:
     body = {"backends": [{"name": "app", "servers": {"app1": {"address": "127.0.0.1", "port": 8081, "weight": 9}}}]}
     shown = client.put(f"{APPLY}&unowned=weight,%20maintenance", body)
