@@ -63,12 +63,13 @@ def test_live_and_once(sidecar: Applied) -> None:
     done = sidecar.apply(TEXT)
     assert done.status_code == 200 and not done.json()["reload"] and done.json()["created"] == ["backend/shop/server/two"], done.text
     assert sidecar.states() == {"one": "10", "two": "20"} and sidecar.version() == 2
+    assert done.json()["commands"] == planned.json()["commands"]
     before = sidecar.haproxy.file.read_bytes(), sidecar.haproxy.file.stat().st_mtime_ns
     for kind, body in TYPES.items():
         again = sidecar.apply(body, kind)
         assert again.status_code == 200
         assert again.json()["unchanged"] == ["backend/shop", "backend/shop/server/one", "backend/shop/server/two"]
-        assert [again.json()[name] for name in ("created", "changed", "deleted")] == [[], [], []], (kind, again.text)
+        assert [again.json()[name] for name in ("created", "changed", "deleted", "commands")] == [[], [], [], []], (kind, again.text)
     assert (sidecar.haproxy.file.read_bytes(), sidecar.haproxy.file.stat().st_mtime_ns) == before and sidecar.version() == 2
     lighter = sidecar.apply(TEXT.replace("20", "5").replace("    server one 127.0.0.1:1 weight 10\n", ""))
     assert lighter.status_code == 200, lighter.text

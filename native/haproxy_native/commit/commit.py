@@ -237,15 +237,15 @@ async def publish(context: CommitContext, change: Change, prepared: Prepared) ->
     if prepared.plan:
         return await _publish_applied(context, change, prepared, prepared.plan)
     await _replace_file(context, change, prepared)
-    reasons = await process.apply(context, change, stamped, before, new)
-    for reason in reasons:
+    applied = await process.apply(context, change, stamped, before, new)
+    for reason in applied.reasons:
         log.info("version %d needs a reload: %s", stamped.version, reason)
-    if reasons or change.skip_reload:
-        return Outcome(stamped.version, reasons=tuple(reasons))
+    if applied.reasons or change.skip_reload:
+        return Outcome(stamped.version, reasons=tuple(applied.reasons))
     loaded = context.running.document is context.current.document and not context.running.doubt
     if (waited := context.pending) and not loaded and (change.whole or header.same_text(before, new)):
         return Outcome(stamped.version, waited)
-    return Outcome(stamped.version, live=True)
+    return Outcome(stamped.version, live=True, commands=applied.commands)
 
 
 async def _publish_applied(context: CommitContext, change: Change, prepared: Prepared, plan: Plan) -> Outcome:
@@ -261,7 +261,7 @@ async def _publish_applied(context: CommitContext, change: Change, prepared: Pre
     finally:
         # The caller discards the draft.
         await asyncio.gather(syncing, return_exceptions=True)
-    return Outcome(prepared.stamped.version, live=True)
+    return Outcome(prepared.stamped.version, live=True, commands=plan.texts)
 
 
 async def _publish_with_files(context: CommitContext, change: Change, prepared: Prepared) -> Outcome:
@@ -280,6 +280,7 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
     publication = Publication(files, plans, reasons, skip=change.skip_reload)
     if files:
         await publication.begin(context.current.fingerprint if prepared.has_text else "")
+    applied = process.Applied()
     if prepared.has_text:
         try:
             await _replace_file(context, change, prepared)
@@ -287,13 +288,16 @@ async def _publish_with_files(context: CommitContext, change: Change, prepared: 
             await publication.undo()
             raise
         if not publication.reasons:
-            publication.reasons += await process.apply(context, change, stamped, before, prepared.new)
+            applied = await process.apply(context, change, stamped, before, prepared.new)
+            publication.reasons += applied.reasons
     if files:
         await publication.end()
     if not (reasons := publication.reasons) and context.pending and any(plan.awaited for plan in plans.values()):
         reasons = [PENDING]
     shown = () if change.skip_reload else tuple(reasons)
-    return Outcome(stamped.version if prepared.has_text else prepared.base, reasons=shown, live=not reasons, contents=contents)
+    commands = () if reasons else (*applied.commands, *(text for plan in plans.values() for step in plan.steps for text in step.said))
+    version = stamped.version if prepared.has_text else prepared.base
+    return Outcome(version, reasons=shown, live=not reasons, contents=contents, commands=commands)
 
 
 async def _file_locked(context: CommitContext, change: FileChange, passed: Passed | None) -> Outcome:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 from haproxy_native.beside import beside
 from haproxy_native.commit.change import Change
@@ -25,6 +26,14 @@ log = logging.getLogger(__name__)
 STOPPED = Reason("", 0, "", "HAProxy does not run")
 
 
+@dataclass(frozen=True)
+class Applied:
+    """The commands that HAProxy has taken, or the reasons why only a reload applies the change."""
+
+    reasons: Sequence[Reason] = ()
+    commands: Sequence[str] = ()
+
+
 async def refuse_reload(context: CommitContext, new: Document) -> None:
     """Raises BadRequest with the reason why only a reload can apply the document."""
     await context.observe()
@@ -40,21 +49,21 @@ async def reasons_to_reload(context: CommitContext, before: Document, new: Docum
     return (await beside(_planned, context, before, new)).reasons
 
 
-async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> list[Reason]:
-    """Applies the change to the process; returns the reasons where only a reload can."""
+async def apply(context: CommitContext, change: Change, stamped: Stamped, before: Document, new: Document) -> Applied:
+    """Applies the change to the process."""
     unchanged = await beside(header.same_text, before, new)
     if change.skip_reload:
         await _skip(context, change, stamped, new)
-        return []
+        return Applied()
     if unchanged and change.transaction_id and not change.files:
-        return [Reason("", 0, "", "a transaction without changes was committed")]
+        return Applied([Reason("", 0, "", "a transaction without changes was committed")])
     if unchanged and change.force_reload and context.pending:
-        return [Reason("", 0, "", "what was committed earlier waits for a reload")]
+        return Applied([Reason("", 0, "", "what was committed earlier waits for a reload")])
     if unchanged:
         _nothing_to_do(context, before, stamped)
-        return []
+        return Applied()
     if change.whole and (drift := context.running.drift()):
-        return drift
+        return Applied(drift)
     return await _apply_live(context, stamped, before, may_wait=not change.force_reload, gated=change.gated)
 
 
@@ -77,27 +86,28 @@ def _nothing_to_do(context: CommitContext, before: Document, stamped: Stamped) -
         context.state_file.set(pending="")
 
 
-async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool, gated: bool = False) -> list[Reason]:
+async def _apply_live(context: CommitContext, stamped: Stamped, before: Document, *, may_wait: bool, gated: bool = False) -> Applied:
     """Runtime commands, or the reasons for a reload. `may_wait`: the change may be live although other changes wait for a reload."""
     running = context.running
     if context.reloads.awaiting:
-        return [STOPPED]
+        return Applied([STOPPED])
     if reasons := running.reasons():
-        return reasons
+        return Applied(reasons)
     assert running.document is not None
     plan = await beside(_planned, context, running.document, stamped.document)
     if plan.reasons:
-        return await _apply_ahead(context, stamped, before, plan.reasons) if context.has_unloaded and may_wait else list(plan.reasons)
+        return await _apply_ahead(context, stamped, before, plan.reasons) if context.has_unloaded and may_wait else Applied(plan.reasons)
     if gated:
         running.hold_back(plan.published)
-    if refused := await _send(context, plan.unpublished if gated else plan, stamped.document):
-        return refused
+    sent = plan.unpublished if gated else plan
+    if refused := await _send(context, sent, stamped.document):
+        return Applied(refused)
     if context.load is None:
         running.is_loaded(stamped.document, stamped_fingerprint(stamped))
     else:
         running.is_ahead(stamped.document)
         await _want(context, context.load, before, stamped.document)
-    return []
+    return Applied(commands=sent.texts)
 
 
 class Untaken(Exception):
@@ -141,7 +151,7 @@ async def applied(context: CommitContext, plan: Plan, before: Document, stamped:
             raise Untaken(_why(error)) from error
         raise
     running.is_loaded(stamped.document, stamped_fingerprint(stamped))
-    context.events.tell(ChangedLive([command.text for command in plan.commands]))
+    context.events.tell(ChangedLive(plan.texts))
 
 
 async def _take_back(context: CommitContext, plan: Plan, before: Document, new: Document, error: Exception) -> None:
@@ -205,18 +215,18 @@ async def apply_missing(context: CommitContext, wanted: Document) -> list[Reason
     return list(refused)
 
 
-async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> list[Reason]:
+async def _apply_ahead(context: CommitContext, stamped: Stamped, before: Document, reasons: Sequence[Reason]) -> Applied:
     """Applies this change alone, while earlier ones wait for their reload; returns `reasons` where that cannot be done."""
     running = context.running
     if (found := await _ahead(context, stamped, before)) is None:
-        return list(reasons)
+        return Applied(reasons)
     wanted, plan = found
     if refused := await _send(context, plan, stamped.document):
-        return refused
+        return Applied(refused)
     running.is_ahead(wanted)
     if context.load:
         await _want(context, context.load, before, stamped.document)
-    return []
+    return Applied(commands=plan.texts)
 
 
 async def _ahead(context: CommitContext, stamped: Stamped, before: Document) -> tuple[Document, Plan] | None:
@@ -234,7 +244,7 @@ async def _send(context: CommitContext, plan: Plan, document: Document) -> list[
     try:
         if plan.commands:
             await commands.apply(context.runtime, plan.commands)
-            context.events.tell(ChangedLive([command.text for command in plan.commands]))
+            context.events.tell(ChangedLive(plan.texts))
     except RuntimeFailure as error:
         why = _why(error)
         context.running.is_in_doubt(why, _place(plan, document, error, why))

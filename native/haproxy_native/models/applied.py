@@ -34,7 +34,7 @@ class Applied(Model):
     reload: StrictBool
     """Whether a reload is needed."""
     commands: list[StrictStr] | None = None
-    """In a dry run the runtime commands."""
+    """The runtime commands that HAProxy has taken; in a dry run those that it would."""
     reasons: list[reload_reason.ReloadReason] | None = None
     """Why a reload is needed."""
     plan_token: StrictStr | None = None

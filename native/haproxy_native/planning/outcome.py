@@ -42,6 +42,11 @@ class Plan:
         return not self.reasons
 
     @property
+    def texts(self) -> list[str]:
+        """Its commands as they are sent."""
+        return [command.text for command in self.commands]
+
+    @property
     def published(self) -> list[str]:
         """The backends that it publishes."""
         return [command.check.name for command in self.commands if isinstance(command.check, BackendIs) and command.check.published]

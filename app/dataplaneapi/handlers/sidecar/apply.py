@@ -62,7 +62,7 @@ async def replace(call: DeclaredCall) -> Response:
     options = {name: call.values[name] for name in OPTIONS if name in call.values}
     sent = "" if token or call.get("dry_run") else await asyncio.to_thread(call.body.digest, options)
     if sent and (same := await call.services.apply.repeated(call.get("owner"), sent, limits.version)):
-        return await beside(lambda: json_response(200, _shown(call, same, BLANK) | {"reload": False, "reasons": []}))
+        return await beside(lambda: json_response(200, _shown(call, same, BLANK) | {"commands": [], "reload": False, "reasons": []}))
     declaration = _declaration(call, await declared(call, call.body))
     try:
         return await (_planned(call, declaration, limits) if call.get("dry_run") else _carried_out(call, declaration, limits, sent))
@@ -92,6 +92,7 @@ async def _pushed(call: Call, plan: KeptPlan) -> Response:
         "unchanged": [],
         "taken": [],
         "reload": outcome.reload_id is not None,
+        "commands": outcome.commands,
         "reasons": [reason_as_dict(each) for each in outcome.reasons],
     }
     headers = [(RELOAD_ID, outcome.reload_id.encode())] if outcome.reload_id else []
@@ -119,8 +120,9 @@ async def _carried_out(call: Call, declaration: Declaration, limits: Limits, sen
     except Contested as error:
         raise ApiError(409, error.detail, conflicts=await _conflicts(call, error.planned, mask)) from None
     reasons = [reason_as_dict(each) for each in done.outcome.reasons] if done.outcome else []
+    commands = done.outcome.commands if done.outcome else []
     headers = [(RELOAD_ID, done.outcome.reload_id.encode())] if done.outcome and done.outcome.reload_id else []
-    shown = await beside(_shown, call, done.planned, mask) | {"reload": bool(headers), "reasons": reasons}
+    shown = await beside(_shown, call, done.planned, mask) | {"commands": commands, "reload": bool(headers), "reasons": reasons}
     return await beside(json_response, 202 if headers else 200, shown, headers)
 
 

@@ -50,7 +50,8 @@ def test_made_so_once(ctl: Ctl, sidecar: Quick, file: Path) -> None:
     assert sidecar.version() == version
     done = ctl.output("apply", "-f", "-", "--owner", "once", text=file.read_text().replace("weight: 5", "weight: 4"))
     summary = f"once, version {version + 1}: 0 created, 1 changed, 0 deleted, 1 unchanged\n"
-    assert done == f"~ backend/test_made_so_once/server/one  weight: 5 -> 4\n{summary}"
+    command = "live: set server test_made_so_once/one weight 4\n"
+    assert done == f"~ backend/test_made_so_once/server/one  weight: 5 -> 4\n{command}{summary}"
     assert "- backend/test_made_so_once\n" in ctl.output("apply", "-f", "-", "--owner", "once", "--wait", text="{}")
 
 
