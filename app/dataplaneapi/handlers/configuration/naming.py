@@ -1,15 +1,19 @@
 """What names the object of a call: shown where HAProxy refuses that it goes, or gets another name."""
 
+from contextlib import suppress
+
 from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call
 from dataplaneapi.api.place import place_of
-from haproxy_native.errors import BadRequest, NotFound, Refused
+from haproxy_native.errors import BadRequest, Missing, NoParent, NotFound, Refused
 from haproxy_native.planning.effects import Place, name_of
 from haproxy_native.references.kinds import kinds
 from haproxy_native.references.naming import Naming
 
 # Places that one message names.
 MOST = 50
+# Lines of the API's own numbers, which lines name by what stands in them.
+ACL = "acl"
 
 
 def object_of(call: Call) -> str:
@@ -25,9 +29,21 @@ def object_of(call: Call) -> str:
     return name if "/".join(name.split("/")[::2]) in kinds() else ""
 
 
+def _condition_of(call: Call) -> str:
+    """The name of the ACL whose line a call is about."""
+    editor = call.services.editor
+    if getattr(editor.resources.by_name.get(call.operation.resource or ""), "schema", "") != ACL:
+        return ""
+    resource, parent, key = place_of(call.operation, call.values, editor, one=True)
+    with suppress(Missing, NoParent):
+        line = editor.get_object(call.services.engine.read(call.get("transaction_id")), resource, parent, key)
+        return name_of(Place(resource, parent, line["acl_name"]))
+    return ""
+
+
 async def with_places(call: Call, error: Refused) -> Refused:
     """The refusal of a DELETE, with the places that name the object behind it, as far as the caller may read them."""
-    if not (object_ := object_of(call)):
+    if not (object_ := object_of(call) or _condition_of(call)):
         return error
     try:
         named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))

@@ -8,7 +8,9 @@ from tests.haproxy.process import HAProxy, free_port
 LINES = """\
 frontend site from plain
     bind 127.0.0.1:{port}
-    use_backend app if {{ path / }}
+    acl own path /x
+    http-request deny if own
+    use_backend app if {{ path / }} !own
     default_backend app
 
 backend app from plain
@@ -22,4 +24,7 @@ def test_a_refused_delete_names_the_places(tmp_path: Path) -> None:
         first, *others = refused.json()["message"].splitlines()
         places = others[others.index("backend/app is named by") + 1 :]
         assert refused.status_code == 400 and "unable to find required" in first and refused.json()["alerts"]
-        assert [each.partition(": ")[2] for each in places] == ["use_backend app if { path / }", "default_backend app"]
+        assert [each.partition(": ")[2] for each in places] == ["use_backend app if { path / } !own", "default_backend app"]
+        message = sidecar.delete("frontends/site/acls/0", version=1).json()["message"]
+        places = message.partition("frontend/site/acl/own is named by\n")[2].splitlines()
+        assert [each.partition(": ")[2] for each in places] == ["http-request deny if own", "use_backend app if { path / } !own"]
