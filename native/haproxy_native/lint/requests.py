@@ -36,17 +36,20 @@ def _passable(criterion: Criterion) -> str:
         return ""
     if not re.search(table["whole"], criterion.sample):
         return ""
-    return next((each for each in criterion.patterns if each.startswith("/") and len(each) > 1 and "$" not in each), "")
+    begin = "" if table["parts"] in (criterion.method, criterion.sample.partition("_")[2]) else "/"
+    return next((each for each in criterion.patterns if each.startswith(begin) and each.strip("/") and "$" not in each), "")
 
 
 def _other(pattern: str, criterion: Criterion) -> str:
     """Other spellings of a path."""
-    rest = pattern[1:]
-    found = [f"/{pattern}", f"/%{ord(rest[0]):02x}{rest[1:]}"]
+    rest = pattern.removeprefix("/")
+    slash = pattern[: len(pattern) - len(rest)]
+    found = [f"/{pattern}"] if slash else []
+    found.append(f"{slash}%{ord(rest[0]):02x}{rest[1:]}")
     ignores = "-i" in criterion.flags or re.search(words()["paths"]["ignoring_case"], criterion.sample)
     if not ignores and rest.upper() != rest:
-        found.append(f"/{rest.upper()}")
-    return f"{', '.join(found[:-1])} or {found[-1]}"
+        found.append(f"{slash}{rest.upper()}")
+    return " or ".join(each for each in (", ".join(found[:-1]), found[-1]) if each)
 
 
 def forwarded_address_trusted(view: View) -> Iterator[Found]:

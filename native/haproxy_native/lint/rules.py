@@ -123,7 +123,9 @@ def use_backend_chain(view: View) -> Iterator[Found]:
             tests = list(rule.condition.tests)
             criteria = list(scope.criteria(rule, positive=True))
             if len(tests) == len(criteria) == 1 and looked_up.search(criteria[0].sample) and not criteria[0].files:
-                by_sample.setdefault((criteria[0].sample, criteria[0].method), []).append(rule)
+                # hdr and req.hdr are one, and so are -m str and nothing.
+                key = criteria[0].sample.removeprefix("req."), criteria[0].method.replace("str", "")
+                by_sample.setdefault(key, []).append(rule)
         for (sample, _), rules in by_sample.items():
             if len(rules) >= most:
                 yield Found(rules[0].statement, f"{len(rules)} rules of {scope.title} choose by {sample}, one after the other")

@@ -6,11 +6,17 @@ from tests.native.lint.test_lint import found
 
 
 @pytest.mark.parametrize(
-    ("test", "other"), [("path_beg /admin", "//admin, /%61dmin or /ADMIN"), ("path_beg -i /admin", "//admin or /%61dmin")]
+    ("test", "other"),
+    [
+        ("path_beg /admin", "//admin, /%61dmin or /ADMIN is no /admin"),
+        ("path_beg -i /admin", "//admin or /%61dmin is no /admin"),
+        ("path_dir admin", "%61dmin or ADMIN is no admin"),
+        ("path -m dir -i admin", "%61dmin is no admin"),
+    ],
 )
 def test_other_spellings_are_named(test: str, other: str) -> None:
     (one,) = found(f"frontend f\n  http-request deny if {{ {test} }}\n", "path-passes-by")
-    assert one.what == f"{other} is no /admin, and servers may take it for that"
+    assert one.what == f"{other}, and servers may take it for that"
 
 
 def test_normalized_paths_have_one_spelling() -> None:

@@ -39,3 +39,11 @@ def test_acls_with_conditions_are_taken_without_a_word(tmp_path: Path) -> None:
 def test_many_rules_are_compared_quickly() -> None:
     rules = "".join(f"  use_backend b if {{ path /{i} }}{' { src 10.0.0.1 }' * 9}\n" for i in range(2_000))
     assert found(f"frontend f\n{rules}{rules}", "rule-repeats-condition")[-1].line == 4_001
+
+
+def test_a_chain_is_one_however_its_sample_is_written() -> None:
+    samples = ("hdr(host)", "req.hdr(host)", "hdr(host) -i", "req.hdr(host) -m str -i", "hdr(host) -m str")
+    rules = [f"  acl by{number} {sample} {number}.example\n  use_backend b if by{number}\n" for number, sample in enumerate(samples)]
+    (one,) = found(f"backend b\nfrontend f\n{''.join(rules)}", "use-backend-chain")
+    assert one.what == "5 rules of frontend f choose by hdr(host), one after the other"
+    assert found(f"backend b\nfrontend f\n{''.join(rules[1:])}", "use-backend-chain") == []
