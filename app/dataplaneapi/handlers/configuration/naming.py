@@ -12,8 +12,6 @@ from haproxy_native.references.naming import Naming
 
 # Places that one message names.
 MOST = 50
-# Lines of the API's own numbers, which lines name by what stands in them.
-ACL = "acl"
 
 
 def object_of(call: Call) -> str:
@@ -30,14 +28,17 @@ def object_of(call: Call) -> str:
 
 
 def _condition_of(call: Call) -> str:
-    """The name of the ACL whose line a call is about."""
+    """The name of the ACL whose line, which the API numbers, a call is about."""
     editor = call.services.editor
-    if getattr(editor.resources.by_name.get(call.operation.resource or ""), "schema", "") != ACL:
+    resource = editor.resources.by_name.get(call.operation.resource or "")
+    if resource is None or resource.kind != "indexed":
         return ""
     resource, parent, key = place_of(call.operation, call.values, editor, one=True)
     with suppress(Missing, NoParent):
         line = editor.get_object(call.services.engine.read(call.get("transaction_id")), resource, parent, key)
-        return name_of(Place(resource, parent, line["acl_name"]))
+        name = name_of(Place(resource, parent, line.get("acl_name", "")))
+        kind = kinds().get("/".join(name.split("/")[::2]))
+        return name if kind and kind.conditions else ""
     return ""
 
 
