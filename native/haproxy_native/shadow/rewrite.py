@@ -1,7 +1,8 @@
 """The text of a shadow: the same sections and rules, whose listeners are private sockets, whose servers are one socket, and whose rules
 leave marks. Pure.
 
-A line becomes one line, or none, so that what HAProxy says of the shadow is said of the configuration.
+A line becomes one line, or none, so that what HAProxy says of the shadow is said of the configuration. The terms of a condition with which
+a line would get too long become lines of their own before it.
 """
 
 import re
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from haproxy_native.grammar.conditions import terms
 from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.shadow.conditions import SEPARATOR, SESSION, STREAM, Mark, marked
 from haproxy_native.shadow.words import (
@@ -33,6 +35,8 @@ from haproxy_native.text.section import BOUNDARY, CONDITIONALS, Section, split_l
 BUFFER = 65_536
 ECHO, LOG, CLI, PEER, LUA = "echo", "log", "cli", "peer", "shadow.lua"
 MOST_VARIABLES = 64
+# Words of a line that HAProxy reads.
+MOST_WORDS = 64
 _NOTHING = {SESSION: "set-var(sess.__none)", STREAM: "set-var(txn.__none)"}
 _SET = re.compile(r"set-var(?:-fmt)?\(((?:txn|sess)\.[A-Za-z0-9_.]+)")
 # How that line begins: programs in Lua write others.
@@ -272,7 +276,22 @@ class _Rewriter:
             own = [*own[:at], _NOTHING[variable], "int(0)", *own[condition_at(own, at) :]]
         elif action == about["level_action"]:
             own[at + 1 : at + 2] = [about["level"]]
-        return " ".join(marked(own, at if family in about["plain"] else at + 1, variable, self._marker(place)))
+        start = at if family in about["plain"] else at + 1
+        text = marked(own, start, variable, self._marker(place))
+        return " ".join(self._shortened(text, condition_at(text, start) + 1) if len(text) > MOST_WORDS else text)
+
+    def _shortened(self, own: list[str], at: int) -> list[str]:
+        """A rule whose condition begins at this word, and whose anonymous terms have names, each defined in a line of its own before it."""
+        out = own[:at]
+        for term in terms(own[at:]):
+            opening = next((place for place, word in enumerate(term) if word.lstrip("!") == "{"), None)
+            if opening is None:
+                out += term
+                continue
+            name = f"__{len(self._lines)}"
+            self._lines.append(" ".join([definition(), name, *term[opening + 1 : -1]]))
+            out += [*term[:opening], term[opening].removesuffix("{") + name]
+        return out
 
     def _marker(self, place: Place) -> Callable[[Mark], str]:
         def new(mark: Mark) -> str:

@@ -201,6 +201,18 @@ def test_it_has_only_the_listeners_that_haproxy_has(haproxy_binaries: str, tmp_p
     assert seen.status == 200
 
 
+@pytest.mark.parametrize(("path", "status"), [("/p11", 403), ("/deny", 403), ("/p9", 200)])
+def test_conditions_that_fill_a_line(haproxy_binaries: str, tmp_path: Path, path: str, status: int) -> None:
+    """With what leaves marks such a line has more words than HAProxy reads."""
+    acls = "".join(f"    acl a{number} path /p{number}\n" for number in range(12))
+    named = " || ".join(f"a{number}" for number in range(12) if number != 9)
+    addresses = " ".join(f"10.0.{number}.0/24" for number in range(46))
+    rules = f"    http-request deny if {named}\n    http-request deny if ! {{ src {addresses} }} !{{ path_len gt 9 }} {{ path /deny }}\n"
+    text = f"frontend f\n    mode http\n    timeout client 5s\n    bind :80\n{acls}{rules}    http-request return status 200 unless a1\n"
+    seen, applied = with_shadow(haproxy_binaries, tmp_path, http(path), text)
+    assert (seen.status, [each.split()[1] for each in applied]) == (status, ["deny" if status == 403 else "return"])
+
+
 def test_it_is_asked_as_soon_as_it_listens(tmp_path: Path) -> None:
     path = str(tmp_path / "socket")
 
