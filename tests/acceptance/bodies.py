@@ -112,7 +112,8 @@ class Bodies:
     def _wrong(self, schema: Schema) -> Iterator[tuple[Any, str]]:
         declared, kind = self.schemas.resolve(schema), self.schemas.kind(schema)
         if kind in WRONG_TYPE:
-            yield WRONG_TYPE[kind], "wrong type"
+            # A duration is a number of seconds as well.
+            yield ([] if declared.get("x-seconds") else WRONG_TYPE[kind]), "wrong type"
         if kind == "string":
             yield "a\nserver evil 10.0.0.1", "line break"
             yield "a\0b", "NUL"
