@@ -22,6 +22,15 @@ class Rights(Protocol):
     def permit(self, touched: Iterable[Any]) -> bool:
         """Whether a change that touches this (native/haproxy_native/planning/touches.py) may reload HAProxy. Raises Forbidden."""
 
+    def allow(self, touch: Any) -> bool:
+        """Whether this may be touched, by itself."""
+
+    def may_read(self, object_: str) -> bool:
+        """Whether an object may be read."""
+
+    def knows(self, object_: str) -> bool:
+        """Whether any rule is for the object."""
+
 
 @dataclass(eq=False)
 class Request:

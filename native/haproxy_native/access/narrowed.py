@@ -16,6 +16,12 @@ class Narrowed(Rights):
     def may(self, verb: str, object_: str) -> bool:
         return super().may(verb, object_) and self.limit.may(verb, object_)
 
+    def knows(self, object_: str) -> bool:
+        return super().knows(object_) and self.limit.knows(object_)
+
+    def allow(self, touch: Touch) -> bool:
+        return super().allow(touch) and self.limit.allow(touch)
+
     @property
     def are_all(self) -> bool:
         return super().are_all and self.limit.are_all

@@ -49,6 +49,14 @@ class Rights:
         rules = (rule for rule in self.rules if verb in rule.may and (verb == READ or rule.fields is None))
         return any(rule.objects == ALL if object_ == ALL else covers(rule.objects, object_) for rule in rules)
 
+    def knows(self, object_: str) -> bool:
+        """Whether any rule is for the object, whatever it may do with it."""
+        return any(covers(rule.objects, object_) for rule in self.rules)
+
+    def allow(self, touch: Touch) -> bool:
+        """Whether they permit it by itself, with a reload or without."""
+        return _are_enough(touch, [rule for rule in self.rules if rule.is_about(touch)])
+
     @property
     def are_all(self) -> bool:
         free = (rule.may for rule in self.rules if rule.objects == ALL and rule.fields is None and rule.reloads and rule.most is None)

@@ -15,6 +15,7 @@ from haproxy_native.apply.moves import Moves, Values, refuse_moved
 from haproxy_native.apply.outcomes import Outcomes
 from haproxy_native.apply.owners import AT_WORK, Claims, OwnerFile, Owners, Wait
 from haproxy_native.apply.parts import SELF, Members, object_of, part_name, parts_of
+from haproxy_native.apply.permission import permit_claims, permit_owner
 from haproxy_native.apply.planner import Planned, planned
 from haproxy_native.apply.rules import Declaration
 from haproxy_native.beside import beside
@@ -25,15 +26,12 @@ from haproxy_native.editing.editor import Editor
 from haproxy_native.editing.object_names import parsed, spelled, within
 from haproxy_native.engine import Engine
 from haproxy_native.errors import Conflict, Missing, Unreadable, Unusable
-from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch, changed
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, DELETE, Touch
 from haproxy_native.request_context import author
 from haproxy_native.scratch import Scratch
 from haproxy_native.storage import coming
 from haproxy_native.storage.coming import Coming, FilePreview
 from haproxy_native.text.document import Document
-
-OWNER = "owner"
-
 
 class Contested(Conflict):
     """Its detail is the whole text; `planned` has the conflicts."""
@@ -131,6 +129,7 @@ class Apply:
         former = self.owners
         files = self._files(declaration, former)
         found = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
+        permit_claims(self._editor, found.claims, reads=True)
         if not found.files.contents:
             return found, await self._engine.plan_document(found.document), []
         scratch = await asyncio.to_thread(Scratch, "set")
@@ -157,7 +156,7 @@ class Apply:
 
         `sent`: a digest of all that was sent.
         """
-        _permit(owner)
+        permit_owner(owner)
         with suppress(Unreadable):
             await self._engine.notice()
         last = self._repeats.get(owner)
@@ -173,7 +172,7 @@ class Apply:
 
         `sent`: as `repeated` has it, empty for what is not to be remembered.
         """
-        _permit(declaration.owner)
+        permit_owner(declaration.owner)
         with suppress(Unreadable):
             await self._engine.notice()
         return await to_the_end(self._engine.context, self._carried_out(declaration, limits, sent))
@@ -184,6 +183,7 @@ class Apply:
             files = self._files(declaration, former)
             read = await asyncio.to_thread(_read, files)
             found = await beside(planned, self._editor, self._engine.document, former, declaration, read)
+            permit_claims(self._editor, found.claims)
             limits.check(found)
             if found.is_nothing:
                 Change(_same, limits.version).compare(self._engine.version())
@@ -309,12 +309,6 @@ def _coming(files: Files, contents: Mapping[str, bytes | None], directory: Path)
 def _touches(found: Planned) -> list[Touch]:
     verbs = ((each, CREATE if each.old is None else DELETE if each.new is None else CHANGE) for each in found.files.shown)
     return [Touch(each.object, CHANGE if each.member else verb, frozenset((ANY,))) for each, verb in verbs]
-
-
-def _permit(owner: str) -> None:
-    """Raises Forbidden."""
-    if rights := author.get().rights:
-        rights.permit([changed(spelled(OWNER, owner), ())])
 
 
 def _same(document: Document) -> Document:

@@ -4,7 +4,7 @@ A member that is not as declared is set where nobody else owns it and it is as t
 it is a conflict: with other owners, or with OUTSIDE where it was changed by hand or by another call.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -29,6 +29,7 @@ class Planned:
     """`document` is `before` where nothing differs; what is a conflict is in it as it was. `owners` holds who owns what when it is done.
 
     `taken`: by force. `read`: what the files held that it was planned for, by their objects. `declared`: objects, without entries of maps.
+    `claims`: the members of each object that are its owner's when it is done.
     """
 
     before: Document
@@ -41,6 +42,7 @@ class Planned:
     read: Mapping[str, bytes | None] = field(default_factory=dict, repr=False)
     files: PlannedFiles = field(default_factory=PlannedFiles)
     declared: Sequence[str] = ()
+    claims: Mapping[str, Collection[str]] = field(default_factory=dict, repr=False)
 
     @property
     def is_nothing(self) -> bool:
@@ -117,7 +119,7 @@ class _Planner:
         declared = [each for each in self.rules.claims if not is_entry(each)]
         unchanged = [each for each in declared if each not in objects and _section_of(each) not in whole]
         conflicts, taken = self.rules.conflicts, self.rules.taken
-        return Planned(self.before, document, found, self.rules.owners_then, unchanged, conflicts, taken, read, files, declared)
+        return Planned(self.before, document, found, self.rules.owners_then, unchanged, conflicts, taken, read, files, declared, self.rules.claims)
 
     def _former(self) -> Iterator[Section]:
         """The sections that the owner declared before."""

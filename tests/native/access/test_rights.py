@@ -2,6 +2,7 @@
 
 import pytest
 
+from haproxy_native.access.narrowed import Narrowed
 from haproxy_native.access.rights import Rights, Rule, predefined, rights_of
 from haproxy_native.errors import Forbidden
 from haproxy_native.planning.touches import Touch
@@ -99,3 +100,12 @@ def test_predefined_roles() -> None:
     assert not of("viewer").may("secrets", "userlist/u") and of("admin").may("secrets", "userlist/u")
     with pytest.raises(Forbidden, match="a caller without a role may not change"):
         rights_of([]).permit([weight])
+
+
+def test_by_itself() -> None:
+    one = touch("backend/shop_a/server/one", "change", "weight")
+    assert rights(WEIGHTS).allow(one) and not rights(WEIGHTS).allow(touch(one.object, "change", "port"))
+    assert rights(WEIGHTS).knows(one.object) and not rights(WEIGHTS).knows("backend/shop_a")
+    narrowed = Narrowed(("ci",), (WEIGHTS, TEAM), limit=rights(WEIGHTS))
+    assert narrowed.allow(one) and not narrowed.allow(touch(one.object, "change", "port"))
+    assert narrowed.knows(one.object) and not narrowed.knows("backend/shop_a")

@@ -94,6 +94,32 @@ def test_refusals_change_nothing(file: Path) -> None:
     run(work())
 
 
+def test_nothing_is_owned_that_may_not_be_changed(file: Path) -> None:
+    """Though it is as declared already: others could not change it any more, and a conflict would tell a guess from the value."""
+
+    async def work() -> None:
+        async with running_engine(file.parent) as engine:
+            apply = made(engine, file.parent)
+            await apply.carry_out(declared(SHOP), Limits())
+            every, weights = frozenset(("create", "change", "delete")), frozenset(("weight",))
+            before = kept(file)
+            for rule in (Rule("backend/mine", every), Rule("backend/*/server/*", frozenset(("change",)), weights)):
+                author.set(Author("bob", rights=Rights(("team",), (Rule("owner/b", every), rule))))
+                for text_ in (SHOP, SHOP.replace("127.0.0.1:1", "127.0.0.1:2")):
+                    with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
+                        await apply.carry_out(declared(text_, "b"), Limits())
+                    with pytest.raises(Forbidden, match="team may not change .*backend/shop"):
+                        await apply.plan(declared(text_, "b"))
+            assert kept(file) == before
+            author.set(Author("bob", rights=Rights(("team",), (Rule("owner/b", every), Rule("backend/shop", every)))))
+            await apply.carry_out(declared(SHOP, "b"), Limits())
+            author.set(Author("bob", rights=Rights(("team",), (Rule("backend/shop"),))))
+            found, _, _ = await apply.plan(declared(SHOP.replace("5", "6"), "c"))
+            assert found.conflicts, "who reads it may ask"
+
+    run(work())
+
+
 def test_a_commit_that_fails(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with running_engine(file.parent) as engine:

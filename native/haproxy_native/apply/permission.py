@@ -1,0 +1,49 @@
+"""What an owner may declare: to own a member keeps others from changing it, even where it is as declared already."""
+
+from collections.abc import Collection, Iterator, Mapping
+
+from haproxy_native.apply.files import file_object
+from haproxy_native.apply.owners import ITSELF
+from haproxy_native.editing.editor import Editor
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.planning.effects import Place, kind_of, name_of
+from haproxy_native.planning.touches import ANY, CHANGE, CREATE, Touch, changed
+from haproxy_native.request_context import author
+
+OWNER = "owner"
+
+
+def permit_owner(owner: str) -> None:
+    """Raises Forbidden."""
+    if rights := author.get().rights:
+        rights.permit([changed(spelled(OWNER, owner), ())])
+
+
+def permit_claims(editor: Editor, claims: Mapping[str, Collection[str]], *, reads: bool = False) -> None:
+    """Raises Forbidden where the present author may not change what is declared; with `reads` it is enough to be allowed to read it."""
+    rights = author.get().rights
+    if rights is None or rights.are_all:
+        return
+    for object_, members in claims.items():
+        if reads and rights.may_read(object_):
+            continue
+        if members := set(members) - {ITSELF}:
+            for touched in _of(editor, object_, members):
+                if not rights.allow(Touch(touched.object, CREATE, touched.members)):
+                    rights.permit([touched])
+        elif not rights.knows(object_):
+            rights.permit([changed(object_, ())])
+
+
+def _of(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touch]:
+    """Lists without names are members of their section in a declaration, and objects of their own for rules."""
+    if file_object(object_):
+        yield changed(object_, {ANY})
+        return
+    parts = parsed(object_)
+    resource = next((each for each in editor.resources.by_name.values() if not each.parents and kind_of(each) == parts[0]), None)
+    lists = dict(editor.resources.children(resource.name)) if resource and len(parts) <= 2 else {}
+    for member in sorted(lists.keys() & members):
+        yield changed(name_of(Place(lists[member], (resource, "".join(parts[1:])), 0)), {ANY})
+    if own := set(members) - lists.keys():
+        yield changed(object_, own)
