@@ -40,6 +40,7 @@ from haproxy_native.errors import (
 from haproxy_native.raw_push import parsed, raw_push
 from haproxy_native.reload.agent import ReloadAgent
 from haproxy_native.reload.records import Record
+from haproxy_native.request_context import author
 from haproxy_native.runtime.client import Runtime
 from haproxy_native.storage import coming
 from haproxy_native.storage.coming import Coming, FilePreview
@@ -213,9 +214,14 @@ class Engine:
         change = replace(change, version=None if skip_version else version if instead_of else self._stated(version))
         return await commit_when_healthy(self.context, await self._early(change, merges=merges), healthy_within)
 
-    async def validate(self, body: bytes, *, file: str = "") -> list[Message]:
-        """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible."""
-        return await self.check(await beside(self.with_texts, {self.named(file): body}))
+    async def validate(self, body: bytes, *, file: str = "", limited: bool = False) -> list[Message]:
+        """HAProxy's warnings about a text that is used for nothing else. Raises Refused and CheckImpossible; where it is `limited` to what
+        the author may change, Forbidden.
+        """
+        document = await beside(self.with_texts, {self.named(file): body})
+        if limited:
+            await beside(permission.permit, author.get(), self.document, document)
+        return await self.check(document)
 
     def with_texts(self, texts: Mapping[str, bytes], document: Document | None = None) -> Document:
         """A document, the current one without, with texts in the place of some of its files, by their names. Raises BadRequest."""

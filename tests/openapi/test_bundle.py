@@ -26,6 +26,7 @@ def test_every_operation_says_who_answers_it():
         "rows",
         "writes",
         "rehearsed",
+        "masks",
         "asks",
         "comparable",
         "merged",

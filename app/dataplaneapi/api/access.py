@@ -7,6 +7,7 @@ Who has no role, where roles are configured, is answered who it is, and nothing 
 import functools
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from dataplaneapi.api.call import Call
@@ -19,7 +20,7 @@ from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
 from haproxy_native.beside import LARGE, beside, beside_if
 from haproxy_native.editing.masked import restored, restored_text
 from haproxy_native.editing.secrets import MARK, Mask
-from haproxy_native.errors import Forbidden, NativeError
+from haproxy_native.errors import Forbidden, NativeError, NoTransaction
 from haproxy_native.planning.touches import CHANGE, CREATE, DELETE
 from haproxy_native.rehearsal import would_change
 from haproxy_native.request_context import author
@@ -50,7 +51,7 @@ def limited(operation: Operation, handler: Handler) -> Handler:
             response = response_to(error)
         if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
             response = await _readable(call, rights, response)
-        return response if rights.may(SECRETS, ALL) else await _masked(response, await call.services.history.mask())
+        return response if rights.may(SECRETS, ALL) else await _masked(response, await _mask(call))
 
     return serve
 
@@ -62,6 +63,10 @@ def _require(operation: Operation, call: Call, rights: Rights) -> None:
         name = author.get().name
         who = f"{name!r} has no role" if name else "a caller without a name has no role"
         raise Forbidden(rights.why or f"{who}; an administrator gives it one in the settings, as role of a user or in role_of")
+    if (transaction := call.get("transaction_id")) and (verb == READ or operation.rows):
+        # What does not exist has an answer of its own.
+        with suppress(NoTransaction):
+            call.services.engine.transaction(transaction)
     if operation.access in (ANY, ANYONE):
         return
     if verb == READ:
@@ -76,16 +81,22 @@ async def _restore(call: Call) -> None:
     if isinstance(call.body, bytes):
         if MARK in call.body:
             now = call.services.engine.read(call.get("transaction_id"))
-            call.body = await beside(restored_text, call.body, now, await call.services.history.mask())
+            call.body = await beside(restored_text, call.body, now, await _mask(call))
         return
     if call.body is None or MARK not in await beside(to_json, call.sent):
         return
-    now, mask = await beside(_now, call), await call.services.history.mask()
+    now, mask = await beside(_now, call), await _mask(call)
     call.body, call.sent = restored(call.body, now, mask), restored(call.sent, now, mask)
+
+
+async def _mask(call: Call) -> Mask:
+    return (await call.services.history.mask()).of_members(call.operation.masks)
 
 
 def _now(call: Call) -> Any:
     """What the API shows of the objects that a body is to replace, or to change; nothing where there is none."""
+    if call.operation.method == "PUT" and call.operation.source:
+        return call.services.discovery.kinds[call.operation.source].get(call.get("id"))
     if call.operation.method not in ("PUT", "PATCH") or not call.operation.resource:
         return None
     document, editor = call.services.engine.read(call.get("transaction_id")), call.services.editor
@@ -131,7 +142,7 @@ async def _masked(response: Response, mask: Mask) -> Response:
 async def _view(call: Call, rights: Rights) -> Callable[[bytes], bytes]:
     """As the two above, of what GET answers beside a write."""
     reads_all, is_json = rights.may(READ, ALL), call.operation.resource is not None
-    mask = None if rights.may(SECRETS, ALL) else await call.services.history.mask()
+    mask = None if rights.may(SECRETS, ALL) else await _mask(call)
 
     def view(answer: bytes) -> bytes:
         seen = answer if reads_all or not is_json else to_json(shown(call, rights, json.loads(answer)))

@@ -66,7 +66,8 @@ class Operation:
     `rows`: what each row of the answer is, see app/dataplaneapi/api/reading.py. `writes`: whether a server that is read-only refuses it.
     `rehearsed`: whether its handler comes to `would_change`
     (native/haproxy_native/rehearsal.py) before it changes anything. `asks`: whether its body describes a call, which is not made; `calls`:
-    whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere.
+    whether it describes calls that are. `secret`: whether its answer has a secret that is kept nowhere. `masks`:
+    members that are secrets, beside those that are everywhere.
     """
 
     def __init__(self, method: str, path: str, declared: Mapping[str, Any], bundle: Mapping[str, Any]) -> None:
@@ -85,6 +86,7 @@ class Operation:
         self.writes: bool = about.get("writes", method not in ("GET", "HEAD"))
         self.asks: bool = about.get("asks", False)
         self.secret: bool = about.get("secret", False)
+        self.masks = frozenset[str](about.get("masks", ()))
         self.calls: bool = about.get("calls", False)
         self.rehearsed: bool = about.get("rehearsed", self.access == EFFECTS and (self.writes or bool(self.resource)))
 

@@ -16,7 +16,7 @@ from haproxy_native.editing.object_names import encoded, spelled
 from haproxy_native.planning.effects import Place, name_of, object_section, section_object
 
 # Members of answers with OBJECTS that are of no one object.
-_TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes"))
+_TEXTS = frozenset(("diff", "commands", "reasons", "messages", "notes", "response", "refused"))
 # Members with objects that the caller has named itself, without what these are.
 _NAMED_BY_CALLER = frozenset(("conflicts", "taken"))
 

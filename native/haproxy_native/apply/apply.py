@@ -33,6 +33,7 @@ from haproxy_native.storage import coming
 from haproxy_native.storage.coming import Coming, FilePreview
 from haproxy_native.text.document import Document
 
+
 class Contested(Conflict):
     """Its detail is the whole text; `planned` has the conflicts."""
 

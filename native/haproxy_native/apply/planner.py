@@ -119,7 +119,9 @@ class _Planner:
         declared = [each for each in self.rules.claims if not is_entry(each)]
         unchanged = [each for each in declared if each not in objects and _section_of(each) not in whole]
         conflicts, taken = self.rules.conflicts, self.rules.taken
-        return Planned(self.before, document, found, self.rules.owners_then, unchanged, conflicts, taken, read, files, declared, self.rules.claims)
+        return Planned(
+            self.before, document, found, self.rules.owners_then, unchanged, conflicts, taken, read, files, declared, self.rules.claims
+        )
 
     def _former(self) -> Iterator[Section]:
         """The sections that the owner declared before."""

@@ -1,8 +1,8 @@
 """Secrets in texts and objects, shown as fingerprints that only this machine can make: `<masked:1f0c9a3b5d7e>`. Pure.
 
-A secret is a password or its hash, a key that stands in the text, and the value of a header that authenticates. What a secret is in a file
-of its own, such as a private key, is recognised by native/haproxy_native/storage/key_material.py. The checksum line is left out, by which
-a short password could be found.
+A secret is a password or its hash, a key that stands in the text, the value of a header that authenticates, and of a variable whose name
+says so. What a secret is in a file of its own, such as a private key, is recognised by native/haproxy_native/storage/key_material.py. The
+checksum line is left out, by which a short password could be found.
 """
 
 import hmac
@@ -17,31 +17,48 @@ from haproxy_native.editing import header
 MARK = b"<masked"
 # Members of the API's objects.
 MEMBERS = frozenset(("password", "passwd", "cluster_secret", "dynamic_cookie_key", "acme_vars"))
-_HEADERS, _VALUES = ("authorization", "proxy-authorization"), ("hdr_format", "hdr_match", "fmt")
+_HEADERS = ("authorization", "proxy-authorization", "api-key", "x-api-key", "x-auth-token", "x-vault-token", "private-token")
+_VALUES = ("hdr_format", "hdr_match", "fmt")
 _DIGITS = 12
 # Members that hold a value of the member which their object names.
 _SIDES = ("old", "new", "theirs", "mine")
-# HAProxy Configuration Manual, sections 3.1 (cluster-secret), 12.2 (user), 12.8 (acme-vars) and 4.2 (dynamic-cookie-key, stats auth,
-# http-request set-header, http-check send, option httpchk).
+# HAProxy Configuration Manual, sections 3.1 (cluster-secret, setenv, presetenv), 12.2 (user), 12.8 (acme-vars) and 4.2 (dynamic-cookie-key,
+# stats auth, http-request set-header, http-check send, option httpchk, tcp-check send).
 _WORD = r"(?:\\.|\"(?:\\.|[^\"\\])*\"|'[^']*'|[^\s\\\"'])+"
-# At the start of a line, of a configuration or a difference, or where an error quotes one.
+_NAMES = "(?=[apx])(?:(?:proxy-)?authorization|(?:x-)?api-key|x-(?:auth|vault)-token|private-token)"
+# Of variables: names that say so.
+_VARIABLE = r"\w*(?:PASSW|SECRET|TOKEN|API_?KEY|PRIVATE_?KEY)\w*"
+# The command of Redis and others, which a check sends.
+_AUTH = "(?-i:A(?<![A-Z]A)UTH)"
+_IN_QUOTES = rf"(?P<quote>[\"'])(?:\\.|(?!(?P=quote))[^\\\n])*?(?:{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\?[ \t])+)"
+# At the start of a line, of a configuration or a difference, or where an error quotes one. What is sent by a check may end with \r\n.
 LINE = re.compile(
     rf"(?P<before>(?:^[ +-]?[ \t]*|: )(?:user[ \t]+{_WORD}[^\n]*?[ \t](?:insecure-)?password|cluster-secret"
-    rf"|dynamic-cookie-key|acme-vars|stats[ \t]+auth)[ \t]+"
-    rf"|\b(?:hdr|(?:set|add)-header)[ \t]+(?:Proxy-)?Authorization[ \t]+|Authorization:(?:\\?[ \t])*)(?P<secret>{_WORD})",
+    rf"|dynamic-cookie-key|acme-vars|stats[ \t]+auth|(?:pre)?setenv[ \t]+{_VARIABLE})[ \t]+"
+    rf"|\b(?=[hsa])(?:hdr|(?:set|add)-header)[ \t]+[\"']?{_NAMES}[\"']?[ \t]+|{_IN_QUOTES}"
+    rf"|{_NAMES}:(?:\\?[ \t])*|{_AUTH}(?:\\[ \t])+)(?P<secret>(?(quote)(?:\\[^rn\n]|(?!(?P=quote))[^\\\n])+|{_WORD}))",
     re.MULTILINE | re.IGNORECASE,
 )
+_FINGERPRINT = re.compile(r"<masked:[0-9a-f]{12}>")
+_SECRET_VARIABLE = re.compile(_VARIABLE, re.IGNORECASE)
 
 
 class Mask:
     """Fingerprints are made with `key`, so that a password cannot be found by trying what is likely; without one all secrets are alike."""
 
-    def __init__(self, key: bytes = b"") -> None:
-        self._key = key
+    def __init__(self, key: bytes = b"", members: frozenset[str] = MEMBERS) -> None:
+        self._key, self._members = key, members
+
+    def of_members(self, members: frozenset[str]) -> "Mask":
+        """One with the same key that hides these members, too."""
+        return Mask(self._key, self._members | members) if members else self
 
     def fingerprint(self, secret: str | bytes) -> str:
         if not self._key:
             return "<masked>"
+        if isinstance(secret, str) and _FINGERPRINT.fullmatch(secret):
+            # Shown already, by a call within this one.
+            return secret
         data = secret.encode("utf-8", "surrogateescape") if isinstance(secret, str) else secret
         return f"<masked:{hmac.new(self._key, data, sha256).hexdigest()[:_DIGITS]}>"
 
@@ -52,14 +69,16 @@ class Mask:
 
     def value(self, value: Any, member: str = "") -> Any:
         """A value of an object, whatever stands in it."""
-        if member in MEMBERS and isinstance(value, str):
+        if member in self._members and isinstance(value, str):
             return self.fingerprint(value)
-        if member in MEMBERS and isinstance(value, Mapping):
+        if member in self._members and isinstance(value, Mapping):
             return {name: self.value(each, member) for name, each in value.items()}
         if isinstance(value, Mapping):
             # An effect or a conflict names the member whose values it holds, and a rule the header.
             of = str(value.get("member", ""))
             hidden = _VALUES if any(str(value.get(name, "")).lower() in _HEADERS for name in ("hdr_name", "name")) else ()
+            if "value" in value and _SECRET_VARIABLE.fullmatch(str(value.get("name", ""))):
+                hidden = ("value",)
             return {
                 name: self.fingerprint(str(each)) if name in hidden else self.value(each, of if name in _SIDES and of else name)
                 for name, each in value.items()

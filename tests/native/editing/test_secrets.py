@@ -23,6 +23,14 @@ PRINT = re.compile(r"<masked:[0-9a-f]{12}>")
         "  dynamic-cookie-key hunter2",
         "  acme-vars ApiKey=hunter2,User=hunter3",
         r"  option httpchk GET / HTTP/1.1\r\nHost:\ a\r\nAuthorization:\ Basic\ hunter2",
+        r'  option httpchk GET / HTTP/1.1 "Host: a\r\nAuthorization: Basic hunter2\r\nX: y"',
+        r"  option httpchk GET / 'HTTP/1.1\r\nProxy-Authorization: Basic hunter2'",
+        '  http-request set-header "Authorization" "Basic hunter2" if { path "/a" }',
+        "  http-request set-header X-Api-Key hunter2",
+        r"  tcp-check send PING\r\nAUTH\ hunter2\r\n",
+        r'  tcp-check send "AUTH hunter2\r\n"',
+        "  setenv DB_PASSWORD hunter2",
+        "  presetenv github_token hunter2",
     ],
 )
 def test_a_secret_is_a_fingerprint(line: str) -> None:
@@ -40,7 +48,16 @@ def test_a_text_with_secrets_is_shown_without_its_checksum() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["server s 127.0.0.1:80", "# user a password b", "http-request set-header X-User password", "acl user path /password x"]
+    "line",
+    [
+        "http-request auth realm x",
+        "setenv HOME /root",
+        "http-request capture req.hdr(Authorization) len 10",
+        "server s 127.0.0.1:80",
+        "# user a password b",
+        "http-request set-header X-User password",
+        "acl user path /password x",
+    ],
 )
 def test_all_else_stays(line: str) -> None:
     assert MASK.text(line) == line
@@ -76,3 +93,18 @@ def test_values_of_headers_that_authenticate(rule: dict[str, str]) -> None:
 def test_both_sides_of_a_conflict_are_masked() -> None:
     shown = MASK.value({"object": "userlist/admins/user/ann", "member": "password", "theirs": "first", "mine": "second"})
     assert {shown["theirs"], shown["mine"]} == {MASK.fingerprint("first"), MASK.fingerprint("second")}
+
+
+def test_a_variable_whose_name_says_so() -> None:
+    shown = MASK.value([{"name": "DB_PASSWORD", "value": "x"}, {"name": "HOME", "value": "x"}])
+    assert PRINT.fullmatch(shown[0]["value"]) and shown[1]["value"] == "x"
+
+
+def test_a_fingerprint_has_none() -> None:
+    shown = MASK.value({"password": "x"})
+    assert MASK.value(shown) == shown and MASK.text(f"user a password {shown['password']}") == f"user a password {shown['password']}"
+
+
+def test_further_members() -> None:
+    mask = MASK.of_members(frozenset(("token",)))
+    assert PRINT.fullmatch(mask.value({"token": "x"})["token"]) and MASK.value({"token": "x"}) == {"token": "x"}

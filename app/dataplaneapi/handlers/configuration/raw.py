@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from dataplaneapi.api import preconditions
 from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import Call, JsonCall, ReadCall
 from dataplaneapi.api.errors import ApiError
 from dataplaneapi.api.on_conflict import merges
@@ -35,8 +36,8 @@ async def replace(call: JsonCall) -> Response:
         raise ApiError(400, "invalid configuration: no newline character found")
     body = await _restored(call)
     if call.get("only_validate"):
-        await while_there(call.receive, engine.validate(body, file=file))
-        return _text(202, await beside(engine.raw, file=file))
+        await while_there(call.receive, engine.validate(body, file=file, limited=reader() is not None))
+        return _text(202, await _readable(call, file))
     if not call.get("skip_version"):
         check_version_or_transaction(call, None, call.get("version", 0))
     outcome = await engine.push_raw(
@@ -52,8 +53,13 @@ async def replace(call: JsonCall) -> Response:
         merges=merges(call),
     )
     if outcome.live or call.get("skip_reload"):
-        return _text(201, await beside(engine.raw, file=file))
-    return _text(202, await beside(engine.raw, file=file), outcome.reload_id)
+        return _text(201, await _readable(call, file))
+    return _text(202, await _readable(call, file), outcome.reload_id)
+
+
+async def _readable(call: Call, file: str) -> bytes:
+    """The configuration as it stands; nothing of it for a caller who may not read everything."""
+    return b"" if reader() else await beside(call.services.engine.raw, file=file)
 
 
 async def _restored(call: Call) -> bytes:

@@ -1,30 +1,45 @@
 """What names an object, and other names."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
 from dataplaneapi.api.abandon import while_there
+from dataplaneapi.api.access import reader
 from dataplaneapi.api.call import JsonCall, ReadCall
 from dataplaneapi.api.conventions import present
 from dataplaneapi.api.responses import RELOAD_ID, Response, json_response
 from dataplaneapi.handlers.sidecar.plan import as_dict, file_plan, reason_as_dict
+from haproxy_native.access.rights import READ, Rights
 from haproxy_native.beside import beside
+from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.errors import NotFound
+from haproxy_native.planning.touches import changed
 from haproxy_native.references.naming import Naming, Renaming
 from haproxy_native.references.rows import Row
+from haproxy_native.request_context import author
 
 
 async def read(call: ReadCall) -> Response:
-    named = await Naming(call.services.engine).references(call.get("object"), call.get("transaction_id"))
+    object_, rights = spelled(*parsed(call.get("object"))), author.get().rights
+    if isinstance(rights, Rights):
+        rights.require(READ, object_)
+    with _telling_no_others(object_):
+        named = await Naming(call.services.engine).references(object_, call.get("transaction_id"))
     shown = {"references": _rows(named.places), "not_followed": _rows(named.lost)}
     return await beside(json_response, 200, shown)
 
 
 async def rename(call: JsonCall) -> Response:
     services, body = call.services, call.body
+    object_, rights = spelled(*parsed(body["object"])), author.get().rights
+    if isinstance(rights, Rights) and not rights.knows(object_):
+        rights.permit([changed(object_, ())])
     naming = Naming(services.engine, [services.discovery, services.apply, services.overrides])
     version, transaction_id = call.get("version"), call.get("transaction_id")
-    renaming = await naming.renaming(body["object"], body["to"], version=version, transaction_id=transaction_id)
+    with _telling_no_others(object_):
+        renaming = await naming.renaming(object_, body["to"], version=version, transaction_id=transaction_id)
     if call.get("dry_run"):
         foreseen = await while_there(call.receive, naming.plan(renaming))
         shown = as_dict(foreseen.preview) | _shown(renaming)
@@ -36,6 +51,17 @@ async def rename(call: JsonCall) -> Response:
     shown = _shown(renaming) | {"version": outcome.version, "reload": bool(headers)}
     shown["reasons"] = [reason_as_dict(each) for each in outcome.reasons]
     return await beside(json_response, 202 if headers or transaction_id else 200, shown, headers)
+
+
+@contextmanager
+def _telling_no_others(object_: str) -> Iterator[None]:
+    """The refusal of what does not exist names what does, to those who may read that."""
+    try:
+        yield
+    except NotFound:
+        if reader() is None:
+            raise
+        raise NotFound(f"{object_[:100]} does not exist") from None
 
 
 def _shown(renaming: Renaming) -> dict[str, Any]:

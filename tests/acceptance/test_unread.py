@@ -1,0 +1,179 @@
+"""No answer of any operation shows a caller what it may not read: neither one that succeeds nor a refusal, whatever is asked for.
+
+All that others have carries one word, which must not come back.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from dataplaneapi.api.operations import Operation
+from dataplaneapi.settings.roles import read_roles
+from tests.acceptance.bodies import Bodies
+from tests.acceptance.targets import SANE_NAME, target
+from tests.acceptance.test_fuzz import CONFIGURATION
+from tests.app.client import CONFIG, Client, Got, settings
+
+WORD, SECRET = "canary7", "hunter7"
+# What comes behind the first line of a section, by its kind.
+LINES = {
+    "global": "  description {0}\n  setenv DB_PASSWORD hunter7\n",
+    "defaults": "  option httpchk GET /{0}\n",
+    "frontend": "  description {0}\n  acl {0} path /{0}\n  http-request set-header X-{0} {0}\n",
+    "backend": '  description {0}\n  server {0} 127.0.0.1:9\n  option httpchk GET / HTTP/1.1 "Host: {0}\\r\\nAuthorization: A hunter7"\n',
+    "listen": "  description {0}\n  stats auth root:hunter7\n",
+    "peers": "  peer {0} 127.0.0.1:10002\n",
+    "userlist": "  user {0} password hunter7\n",
+}
+OTHERS = "".join(f"\n{kind} {WORD}\n" for kind in ("defaults", "frontend", "backend", "listen", "peers", "userlist", "resolvers", "cache"))
+MINE = "\nbackend mine from one\n  server web 127.0.0.1:1\n"
+RULES = [{"objects": each, "may": ["read", "create", "change", "delete"]} for each in ("backend/mine", "map/mine*", "owner/mine")]
+ALL = [{"objects": "**", "may": ["read", "create", "change", "delete"]}]
+# Names in calls: what is there, and what is nearly called as something is.
+ASKED = f"{WORD}x"
+NAMES = (SANE_NAME, "canary", ASKED)
+TEXT = b"global\ndefaults\n  mode http\n"
+
+
+def configuration() -> str:
+    text = CONFIGURATION + OTHERS + MINE
+    for kind, lines in LINES.items():
+        named = "" if kind == "global" else f" ({SANE_NAME}|{WORD})"
+        text = re.sub(rf"^{kind}{named}( .*)?\n", lambda match, lines=lines: match[0] + lines.format(WORD), text, flags=re.MULTILINE)
+    return text
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    directory = tmp_path_factory.mktemp("unread")
+    for name in ("maps", "ssl", "general", "spoe"):
+        (directory / name).mkdir()
+        for file in (SANE_NAME, WORD):
+            (directory / name / f"{file}.map").write_text(f"{WORD} {WORD}\n")
+    users = [{"name": name, "password": name, "insecure": True} for name in ("admin", "other")]
+    with Client(settings(directory, users=users), configuration()) as client:
+        _remembered(client)
+        yield client
+
+
+def _remembered(client: Client) -> None:
+    """What others have done."""
+    api = "/v3/services/haproxy"
+    for method, path, body in (
+        ("POST", f"{api}/configuration/backends?version=1", {"name": f"{WORD}-2"}),
+        ("DELETE", f"{api}/configuration/backends/{WORD}-2?version=2", None),
+        ("POST", f"{api}/configuration/backends?version=1", {"name": f"{WORD}-3"}),
+        ("POST", f"{api}/transactions?version=3", None),
+        ("PUT", f"/v3/sidecar/apply?owner={WORD}", {"backends": [{"name": WORD}]}),
+        ("POST", "/v3/service_discovery/consul", {"address": WORD, "port": 1, "enabled": False, "retry_timeout": 10, "token": SECRET}),
+        ("PUT", f"/v3/sidecar/tests/{WORD}", {"request": {"url": f"http://{WORD}/"}, "expect": {"backend": WORD}}),
+    ):
+        answer = client(method, path, body, auth="admin:admin")
+        assert answer.status < 300 or answer.status in (409, 422), (path, answer.status, answer.body)
+
+
+def asked(client: Client, method: str, path: str, body: Any = None, **headers: str) -> Got:
+    """By the caller with a role."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return client(method, path, body, auth="other:other", headers=named)
+
+
+@contextmanager
+def _role(client: Client, role: str) -> Iterator[None]:
+    users = [{"name": "other", "role": role}]
+    client.app.services.roles = read_roles({"some": RULES, "all": ALL}, {"certificates": {"root": "admin"}}, users)
+    try:
+        yield
+    finally:
+        client.app.services.roles = None
+
+
+@pytest.fixture
+def limited(client: Client) -> Iterator[None]:
+    with _role(client, "some"):
+        yield
+
+
+def _calls(client: Client, random: Random) -> Iterator[tuple[Operation, str, Any]]:
+    bodies = Bodies(client.app.services.bundle["components"]["schemas"], random)
+    transaction = client.engine.transactions()[0].id
+    for operation in client.app.services.index.operations:
+        if operation.path == "/sidecar/events":
+            continue
+        body = None
+        if operation.body is not None and "application/json" in operation.body.media_types:
+            body = bodies.valid(operation.body.schema)
+            if operation.method in ("PUT", "PATCH") and isinstance(body, dict) and "name" in body and "name" in operation.names:
+                body["name"] = SANE_NAME
+        names = {each.name for each in operation.parameters}
+        where = target(operation, random, sane=True)
+        for name in NAMES:
+            yield operation, where.replace("one", name) + ("&version=4" if "version" in names else ""), body
+        for option in ("full_section=true", "dry_run=true", "only_validate=true", f"transaction_id={transaction}"):
+            if option.partition("=")[0] in names:
+                yield operation, f"{where}&{option}", body
+        if "object" in names:
+            for object_ in ("backend/one", "backend/canary", "stick_table/one", "map/one.map", "map/canary.map", "global", "frontend/one"):
+                yield operation, re.sub("object=[^&]*", f"object={object_}", where), body
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 5))])
+def test_nothing_of_others(client: Client, limited: None, seed: int) -> None:
+    for operation, where, body in _calls(client, Random(seed)):
+        answer = asked(client, operation.method, where, body)
+        assert answer.status < 500 or answer.status in (501, 503) or b"runtime client" in answer.body, (where, answer.status, answer.body)
+        shown = (answer.body + repr(answer.headers).encode()).replace(ASKED.encode(), b"")
+        assert WORD.encode() not in shown and SECRET.encode() not in shown, (operation.method, where, body, answer.status, answer.body)
+
+
+def test_nothing_by_names_and_texts(client: Client, limited: None) -> None:
+    for path, text in (("raw?only_validate=true", TEXT), ("raw?skip_version=true", TEXT)):
+        answer = asked(client, "POST", f"{CONFIG}/{path}", text, content_type="text/plain")
+        assert answer.status == 403 and WORD.encode() not in answer.body, (path, answer.body)
+    for object_ in ("backend/one", f"backend/{WORD}", f"backend/{WORD}x", "backend/nosuch", f"map/{WORD}.map", "map/nosuch.map"):
+        answer = asked(client, "POST", "/v3/sidecar/rename", {"object": object_, "to": "mine2"})
+        assert answer.status == 403 and f"may not change {object_};" in answer.json["message"], answer.body
+        answer = asked(client, "GET", f"/v3/sidecar/references?object={object_}")
+        assert answer.status == 403 and f"may not read {object_};" in answer.json["message"], answer.body
+    answer = asked(client, "GET", "/v3/sidecar/references?object=backend/minf")
+    assert answer.status == 403
+    answer = asked(client, "GET", f"{CONFIG}/backends?transaction_id={client.engine.transactions()[0].id}")
+    assert answer.status == 403 and "may not read transaction/" in answer.json["message"], answer.body
+    for password in (SECRET, "other"):
+        users = {WORD: {"username": WORD, "password": password, "secure_password": True}}
+        for dry in ("true", "false"):
+            answer = asked(client, "PUT", f"/v3/sidecar/apply?owner=mine&dry_run={dry}", {"userlists": [{"name": WORD, "users": users}]})
+            assert answer.status == 403, (password, dry, answer.body)
+
+
+def test_no_secret_of_what_may_be_read(client: Client) -> None:
+    with _role(client, "viewer"):
+        shown = 0
+        for operation, where, body in _calls(client, Random(3)):
+            answer = asked(client, operation.method, where, body)
+            assert SECRET.encode() not in answer.body, (operation.method, where, answer.body)
+            shown += b"<masked:" in answer.body
+        assert shown > 5
+
+
+def test_secrets_of_sources_come_back(client: Client) -> None:
+    consul = "/v3/service_discovery/consul"
+    with _role(client, "all"):
+        (shown,) = asked(client, "GET", consul).json
+        assert shown["token"].startswith("<masked:")
+        answer = asked(client, "PUT", f"{consul}/{shown['id']}", shown | {"address": "here"})
+        assert (answer.status, answer.json["token"]) == (200, shown["token"])
+        assert asked(client, "POST", consul, shown).status == 422
+    assert client.get(consul, auth="admin:admin").json[0]["token"] == SECRET
+
+
+def test_what_a_call_within_another_has_hidden_stays_as_it_is(client: Client) -> None:
+    path = f"/v3/services/haproxy/configuration/users/{WORD}?userlist={WORD}"
+    with _role(client, "all"):
+        user = asked(client, "GET", path).json
+        answer = asked(client, "POST", "/v3/sidecar/batch", [{"method": "PUT", "path": path, "body": user}])
+        assert answer.status == 200 and answer.json["results"][0]["body"]["password"] == user["password"], answer.body
