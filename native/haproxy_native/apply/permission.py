@@ -44,6 +44,7 @@ def _of(editor: Editor, object_: str, members: Collection[str]) -> Iterator[Touc
     resource = next((each for each in editor.resources.by_name.values() if not each.parents and kind_of(each) == parts[0]), None)
     lists = dict(editor.resources.children(resource.name)) if resource and len(parts) <= 2 else {}
     for member in sorted(lists.keys() & members):
-        yield changed(name_of(Place(lists[member], (resource, "".join(parts[1:])), 0)), {ANY})
+        parent = (resource, "".join(parts[1:])) if resource else None
+        yield changed(name_of(Place(lists[member], parent, 0)), {ANY})
     if own := set(members) - lists.keys():
         yield changed(object_, own)

@@ -76,7 +76,7 @@ class Mask:
         if isinstance(value, Mapping):
             # An effect or a conflict names the member whose values it holds, and a rule the header.
             of = str(value.get("member", ""))
-            hidden = _VALUES if any(str(value.get(name, "")).lower() in _HEADERS for name in ("hdr_name", "name")) else ()
+            hidden: tuple[str, ...] = _VALUES if any(str(value.get(name, "")).lower() in _HEADERS for name in ("hdr_name", "name")) else ()
             if "value" in value and _SECRET_VARIABLE.fullmatch(str(value.get("name", ""))):
                 hidden = ("value",)
             return {
