@@ -176,4 +176,4 @@ def test_what_a_call_within_another_has_hidden_stays_as_it_is(client: Client) ->
     with _role(client, "all"):
         user = asked(client, "GET", path).json
         answer = asked(client, "POST", "/v3/sidecar/batch", [{"method": "PUT", "path": path, "body": user}])
-        assert answer.status == 200 and answer.json["results"][0]["body"]["password"] == user["password"], answer.body
+        assert answer.status in (200, 202) and answer.json["results"][0]["body"]["password"] == user["password"], answer.body
