@@ -130,7 +130,7 @@ class Apply:
         former = self.owners
         files = self._files(declaration, former)
         found = await beside(planned, self._editor, self._engine.document, former, declaration, await asyncio.to_thread(_read, files))
-        permit_claims(self._editor, found.claims, reads=True)
+        permit_claims(self._editor, found.claims, found.created, reads=True)
         if not found.files.contents:
             return found, await self._engine.plan_document(found.document), []
         scratch = await asyncio.to_thread(Scratch, "set")
@@ -184,7 +184,7 @@ class Apply:
             files = self._files(declaration, former)
             read = await asyncio.to_thread(_read, files)
             found = await beside(planned, self._editor, self._engine.document, former, declaration, read)
-            permit_claims(self._editor, found.claims)
+            permit_claims(self._editor, found.claims, found.created)
             limits.check(found)
             if found.is_nothing:
                 Change(_same, limits.version).compare(self._engine.version())

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from haproxy_native.apply.files import file_object
 from haproxy_native.apply.owners import ITSELF
 from haproxy_native.editing.editor import Editor
-from haproxy_native.editing.object_names import parsed, spelled
+from haproxy_native.editing.object_names import parsed, spelled, within
 from haproxy_native.planning.effects import Place, kind_of, name_of
 from haproxy_native.planning.touches import ANY, CREATE, Touch, changed
 from haproxy_native.request_context import author
@@ -19,8 +19,11 @@ def permit_owner(owner: str) -> None:
         rights.permit([changed(spelled(OWNER, owner), ())])
 
 
-def permit_claims(editor: Editor, claims: Mapping[str, Collection[str]], *, reads: bool = False) -> None:
-    """Raises Forbidden where the present author may not change what is declared; with `reads` it is enough to be allowed to read it."""
+def permit_claims(editor: Editor, claims: Mapping[str, Collection[str]], created: Collection[str] = (), *, reads: bool = False) -> None:
+    """Raises Forbidden where the present author may not change what is declared; with `reads` it is enough to be allowed to read it.
+
+    Of what is `created` the refusal says so.
+    """
     rights = author.get().rights
     if rights is None or rights.are_all:
         return
@@ -29,8 +32,9 @@ def permit_claims(editor: Editor, claims: Mapping[str, Collection[str]], *, read
             continue
         if members := set(members) - {ITSELF}:
             for touched in _of(editor, object_, members):
-                if not rights.allow(Touch(touched.object, CREATE, touched.members)):
-                    rights.permit([touched])
+                made = Touch(touched.object, CREATE, touched.members)
+                if not rights.allow(made):
+                    rights.permit([made if any(within(object_, each) for each in created) else touched])
         elif not rights.knows(object_):
             rights.permit([changed(object_, ())])
 

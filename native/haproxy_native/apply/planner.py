@@ -60,6 +60,12 @@ class Planned:
         return [each.object for each in shown if each.new is None and not each.member]
 
     @property
+    def created(self) -> list[str]:
+        """The objects that come."""
+        shown: list[Effect | FileEffect] = [*self.effects, *self.files.shown]
+        return [each.object for each in shown if each.old is None and not each.member]
+
+    @property
     def moves(self) -> Moves:
         return of_effects([*self.effects, *self.files.effects], [*self.conflicts, *self.taken])
 
