@@ -46,6 +46,7 @@ NativeError
     ├── RuntimeAbsent    no socket answers
     │   └── RuntimeUnconfigured  none has answered since the start
     └── RuntimeRefused   HAProxy answered, and the answer is no
+        ├── RuntimeBusy          sessions are left on what is to go
         ├── RuntimeMissing      what it was asked about is not in the process
         ├── RuntimeTaken         it is there already, or in use
         ├── RuntimeMisused       what it was asked for makes no sense
