@@ -1,9 +1,13 @@
 """Conditions of rules: what `||` parts, and the terms of each (HAProxy Configuration Manual, section 7.2)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from haproxy_native.errors import Incomplete, Place
 
 OR = ("||", "or")
 UNLESS = "unless"
+CONDITIONS = ("if", UNLESS)
 
 
 def suites(words: Sequence[str]) -> Iterator[list[list[str]]]:
@@ -31,3 +35,13 @@ def terms(words: Sequence[str]) -> Iterator[list[str]]:
             term = []
     if term:
         yield term
+
+
+def refuse_half(members: Iterable[str], values: Mapping[str, Any]) -> None:
+    """Raises Incomplete where one of the members that end in `cond` stands without its test, or the test without it."""
+    for cond, test in ((member, f"{member}_test") for member in members if member.endswith("cond")):
+        if test in values and cond not in values:
+            words = " or ".join(f"`{word}`" for word in CONDITIONS)
+            raise Incomplete(f"{cond} in body is required with {test}: send {words}", place=Place(member=cond))
+        if cond in values and test not in values:
+            raise Incomplete(f"{test} in body is required with {cond}: send the condition", place=Place(member=test))

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from haproxy_native.errors import BadValue, NativeError, Place, UnknownWords
+from haproxy_native.grammar.conditions import refuse_half
 from haproxy_native.grammar.merge import Piece, Written, joined, misread, onto, regapped
 from haproxy_native.grammar.metadata import METADATA, is_metadata, read_metadata, write_metadata
 from haproxy_native.grammar.schema import Order, arranged
@@ -201,6 +202,7 @@ class LineShape:
         whole = [each for each in fitting if each.lacking(values) is None]
         if not whole:
             member = fitting[0].lacking(values) or ""
+            refuse_half([member.removesuffix("_test")], values)
             raise BadValue(f"{member} in body is required by `{fitting[0].text}`", place=Place(member=member))
         chosen = max(whole, key=lambda each: sum(member in values for member in each.chain.members))
         for other in fitting:

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
-from haproxy_native.errors import BadValue, Incomplete, Place
+from haproxy_native.errors import BadValue, Place
+from haproxy_native.grammar.conditions import CONDITIONS, refuse_half
 from haproxy_native.grammar.values import Choice, Unknowable, ValueType, many_words
 
-CONDITIONS = ("if", "unless")
 Values = dict[str, Any]
 
 
@@ -291,16 +291,8 @@ class Group:
             for alternative in self.alternatives:
                 if all(member in values for member in alternative.required()):
                     return alternative.write(values)
-            self._refuse_half_a_condition(values)
+            refuse_half(self.members, values)
         return []
-
-    def _refuse_half_a_condition(self, values: Mapping[str, Any]) -> None:
-        for cond, test in ((member, f"{member}_test") for member in self.members if member.endswith("cond")):
-            if test in values and cond not in values:
-                words = " or ".join(f"`{word}`" for word in CONDITIONS)
-                raise Incomplete(f"{cond} in body is required with {test}: send {words}", place=Place(member=cond))
-            if cond in values and test not in values:
-                raise Incomplete(f"{test} in body is required with {cond}: send the condition", place=Place(member=test))
 
     def starts(self) -> list[str] | None:
         firsts = [alternative.starts() for alternative in self.alternatives]

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
-from haproxy_native.grammar.synopsis import CONDITIONS, condition_at
+from haproxy_native.grammar.conditions import CONDITIONS
+from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.lint.conditions import condition_of
 from haproxy_native.lint.declared import words
 from haproxy_native.lint.finding import Found

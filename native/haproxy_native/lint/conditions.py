@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from haproxy_native.grammar.conditions import UNLESS, suites
-from haproxy_native.grammar.synopsis import CONDITIONS, condition_at
+from haproxy_native.grammar.conditions import CONDITIONS, UNLESS, suites
+from haproxy_native.grammar.synopsis import condition_at
 
 # Options of a criterion with a value, and without.
 _WITH_VALUE, _FLAGS, _END = ("-f", "-m"), ("-i", "-n", "-u", "-M"), "--"

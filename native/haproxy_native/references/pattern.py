@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from haproxy_native.grammar.synopsis import CONDITIONS, condition_at
+from haproxy_native.grammar.conditions import CONDITIONS
+from haproxy_native.grammar.synopsis import condition_at
 from haproxy_native.text.line import Line
 from haproxy_native.text.words import unquoted
 
