@@ -6,7 +6,7 @@ A backend is looked at at once where a line of a ring names a server of it, or a
 import asyncio
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,13 +25,17 @@ from haproxy_native.text.document import Document
 
 log = logging.getLogger(__name__)
 LOOK_SECONDS = 1.0
-# The same where no ring reports states, as long as a look takes no more than this part of the time.
-SOON_SECONDS, SHARE = 0.25, 0.03
+# Between glances at states alone where no ring reports all of them, as long as one takes no more than this part of the time.
+GLANCE_SECONDS, SHARE = 0.25, 0.06
+# Backends that are looked at one by one; with more all are, at once.
+MOST_BACKENDS = 10
 # Between attempts to read a ring.
 PAUSE = 0.2
 LARGE = 1 << 15
 # Of a row of `show servers state`: backend, name, address, operational and administrative state, weight, port.
 _ROW = re.compile(r"^\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)(?: \S+){10} (\d+) ", re.MULTILINE)
+# The same without the port, behind columns that time changes: half the work of reading whole rows. The second word is the backend.
+_HEAD = re.compile(r"^(?:[^ \n]++ ){8}+", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
 Row = tuple[str, ...]
 
@@ -70,6 +74,10 @@ class ServerWatch:
         self._engine, self._stream = engine, stream
         self.known: dict[tuple[str, str], Row] = {}
         self._has_looked = False
+        # What the last glance saw.
+        self._heads: list[str] = []
+        # A configuration, its ring, and whether the states of all servers reach that: found once for each.
+        self._rings: tuple[Document | None, str, bool] = (None, "", False)
         # The backends to look at at once; None for all.
         self._named: set[str | None] = set()
         self._changed = asyncio.Event()
@@ -107,7 +115,7 @@ class ServerWatch:
                     await self._watch()
             finally:
                 await reading.stop()
-                self.known, self._has_looked = {}, False
+                self.known, self._has_looked, self._heads = {}, False, []
 
     async def now(self) -> list[dict[str, Any]]:
         """All servers. Raises RuntimeFailure."""
@@ -115,34 +123,49 @@ class ServerWatch:
         return [{"object": object_of(row), **as_dict(row)} for row in self.known.values()]
 
     async def _watch(self) -> None:
-        loop, due = asyncio.get_running_loop(), 0.0
+        loop, due, glance = asyncio.get_running_loop(), 0.0, 0.0
         while self._stream.is_wanted(SERVER):
             named, self._named = self._named, set()
             self._changed.clear()
+            began = loop.time()
             try:
-                if loop.time() >= due or None in named:
-                    began = loop.time()
+                if began >= due or None in named:
                     await self._look()
-                    due = loop.time() + self._pause(loop.time() - began)
+                    due, glance = loop.time() + LOOK_SECONDS, loop.time() + self._pause(0)
+                elif began >= glance:
+                    await self._look_at(named | await self._glance())
+                    glance = loop.time() + self._pause(loop.time() - began)
                 else:
                     await self._look_at(named)
             except RuntimeFailure as error:
                 log.debug("no states of servers: %s", error)
-                due = loop.time() + LOOK_SECONDS
+                due = glance = loop.time() + LOOK_SECONDS
             with suppress(TimeoutError):
-                async with asyncio.timeout_at(due):
+                async with asyncio.timeout_at(min(due, glance)):
                     await self._changed.wait()
 
     def _pause(self, seconds: float) -> float:
-        """Until the next look, where one takes so long."""
-        return LOOK_SECONDS if ring.ring(self._document) else min(LOOK_SECONDS, max(SOON_SECONDS, seconds / SHARE))
+        """Until the next glance, where one takes so long."""
+        return LOOK_SECONDS if self._ring[1] else max(GLANCE_SECONDS, seconds / SHARE)
+
+    async def _glance(self) -> set[str | None]:
+        """The backends with servers that are not as the last glance saw them; `{None}` where they are many."""
+        text = await self._engine.runtime.read("show servers state", r"1\n")
+        heads, before = await beside_if(len(text) > LARGE, _HEAD.findall, text), self._heads
+        self._heads = heads
+        if not before or heads == before:
+            return set()
+        backends: set[str | None] = {head.split(" ", 2)[1] for head in set(heads) ^ set(before)}
+        return backends if len(backends) <= MOST_BACKENDS else {None}
 
     async def _look(self) -> None:
         async with self._looking:
             text = await self._engine.runtime.read("show servers state", r"1\n")
             self._compare((await beside_if(len(text) > LARGE, Looked.at, text)).rows, self.known)
 
-    async def _look_at(self, backends: Iterable[str | None]) -> None:
+    async def _look_at(self, backends: Collection[str | None]) -> None:
+        if None in backends:
+            return await self._look()
         async with self._looking:
             for backend in backends:
                 try:
@@ -184,11 +207,11 @@ class ServerWatch:
                 await asyncio.wait([self._reader])
             finally:
                 self._reader.cancel()
-            await asyncio.sleep(PAUSE if ring.ring(self._document) else LOOK_SECONDS)
+            await asyncio.sleep(PAUSE if self._ring[0] else LOOK_SECONDS)
 
     async def _read_lines(self) -> None:
         """Until the worker closes, or is replaced."""
-        if not (name := ring.ring(self._document)):
+        if not (name := self._ring[0]):
             return
         with suppress(OSError, ValueError, NativeError):
             async for line in ring.lines(self._engine.runtime, name):
@@ -196,5 +219,9 @@ class ServerWatch:
                 self.look_at(*([None] if backends is None else backends))
 
     @property
-    def _document(self) -> Document:
-        return self._engine.running or self._engine.document
+    def _ring(self) -> tuple[str, bool]:
+        """The ring that states reach, if any, and whether those of all servers do."""
+        document = self._engine.running or self._engine.document
+        if self._rings[0] is not document:
+            self._rings = document, ring.ring(document), not ring.lines_to_add(document)
+        return self._rings[1:]

@@ -55,6 +55,54 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
     run(work())
 
 
+def test_a_state_is_seen_soon_without_a_ring_and_where_one_reports_others(tmp_path: Path) -> None:
+    """Within half a second, although all rows are read once a second."""
+    ring = "ring events\n  format raw\n  maxlen 1024\n  size 65536\n"
+    told = ring + "backend told\n  log ring@events format raw local0 notice\n  server t1 127.0.0.1:1\n"
+
+    async def work(directory: Path, lines: str) -> None:
+        with HAProxy(directory, CONFIG % free_port() + lines) as haproxy:
+            async with running_engine(directory, haproxy) as engine:
+                stream = EventStream()
+                running = asyncio.create_task(ServerWatch(engine, stream).run())
+                loop, late = asyncio.get_running_loop(), []
+                with stream.subscription(Wanted({SERVER})) as subscription:
+                    await asyncio.sleep(1.2)
+                    for state in ("drain", "ready", "drain", "ready"):
+                        began = loop.time()
+                        haproxy.ask(f"set server app/s1 state {state}")
+                        assert (await following(subscription))["admin_state"] == state
+                        late.append(loop.time() - began)
+                        await asyncio.sleep(0.13)
+                running.cancel()
+                assert sorted(late)[1] <= 0.5, late
+
+    for name, lines in {"none": "", "some": told}.items():
+        (directory := tmp_path / name).mkdir()
+        run(work(directory, lines))
+
+
+def test_many_backends_at_once_are_seen_by_one_glance(tmp_path: Path) -> None:
+    backends = "".join(f"backend b{number}\n  server one 127.0.0.1:1\n" for number in range(30))
+
+    async def work() -> None:
+        with HAProxy(tmp_path, CONFIG % free_port() + backends) as haproxy:
+            async with running_engine(tmp_path, haproxy) as engine:
+                stream = EventStream()
+                running = asyncio.create_task(ServerWatch(engine, stream).run())
+                seen: set[str] = set()
+                with stream.subscription(Wanted({SERVER})) as subscription:
+                    await asyncio.sleep(0.8)
+                    for number in range(30):
+                        haproxy.ask(f"set server b{number}/one state maint")
+                    while len(seen) < 30 and (events := await subscription.read(5)):
+                        seen |= {each.objects[0] for each in events}
+                running.cancel()
+                assert len(seen) == 30
+
+    run(work())
+
+
 async def following(subscription: Any) -> dict[str, Any]:
     (event,) = await subscription.read(5)
     assert event.objects == (S1,)
