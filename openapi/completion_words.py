@@ -7,6 +7,7 @@ from typing import Any
 
 from haproxy_native.editing.resources import Resource, resources
 from haproxy_native.planning.effects import kind_of
+from haproxy_native.text.document import CONFIGURATION
 from openapi.keywords import Declared
 
 HEAD = """\
@@ -21,7 +22,8 @@ def module(document: Mapping[str, Any]) -> str:
     declared = Declared(document)
     sections = {each.section: each for each in resources().by_name.values() if each.section and not each.file and not each.parents}
     words = {
-        "sections": sorted(sections),
+        # Also those that the API does not declare: what stands in them is no other section's.
+        "sections": sorted(CONFIGURATION.kinds),
         "lines": _shared({section: _lines(declared.section(section)) for section in sections}),
         "options": {line: _lines(declared.options(schema)) for line, schema in OPTIONS.items()},
         "names": _names(document["x-references"]["kinds"], sections),

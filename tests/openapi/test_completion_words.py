@@ -16,7 +16,7 @@ def test_lines_stand_with_the_sections_that_have_them() -> None:
     made = words()
     lines = {line: sections for sections, group in made["lines"] for line in group}
     assert lines["use_backend"] == ["frontend", "listen"] and "backend" in lines["balance roundrobin"]
-    assert {"defaults", "global"} <= set(made["sections"]) and not {"server", "spoe-agent"} & set(made["sections"])
+    assert {"defaults", "global", "program"} <= set(made["sections"]) and not {"server", "spoe-agent"} & set(made["sections"])
     assert not [line for line in lines if "*" in line]
 
 

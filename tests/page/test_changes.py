@@ -192,7 +192,7 @@ def test_a_certificate_is_uploaded(farm: Farm, operator: Operators) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, 375])
 def test_axe_finds_nothing(farm: Farm, operator: Operators, scheme: str, width: int) -> None:
     anna = operator(color_scheme=scheme, viewport={"width": width, "height": 844}).open().sign_in()
     page, found = anna.page, dict[str, list[str]]()

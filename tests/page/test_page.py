@@ -42,7 +42,7 @@ def show(operator: Operator, view: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, 375])
 def test_axe_finds_nothing(farm: Farm, operator: Callable[..., Operator], scheme: str, width: int) -> None:
     anna = operator(color_scheme=scheme, viewport={"width": width, "height": 844}).open()
     anna.page.get_by_label("Name").wait_for()

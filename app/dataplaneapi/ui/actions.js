@@ -1,6 +1,7 @@
 // What can be done with servers, waiting changes and the history: each as a call, and as what is known of it beforehand.
 
 import { call, get, post, remove } from "./api.js";
+import { counted } from "./kit.js";
 import { condition, health, serversOf, addressOf, CONDITIONS } from "./model.js";
 import { parse, segment, short } from "./names.js";
 import { state } from "./store.js";
@@ -148,7 +149,7 @@ export function endWorker(worker) {
     options: { below: { label: "When", choices: [["", "at once"], ["10", "fewer than 10 sessions are open"], ["2", "fewer than 2 sessions are open"]] } },
     initial: { below: "" },
     call: ({ below }) => ({ method: "DELETE", path: `v3/sidecar/workers/${worker.pid}`, query: { when_sessions_below: below } }),
-    plan: ({ below }) => ({ reload: false, notes: [below ? `${open} sessions are open now. Those that are left then are ended.` : `Its ${open} sessions are ended.`, "No signal is sent: it ends by itself then."] }),
+    plan: ({ below }) => ({ reload: false, notes: [below ? `Open now: ${counted(open, "session")}. Those that are left then are ended.` : `What is open is ended: ${counted(open, "session")}.`, "No signal is sent: it ends by itself then."] }),
     done: () => `Worker ${worker.pid} is being ended.`,
   };
 }
@@ -198,7 +199,7 @@ export function deleteServer(server) {
     plan: async ({ confirm: time }) => {
       const plan = await inTransaction([{ method: "DELETE", path: `${CONFIG}backends/${segment(server.backend)}/servers/${segment(server.name)}` }], time);
       const open = state.counters.get(server.object)?.scur ?? 0;
-      return { ...plan, notes: [loss(server), open ? `It has ${open} open sessions. Drain it first to let them end.` : "No session is open."] };
+      return { ...plan, notes: [loss(server), open ? `Open: ${counted(open, "session")}. Drain it first to let them end.` : "No session is open."] };
     },
     done: outcome(`${short(server.object)} is deleted`),
   };
@@ -236,11 +237,13 @@ const swapped = (effects) => (effects ?? []).map((each) => ({ ...each, old: each
 /** A unified difference the other way round. */
 export function reversed(diff) {
   const turned = { "+": "-", "-": "+" };
-  return (diff ?? "").split("\n").map((line) => {
+  const lines = (diff ?? "").split("\n").map((line) => {
     if (line.startsWith("+++ ") || line.startsWith("--- ")) return line;
     if (line.startsWith("@@")) return line.replace(/-(\S+) \+(\S+)/, "-$2 +$1");
     return turned[line[0]] ? turned[line[0]] + line.slice(1) : line;
-  }).join("\n");
+  });
+  // What goes stands above what comes.
+  return lines.join("\n").replace(/((?:^\+(?!\+\+ ).*\n)+)((?:^-(?!-- ).*\n)+)/gm, "$2$1");
 }
 
 /** What the backend keeps without this server. */
@@ -252,7 +255,7 @@ function loss(server) {
 
 function sessions(server) {
   const open = state.counters.get(server.object)?.scur;
-  return open === undefined ? "Its sessions are counted in all processes of HAProxy." : `${open} sessions are open in the process in service; those of former ones count as well.`;
+  return open === undefined ? "Its sessions are counted in all processes of HAProxy." : `Open in the process in service: ${counted(open, "session")}; those of former ones count as well.`;
 }
 
 function share(server, weight) {

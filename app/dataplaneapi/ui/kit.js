@@ -22,6 +22,9 @@ export function Mark({ is, quiet = false, label = CONDITIONS[is] ?? is }) {
   </span>`;
 }
 
+/** A button of a row: a word, or a sign where there is no room. `label` says what it does to whom. */
+export const RowButton = ({ word, sign, label, onClick }) => html`<button type="button" aria-label=${label} title=${label} onClick=${onClick}><span class="word">${word}</span><span class="sign" aria-hidden="true">${sign}</span></button>`;
+
 export const Badge = ({ tone = "", children, title }) => html`<span class="badge ${tone}" title=${title}>${children}</span>`;
 
 /** What stands where there is nothing to show; `action` is a button or a link. */
@@ -80,6 +83,17 @@ const SMALL = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 export const number = (value) => (value === undefined || value === null ? "–" : INTEGER.format(value));
 export const rate = (value) => (value >= 10 ? INTEGER.format(value) : SMALL.format(value ?? 0));
 export const milliseconds = (value) => (value === undefined ? "–" : value >= 10_000 ? `${SMALL.format(value / 1000)} s` : `${INTEGER.format(value)} ms`);
+
+/** 1 session, 2 sessions. */
+export const counted = (value, word) => `${number(value)} ${word}${value === 1 ? "" : "s"}`;
+
+/** A value of a member; of a whole object its members. */
+export function shown(value) {
+  if (value === undefined || value === null) return "–";
+  if (typeof value !== "object") return String(value);
+  if (Array.isArray(value)) return JSON.stringify(value);
+  return Object.entries(value).map(([name, each]) => `${name} ${typeof each === "object" ? JSON.stringify(each) : each}`).join(", ");
+}
 
 export function bytes(value) {
   if (value === null || value === undefined) return "unknown";

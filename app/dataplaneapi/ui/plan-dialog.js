@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { ApiError, call, post } from "./api.js";
-import { Badge, Diff, Loading, Problem } from "./kit.js";
+import { Badge, Diff, Loading, Problem, counted, shown } from "./kit.js";
 import { short } from "./names.js";
 import { touch, useStore } from "./store.js";
 
@@ -131,7 +131,7 @@ function Plan({ plan }) {
     ${plan.notes?.map((note) => html`<p class="note">${note}</p>`)}
     ${plan.messages?.length > 0 && html`<${Problem} title="HAProxy says" text=${plan.messages.map((each) => `${each.line ? `line ${each.line}: ` : ""}${each.text}`).join("\n")} />`}
     <${Diff} text=${plan.diff} />
-    ${plan.commands?.length > 0 && html`<details><summary>${plan.commands.length} runtime commands</summary><pre tabindex="0">${plan.commands.join("\n")}</pre></details>`}
+    ${plan.commands?.length > 0 && html`<details><summary>${counted(plan.commands.length, "runtime command")}</summary><pre tabindex="0">${plan.commands.join("\n")}</pre></details>`}
   `;
 }
 
@@ -148,8 +148,6 @@ function Changes({ rows }) {
     </tr>`)}</tbody>
   </table>`;
 }
-
-const shown = (value) => (value === undefined || value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));
 
 /** A 403 names the rule that would allow it; anything else is what the call itself would answer. */
 const Refusal = ({ of }) => html`<div class="problem" role="alert">

@@ -6,12 +6,14 @@ import { milliseconds, rate, number } from "./kit.js";
 import { state, useStore } from "./store.js";
 
 const WINDOW = 120, SHORTEST = 30;
+// Between ticks of time, in seconds, and the width that one takes.
+const STEPS = [10, 15, 30, 60, 120], TICK = 52;
 const QUIET = { show: false };
 export const PLOTS = [
-  { name: "rate", title: "Requests", unit: "a second", format: rate },
-  { name: "scur", title: "Sessions", unit: "open", format: number },
-  { name: "errors", title: "Errors", unit: "a second", format: rate },
-  { name: "rtime", title: "Response time", unit: "average", format: milliseconds },
+  { name: "rate", title: "Requests", unit: "a second", format: rate, tick: (value) => (value ? `${rate(value)}/s` : "0") },
+  { name: "scur", title: "Sessions", unit: "open", format: number, tick: number },
+  { name: "errors", title: "Errors", unit: "a second", format: rate, tick: (value) => (value ? `${rate(value)}/s` : "0") },
+  { name: "rtime", title: "Response time", unit: "average", format: milliseconds, tick: (value) => (value ? milliseconds(value) : "0") },
 ];
 
 /** The last two minutes, or as much of them as is known, half a minute at least. */
@@ -22,16 +24,36 @@ function windowOf(times) {
 
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
+/** The least of 2, 4, 10, 20, 40 and so on that is not less: half of it is a round number as well. */
+function roundedUp(value) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(2, value)));
+  return power * [2, 4, 10, 20].find((each) => each * power >= value);
+}
+
+/** Seconds before now, and half of the greatest value. */
+function axes(tick) {
+  const common = { stroke: color("--quiet"), font: "10px system-ui, sans-serif", ticks: QUIET, gap: 4 };
+  const step = (plot, span) => STEPS.find((each) => span / each <= plot.bbox.width / devicePixelRatio / TICK) ?? WINDOW;
+  const before = (plot, _, from, to) => {
+    const every = step(plot, to - from);
+    return Array.from({ length: Math.floor((to - from) / every + 0.01) + 1 }, (_, index) => to - index * every).reverse();
+  };
+  return [
+    { ...common, size: 18, grid: QUIET, splits: before, values: (plot, splits) => splits.map((each) => (plot.scales.x.max - each < 1 ? "now" : `−${Math.round(plot.scales.x.max - each)} s`)) },
+    { ...common, size: 44, grid: { stroke: color("--line"), width: 1 }, splits: (_, __, ___, top) => [0, top / 2, top], values: (_, splits) => splits.map(tick) },
+  ];
+}
+
 function options(width, height, name, cursor) {
-  const tone = name === "errors" ? "--down" : "--accent";
+  const tone = name === "errors" ? "--down" : "--accent", { tick } = PLOTS.find((each) => each.name === name);
   return {
     width,
     height,
-    padding: [2, 0, 1, 0],
+    padding: cursor ? [8, 14, 0, 0] : [2, 0, 1, 0],
     cursor: cursor ? { y: false, points: { size: 5 }, drag: { x: false, y: false } } : QUIET,
     legend: QUIET,
-    scales: { x: { time: true, range: (plot) => windowOf(plot.data[0]) }, y: { range: (_, __, max) => [0, Math.max(max * 1.1, 1)] } },
-    axes: [QUIET, QUIET],
+    scales: { x: { time: true, range: (plot) => windowOf(plot.data[0]) }, y: { range: (_, __, max) => [0, cursor ? roundedUp(max) : Math.max(max * 1.1, 1)] } },
+    axes: cursor ? axes(tick) : [QUIET, QUIET],
     series: [{}, { stroke: color(tone), fill: color(`${tone}-fill`), width: 1.25, points: QUIET }],
   };
 }

@@ -35,7 +35,7 @@ LARGE = 1 << 15
 # Of a row of `show servers state`: backend, name, address, operational and administrative state, weight, port.
 _ROW = re.compile(r"^\d+ (\S+) \d+ (\S+) (\S+) (\d+) (\d+) (\d+)(?: \S+){10} (\d+) ", re.MULTILINE)
 # The same without the port, behind columns that time changes: half the work of reading whole rows. The second word is the backend.
-_HEAD = re.compile(r"^(?:[^ \n]++ ){8}+", re.MULTILINE)
+_HEAD = re.compile(r"^(\d+ \S+ \d+ \S+ \S+ \d+ \d+ \d+) ", re.MULTILINE)
 _COMMAND = re.compile(r"(?:^|\s)(?:server|weight|health|agent)\s+([\w.:-]+)/[\w.:-]+")
 Row = tuple[str, ...]
 

@@ -3,7 +3,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { deleteFile, upload } from "../file-actions.js";
-import { Badge, Loaded, Nothing, useLoaded } from "../kit.js";
+import { Badge, Loaded, Nothing, RowButton, useLoaded } from "../kit.js";
 import { segment } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { state, useStore } from "../store.js";
@@ -22,16 +22,19 @@ export function CertificatesView() {
       <input type="search" placeholder="Name, domain or issuer" aria-label="Find certificates" value=${search} onInput=${(event) => setSearch(event.target.value)} />
       ${may && html`<button type="button" onClick=${() => propose(upload("certificate", (all.data ?? []).filter((each) => each.stored).map((each) => each.name)))}>Upload …</button>`}</header>
     <${Loaded} of=${all} what="the certificates">${(found) => {
-      const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
+      const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.subject_alternative_names, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
       if (!found.length) return html`<${Nothing} title="No certificates">None is stored through this server, and HAProxy has loaded none.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
-      return html`<div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col">Names</th><th scope="col">Issuer</th><th scope="col">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
+      return html`<div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col" class="c-issuer">Issuer</th><th scope="col" class="c-key">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
         <tbody>${rows.map((each) => html`<tr key=${each.name}>
-          <td><${Expiry} time=${each.not_after} /></td><td><code>${each.name}</code></td><td>${each.domains || each.subject_alternative_names || each.subject || "–"}</td>
-          <td>${each.issuers || "–"}</td><td>${each.algorithm || "–"}</td><td>${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
-          ${may && html`<td class="numeric">${each.stored && html`<button type="button" aria-label=${`Delete ${each.name}`} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))}>Delete …</button>`}</td>`}</tr>`)}</tbody></table></div>`;
+          <td><${Expiry} time=${each.not_after} /></td><td><code>${each.name}</code><span class="names">${each.domains || each.subject_alternative_names?.replaceAll("DNS:", "") || plain(each.subject)}</span></td>
+          <td class="c-issuer">${plain(each.issuers)}</td><td class="c-key">${each.algorithm || "–"}</td><td>${each.loaded ? html`<${Badge} tone="good">Loaded<//>` : html`<${Badge}>Not loaded<//>`}</td>
+          ${may && html`<td class="numeric">${each.stored && html`<${RowButton} word="Delete …" sign="×" label=${`Delete ${each.name}`} onClick=${() => propose(deleteFile({ kind: "certificate", name: each.name }))} />`}</td>`}</tr>`)}</tbody></table></div>`;
     }}<//>`;
 }
+
+/** /CN=shop.example as shop.example. */
+const plain = (name) => name?.replace(/^\/CN=/, "") || "–";
 
 function Expiry({ time }) {
   if (!time) return html`<span class="quiet">unknown</span>`;
@@ -49,7 +52,10 @@ async function load(signal) {
   const places = new Set(running.map((each) => each.storage_name ?? each.file));
   const files = new Set(stored.map((each) => each.file));
   const wanted = [
-    ...stored.map((each) => ({ path: `${STORED}/${segment(each.storage_name)}`, name: each.storage_name, stored: true, loaded: places.has(each.file) })),
+    ...stored.map((each) => {
+      const loaded = places.has(each.file);
+      return { path: loaded ? `${RUNNING}/${segment(each.file)}` : `${STORED}/${segment(each.storage_name)}`, name: each.storage_name, stored: true, loaded };
+    }),
     ...[...places].filter((name) => !files.has(name)).map((name) => ({ path: `${RUNNING}/${segment(name)}`, name, loaded: true })),
   ];
   const found = await eachAtOnce(wanted, async ({ path, ...known }) => ({ ...(await get(path, { signal }).catch(() => ({}))), ...known }));

@@ -1,16 +1,15 @@
 // The configuration as text: its sections, one of them to edit, what HAProxy says of it while one types, and the commit.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { call, get, post } from "../api.js";
-import { UNLESS_CONFIRMED, outcome } from "../actions.js";
+import { post } from "../api.js";
 import { Editor } from "../editor.js";
 import { Badge, Diff, Loaded, Nothing, Problem, number, useLoaded } from "../kit.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
 import { replaced, sectionsOf, textOf, trimmed } from "../sections.js";
 import { state, useStore } from "../store.js";
+import { commitText, present } from "../text-actions.js";
 
-const RAW = "v3/services/haproxy/configuration/raw";
 // So long after the last key HAProxy is asked, in milliseconds.
 const REST = 300;
 const ALL = "all";
@@ -18,7 +17,7 @@ const ALL = "all";
 export function ConfigurationView({ route }) {
   useStore("changes", "caller");
   const [id] = route.parts, [search, setSearch] = useState("");
-  const loaded = useLoaded(load, [state.changes]);
+  const loaded = useLoaded(present, [state.changes]);
   return html`<div class=${`two ${id ? "has-choice" : ""}`}>
     <section class="two-list" aria-label="Sections">
       <header class="view-head"><h1>Configuration</h1><input type="search" placeholder="Section" aria-label="Find a section" value=${search} onInput=${(event) => setSearch(event.target.value)} /></header>
@@ -29,12 +28,6 @@ export function ConfigurationView({ route }) {
       ${!id ? html`<${Nothing} title="Choose a section">Its text stands here. HAProxy is asked about every change of it before it is made.<//>` : loaded.data && html`<${Section} key=${id} id=${id} now=${loaded.data} />`}
     </section>
   </div>`;
-}
-
-/** The text as it is now, the version that it has, and the words that the editor completes. */
-async function load(signal) {
-  const [{ body, headers }, { default: words }] = await Promise.all([get(RAW, { signal, full: true }), import("../words.js")]);
-  return { text: body, version: headers.get("Configuration-Version"), words, sections: sectionsOf(body, words.sections) };
 }
 
 function Names({ of: { sections, text }, search, chosen }) {
@@ -146,20 +139,4 @@ function problemsOf(plan, { first, title }, text) {
   // What HAProxy says without a line only sums up what it has said of lines.
   if (!here.length && !elsewhere.length) for (const { severity, text: said } of plan?.messages ?? []) elsewhere.push({ severity, text: said, place: `${title}:` });
   return { here, elsewhere };
-}
-
-function commitText(title, text, version) {
-  return {
-    title: `Commit ${title}`,
-    verb: "Commit",
-    options: { why: { label: "Why", type: "text", placeholder: "stands in the history" }, confirm: UNLESS_CONFIRMED },
-    initial: { why: "", confirm: "2m" },
-    plan: async ({ why, confirm }) => {
-      const { diff, effects, commands, reasons, reload, messages } = await call("POST", "v3/sidecar/plan", { text });
-      // A header is bytes: these are UTF-8.
-      const headers = why.trim() ? { "X-Change-Message": String.fromCharCode(...new TextEncoder().encode(why.trim())) } : {};
-      return { diff, changes: effects, commands, reasons, reload, messages, call: { method: "POST", path: RAW, text, query: { version, confirm }, headers } };
-    },
-    done: outcome(`${title} is committed`),
-  };
 }

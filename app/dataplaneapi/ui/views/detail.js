@@ -9,7 +9,8 @@ import { PLOTS, Plot } from "../plot.js";
 import { propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
 import { errorsOf, rateOf } from "../series.js";
-import { lookAt, state } from "../store.js";
+import { lookAt, state, touch } from "../store.js";
+import { addLines } from "../text-actions.js";
 import { ServerTable } from "./server-table.js";
 import { Share } from "./map.js";
 
@@ -26,7 +27,7 @@ function LabelledPlot({ object, plot }) {
   const now = { rate: rateOf(row), scur: row.scur, errors: of?.errorRate() ?? 0, rtime: row.rtime }[plot.name];
   const value = plot.format(point ? point.value : now);
   return html`<figure><figcaption>${plot.title} <span class="unit">${point ? new Date(point.time * 1000).toLocaleTimeString() : plot.unit}</span><b class="number">${value}</b></figcaption>
-    <${Plot} object=${object} name=${plot.name} height=${52} label=${`${plot.title}, ${plot.unit}, the last two minutes; now ${value}`} onPoint=${setPoint} /></figure>`;
+    <${Plot} object=${object} name=${plot.name} height=${96} label=${`${plot.title}, ${plot.unit}, the last two minutes; now ${value}`} onPoint=${setPoint} /></figure>`;
 }
 
 const Facts = ({ rows }) => html`<dl class="facts-list">${rows.filter(Boolean).map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
@@ -45,6 +46,13 @@ function useCounters(backend) {
   }, [backend]);
 }
 
+/** What is missing is told anew by the next snapshot alone. */
+async function addThem() {
+  if (!(await propose(addLines(state.linesToAdd)))) return;
+  state.linesToAdd = {};
+  touch("ready");
+}
+
 export function Overview() {
   if (!state.ready) return html`<${Loading} what="the servers" />`;
   const all = [...state.servers.values()];
@@ -53,8 +61,9 @@ export function Overview() {
   return html`<h2>${bad.length ? `${bad.length} of ${backendNames(state).length} backends have servers that are down` : "All backends are served"}</h2>
     <${Facts} rows=${[["Frontends", number(state.frontends.length)], ["Backends", number(backendNames(state).length)], ["Servers", number(all.length)], ["Up", number(all.filter((each) => condition(each) === "up").length)], ["Drained or in maintenance", number(off.length)]]} />
     ${bad.length > 0 && html`<h3>Look at these first</h3><ul class="plain">${bad.slice(0, 50).map((each) => html`<li><${Mark} is=${each.is} quiet /> <a href=${hrefOf("map", ["backend", each.name])}>${each.name}</a> <span class="quiet"><${Share} counts=${each.counts} total=${each.total} /></span></li>`)}</ul>`}
-    ${Object.keys(state.linesToAdd).length > 0 && html`<details class="hint"><summary>States are looked at again and again. With these lines HAProxy tells of them itself, at once</summary>
-      <pre class="said" tabindex="0">${Object.entries(state.linesToAdd).map(([section, lines]) => `${section}\n${lines}`).join("\n")}</pre></details>`}
+    ${Object.keys(state.linesToAdd).length > 0 && html`<details class="hint"><summary>States are looked at four times a second. With these lines HAProxy tells of them itself, at once</summary>
+      <pre class="said" tabindex="0">${Object.entries(state.linesToAdd).map(([section, lines]) => (lines.startsWith(section) ? lines : `${section}\n${lines}`)).join("\n")}</pre>
+      ${!state.caller?.read_only && html`<button type="button" onClick=${addThem}>Review and add …</button>`}</details>`}
     <p class="quiet">Choose a frontend to see where it sends requests, or a backend to see its servers.</p>`;
 }
 

@@ -3,7 +3,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { restore, revert } from "../actions.js";
-import { Ago, Badge, Diff, Loaded, Nothing, useLoaded } from "../kit.js";
+import { Ago, Badge, Diff, Loaded, Nothing, shown, useLoaded } from "../kit.js";
 import { segment, short } from "../names.js";
 import { propose } from "../plan-dialog.js";
 import { go, hrefOf } from "../route.js";
@@ -41,13 +41,16 @@ export function HistoryView({ route }) {
 
 function Line({ entry, chosen, query }) {
   const [tone, word] = OUTCOMES[entry.outcome] ?? ["", entry.outcome];
-  const objects = entry.objects ?? [];
+  const objects = innermost(entry.objects ?? []);
   const body = html`<span class="entry-what">${objects.length ? short(objects[0]) : "the text"}${objects.length > 1 ? html` <span class="quiet">and ${objects.length - 1} more</span>` : ""}</span>
     <span class="entry-when"><${Ago} time=${entry.time} /></span>
     <span class="entry-who">${entry.author ?? "unknown"}${entry.message ? html`: ${entry.message}` : ""}${entry.cause ? html` <span class="quiet">(${entry.cause})</span>` : ""}${entry.reason ? html`: ${entry.reason}` : ""}</span>
     <span class="entry-how"><${Badge} tone=${tone}>${word}<//>${entry.reload?.status === "failed" ? html` <${Badge} tone="bad">${entry.reload.outcome === "kept" ? "Kept" : "Taken back"}<//>` : ""}</span>`;
   return html`<li>${entry.outcome === "refused" ? html`<div class="entry">${body}</div>` : html`<a class="entry" href=${hrefOf("history", [entry.id], query)} aria-current=${chosen ? "true" : undefined}>${body}</a>`}</li>`;
 }
+
+/** Without those that others stand in: of a server's change the backend says nothing more. */
+const innermost = (objects) => objects.filter((each) => !objects.some((other) => other.startsWith(`${each}/`)));
 
 function Entry({ id }) {
   const entry = useLoaded((signal) => get(`v3/sidecar/history/${segment(id)}`, { signal }), [id, state.changes]);
@@ -66,9 +69,7 @@ function Entry({ id }) {
       ${found.cause && html`<div><dt>Because of</dt><dd>${found.cause}</dd></div>`}
     </dl>
     ${found.effects?.length > 0 && html`<div class="scroll" tabindex="0" role="region" aria-label="Members that changed"><table class="changes"><thead><tr><th scope="col">Object</th><th scope="col">What</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
-      <tbody>${found.effects.slice(0, 200).map((row) => html`<tr><td><code>${short(row.object)}</code></td><td>${row.member ?? "all of it"}</td><td class="old">${text(row.old)}</td><td class="new">${text(row.new)}</td></tr>`)}</tbody></table></div>`}
+      <tbody>${found.effects.slice(0, 200).map((row) => html`<tr><td><code>${short(row.object)}</code></td><td>${row.member ?? "all of it"}</td><td class="old">${shown(row.old)}</td><td class="new">${shown(row.new)}</td></tr>`)}</tbody></table></div>`}
     ${found.diff && html`<h3>Difference</h3><${Diff} text=${found.diff} />`}
     ${!found.diff && !found.effects?.length && html`<p class="quiet">It has no difference in texts: ${(found.objects ?? []).join(", ")}.</p>`}`}<//>`;
 }
-
-const text = (value) => (value === undefined || value === null ? "–" : typeof value === "object" ? JSON.stringify(value) : String(value));

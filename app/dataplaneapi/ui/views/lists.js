@@ -3,7 +3,7 @@
 import { html, useMemo, useState } from "../vendor/preact.js";
 import { get } from "../api.js";
 import { addEntry, changeEntry, deleteEntry, deleteFile, editFile, entriesOf, upload } from "../file-actions.js";
-import { Badge, Forbidden, Loaded, Nothing, number, useLoaded } from "../kit.js";
+import { Badge, Forbidden, Loaded, Nothing, RowButton, number, useLoaded } from "../kit.js";
 import { announce, propose } from "../plan-dialog.js";
 import { hrefOf } from "../route.js";
 import { state, useStore } from "../store.js";
@@ -112,8 +112,8 @@ function Table({ list, found, search, onSearch, may, act }) {
     <div class="table-box" ref=${view.ref} tabindex="0" role="region" aria-label=${`Entries of ${list.name}`}>
       <table class="list-entries" aria-rowcount=${rows.length + 1}><thead><tr aria-rowindex="1">${isMap && html`<th scope="col">Key</th>`}<th scope="col">${isMap ? "Value" : "Pattern"}</th>${may && html`<th scope="col"><span class="sr">Actions</span></th>`}</tr></thead>
         ${spacer(view.top)}
-        <tbody>${rows.slice(view.first, view.last).map((each, offset) => html`<tr key=${each.id} aria-rowindex=${view.first + offset + 2}>${isMap && html`<td><code>${each.key}</code></td>`}<td><code>${each.value}</code></td>
-          ${may && html`<td class="numeric">${isMap && html`<button type="button" aria-label=${`Change ${each.key}`} onClick=${() => act(changeEntry(list, each))}>Change …</button> `}
-            <button type="button" aria-label=${`Delete ${each.key ?? each.value}`} onClick=${() => act(deleteEntry(list, each))}>Delete …</button></td>`}</tr>`)}</tbody>
+        <tbody>${rows.slice(view.first, view.last).map((each, offset) => html`<tr key=${each.id} aria-rowindex=${view.first + offset + 2}>${isMap && html`<td title=${each.key}><code>${each.key}</code></td>`}<td title=${each.value}><code>${each.value}</code></td>
+          ${may && html`<td class="numeric">${isMap && html`<${RowButton} word="Change …" sign="✎" label=${`Change ${each.key}`} onClick=${() => act(changeEntry(list, each))} /> `}
+            <${RowButton} word="Delete …" sign="×" label=${`Delete ${each.key ?? each.value}`} onClick=${() => act(deleteEntry(list, each))} /></td>`}</tr>`)}</tbody>
         ${spacer(view.bottom)}</table></div>`;
 }
