@@ -34,8 +34,8 @@ def edit(operator: Operator, section: str) -> Locator:
 
 
 TOLD = """async ([texts, wanted]) => {
-    const {told} = await import("./sections.js"), {default: words} = await import("./words.js");
-    return texts.map((text, index) => told(text, wanted[index], words.sections));
+    const {withLines} = await import("./sections.js"), {default: words} = await import("./words.js");
+    return texts.map((text, index) => withLines(text, wanted[index], words.sections));
 }"""
 # Without defaults; with `log` lines of their own; with the ring, and without the rest.
 ODD = ["backend a\n    server s 127.0.0.1:1\n", "defaults\n\nlisten a\n    log 127.0.0.1 local0\n    server s 127.0.0.1:1\n"]
@@ -48,10 +48,10 @@ def test_the_lines_that_are_missing_have_states_of_all_servers_reach_a_ring(oper
     texts = [text for text in texts if re.search("^(backend|listen) ", text, re.MULTILINE) and ring.lines_to_add(Document.parse(text))]
     wanted = [ring.lines_to_add(Document.parse(text)) for text in texts]
     anna = operator().open()
-    for text, told in zip(texts, anna.page.evaluate(TOLD, [texts, wanted]), strict=True):
-        added = [line for line in ndiff(text.splitlines(), told.splitlines()) if line[0] in "+-" and line[2:].strip()]
+    for text, complete in zip(texts, anna.page.evaluate(TOLD, [texts, wanted]), strict=True):
+        added = [line for line in ndiff(text.splitlines(), complete.splitlines()) if line[0] in "+-" and line[2:].strip()]
         assert not [line for line in added if line[0] == "-"], added
-        assert ring.lines_to_add(Document.parse(told)) == {}, told
+        assert ring.lines_to_add(Document.parse(complete)) == {}, complete
 
 
 def test_the_lines_are_offered_as_a_plan(browser: Browser, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from dataplaneapi.api.call import Call
 from dataplaneapi.api.errors import ApiError, response_to
 from dataplaneapi.api.operations import ANY, ANYONE, EFFECTS, IF_MATCH, PATCH, READING, Handler, Operation
 from dataplaneapi.api.place import place_of
+from dataplaneapi.api.quotations import refuse_unknown, without_files, without_others
 from dataplaneapi.api.reading import asked_for, named, shown
 from dataplaneapi.api.responses import CONFIGURATION_CHECKSUM, CONTENT_LENGTH, CONTENT_TYPE, JSON, TEXT, Response, to_json
 from haproxy_native.access.rights import ALL, READ, SECRETS, Rights
@@ -47,13 +48,26 @@ def limited(operation: Operation, handler: Handler) -> Handler:
         try:
             response = await handler(call)
         except (ApiError, NativeError) as error:
-            # What HAProxy finds wrong quotes lines.
-            response = response_to(error)
+            response = _refusal(operation, call, rights, error)
         if (_verb(operation) == READ or operation.rows) and not rights.may(READ, ALL):
             response = await _readable(call, rights, response)
         return response if rights.may(SECRETS, ALL) else await _masked(response, await _mask(call))
 
     return serve
+
+
+def _refusal(operation: Operation, call: Call, rights: Rights, error: ApiError | NativeError) -> Response:
+    """What HAProxy finds wrong quotes lines, and a status says what is there."""
+    if isinstance(error, NativeError) and not rights.may(READ, ALL):
+        error = without_others(error, rights.may_read)
+    if isinstance(error, NativeError) and not rights.may(SECRETS, ALL):
+        error = without_files(error, {str(each) for each in call.services.engine.files()})
+    response, request = response_to(error), author.get().request
+    try:
+        refuse_unknown(response.status_code, _verb(operation), request.object if request else "", rights)
+    except Forbidden as forbidden:
+        return response_to(forbidden)
+    return response
 
 
 def _require(operation: Operation, call: Call, rights: Rights) -> None:

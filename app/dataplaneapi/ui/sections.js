@@ -34,7 +34,7 @@ function withComments(lines, header, before) {
  * The text with the lines by which states of servers reach a ring. `global` and `defaults` of `wanted` are lines of such sections, any
  * other name is a section of its own. A proxy without such defaults, or with `log` lines of its own, has the line itself.
  */
-export function told(text, wanted, keywords) {
+export function withLines(text, wanted, keywords) {
   const { global, defaults, ...others } = wanted, lines = text.split("\n"), sections = sectionsOf(text, keywords);
   const named = (line) => line.trim().split(/\s+/).slice(0, 2).join(" ");
   const own = (each) => lines.slice(each.header + 1, each.last + 1).map(named);

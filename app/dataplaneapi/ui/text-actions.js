@@ -2,7 +2,7 @@
 
 import { UNLESS_CONFIRMED, outcome } from "./actions.js";
 import { call, get } from "./api.js";
-import { sectionsOf, told } from "./sections.js";
+import { sectionsOf, withLines } from "./sections.js";
 
 const RAW = "v3/services/haproxy/configuration/raw";
 
@@ -32,7 +32,7 @@ export function addLines(lines) {
     initial: { confirm: "2m" },
     plan: async ({ confirm }) => {
       const { text, version, words } = await present();
-      return planned(told(text, lines, words.sections), version, { why: "states of servers reach a ring", confirm });
+      return planned(withLines(text, lines, words.sections), version, { why: "states of servers reach a ring", confirm });
     },
     done: outcome("The lines are added"),
   };

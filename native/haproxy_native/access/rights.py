@@ -68,7 +68,11 @@ class Rights:
     def require(self, verb: str, object_: str) -> None:
         """Raises Forbidden with the rule that would allow it."""
         if not self.may(verb, object_):
-            raise Forbidden(f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}")
+            raise Forbidden(self.refusal(verb, object_))
+
+    def refusal(self, verb: str, object_: str) -> str:
+        """The text of one, with the rule that would allow it."""
+        return f"{self._who} may not {verb} {object_}; a rule that allows it: {{objects: '{object_}', may: [{verb}]}}"
 
     def permit(self, touched: Iterable[Touch]) -> bool:
         """Whether the change may reload HAProxy. Raises Forbidden, which names the first object that may not be touched, and the rule that

@@ -58,7 +58,7 @@ def test_what_changes_is_published_with_what_it_was(tmp_path: Path) -> None:
 def test_a_state_is_seen_soon_without_a_ring_and_where_one_reports_others(tmp_path: Path) -> None:
     """Within half a second, although all rows are read once a second."""
     ring = "ring events\n  format raw\n  maxlen 1024\n  size 65536\n"
-    told = ring + "backend told\n  log ring@events format raw local0 notice\n  server t1 127.0.0.1:1\n"
+    with_ring = ring + "backend pushed\n  log ring@events format raw local0 notice\n  server t1 127.0.0.1:1\n"
 
     async def work(directory: Path, lines: str) -> None:
         with HAProxy(directory, CONFIG % free_port() + lines) as haproxy:
@@ -77,7 +77,7 @@ def test_a_state_is_seen_soon_without_a_ring_and_where_one_reports_others(tmp_pa
                 running.cancel()
                 assert sorted(late)[1] <= 0.5, late
 
-    for name, lines in {"none": "", "some": told}.items():
+    for name, lines in {"none": "", "some": with_ring}.items():
         (directory := tmp_path / name).mkdir()
         run(work(directory, lines))
 

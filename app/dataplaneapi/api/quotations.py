@@ -1,0 +1,64 @@
+"""What of a refusal a caller may see: HAProxy quotes lines of sections, and of any file that a configuration names."""
+
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+
+from haproxy_native.access.rights import Rights
+from haproxy_native.check.messages import Message
+from haproxy_native.editing.editor import Editor
+from haproxy_native.errors import Forbidden, InUse, NativeError, Refused, ReloadFailed
+from haproxy_native.planning.effects import section_object
+
+HIDDEN = "HAProxy refuses it for what stands in sections that you may not read"
+_PLACE = re.compile(r"\[([^\[\]\s]+):\d+\]")
+_OF_FILE = re.compile(r"'.*'(?= [^']* at line \d+ of file ')")
+_QUOTED = re.compile(r"'.*'")
+# The statuses that say what there is.
+_TELLING = (404, 409)
+
+
+def without_others(error: NativeError, may_read: Callable[[str], bool]) -> NativeError:
+    """A refusal without what stands in sections that may not be read."""
+    if isinstance(error, ReloadFailed):
+        return ReloadFailed("Reload failed: what HAProxy said is for those who may read everything")
+    if isinstance(error, InUse):
+        return InUse(error.detail.partition(" at line ")[0])
+    if not isinstance(error, Refused) or not error.alerts:
+        return error
+    own = [each for each in error.alerts if isinstance(each, Message) and each.section and may_read(_object(each.section))]
+    return Refused("\n".join(_lines(own)) or HIDDEN, place=error.place, alerts=own)
+
+
+def _object(header: str) -> str:
+    kind, *names = header.split()
+    return section_object(Editor(), kind, names[0] if names else "")
+
+
+def _lines(alerts: Collection[Message]) -> Iterator[str]:
+    for each in alerts:
+        yield f"line {each.line}, in '{each.section}': {each.text}"
+
+
+def without_files(error: NativeError, files: Collection[str]) -> NativeError:
+    """A refusal without what HAProxy quotes of other files than those of the configuration: they may hold secrets of any kind."""
+    if not isinstance(error, Refused | ReloadFailed):
+        return error
+    detail = "\n".join(_without_file(line, files) for line in error.detail.split("\n"))
+    if isinstance(error, ReloadFailed):
+        return ReloadFailed(detail)
+    alerts = [replace(each, text=_without_file(each.text, files)) if isinstance(each, Message) else each for each in error.alerts]
+    return Refused(detail, place=error.place, alerts=alerts)
+
+
+def _without_file(line: str, files: Collection[str]) -> str:
+    line = _OF_FILE.sub("'...'", line)
+    if (place := _PLACE.search(line)) and place[1] not in files:
+        return _QUOTED.sub("'...'", line)
+    return line
+
+
+def refuse_unknown(status: int, verb: str, object_: str, rights: Rights) -> None:
+    """Raises Forbidden where a status would say whether there is an object of which the caller may know nothing."""
+    if status in _TELLING and object_ and not rights.knows(object_):
+        raise Forbidden(rights.refusal(verb, object_))
