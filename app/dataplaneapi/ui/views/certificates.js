@@ -23,7 +23,7 @@ export function CertificatesView() {
       ${may && html`<button type="button" onClick=${() => propose(upload("certificate", (all.data ?? []).filter((each) => each.stored).map((each) => each.name)))}>Upload …</button>`}</header>
     <${Loaded} of=${all} what="the certificates">${(found) => {
       const rows = found.filter((each) => !wanted || [each.name, each.subject, each.domains, each.subject_alternative_names, each.issuers].some((text) => text?.toLowerCase().includes(wanted)));
-      if (!found.length) return html`<${Nothing} title="No certificates">None is stored through this server, and HAProxy has loaded none.<//>`;
+      if (!found.length) return html`<${Nothing} title="No certificates">None is stored through this server and none is loaded by HAProxy, or none that your role may read.<//>`;
       if (!rows.length) return html`<${Nothing} title="No certificate matches" />`;
       return html`<div class="scroll" tabindex="0" role="region" aria-label="Certificates"><table class="certificates"><thead><tr><th scope="col">Expires</th><th scope="col">Certificate</th><th scope="col" class="c-issuer">Issuer</th><th scope="col" class="c-key">Key</th><th scope="col">In HAProxy</th>${may && html`<th scope="col"><span class="sr">Action</span></th>`}</tr></thead>
         <tbody>${rows.map((each) => html`<tr key=${each.name}>

@@ -25,7 +25,7 @@ export function DriftView() {
         ? html`<div class="scroll" tabindex="0" role="region" aria-label="Differences"><table><thead><tr><th scope="col">Object</th><th scope="col">What</th><th scope="col">File</th><th scope="col">Loaded</th><th scope="col">Process</th><th scope="col">Cause</th></tr></thead>
           <tbody>${found.differences.map((each) => html`<tr><td><code>${short(each.object)}</code></td><td>${each.member ?? "all of it"}</td><td>${shown(each.file)}</td><td>${shown(each.running)}</td><td>${shown(each.worker)}</td><td><${Badge} tone=${CAUSES[each.cause]?.[0]}>${CAUSES[each.cause]?.[1] ?? each.cause}<//></td></tr>`)}</tbody></table></div>`
         : html`<${Nothing} title=${found.in_sync ? "File and process agree" : "No difference is known"} />`}
-      ${found.notes.length > 0 && html`<ul class="reasons">${found.notes.map((each) => html`<li>${each}</li>`)}</ul>`}`}<//>
+      ${found.notes?.length > 0 && html`<ul class="reasons">${found.notes.map((each) => html`<li>${each}</li>`)}</ul>`}`}<//>
     <h2 class="section">Overrides</h2>
     <${Loaded} of=${overrides} what="overrides">${(found) => (found.length
       ? html`<div class="scroll" tabindex="0" role="region" aria-label="Overrides"><table><thead><tr><th scope="col">Server</th><th scope="col">What</th><th scope="col">Configuration</th><th scope="col">Process</th><th scope="col">By</th><th scope="col">Since</th><th scope="col"><span class="sr">Action</span></th></tr></thead>

@@ -38,11 +38,11 @@ export function MapView({ route }) {
     <h1 class="sr">${asks ? "What happens to a request" : "Map"}</h1>
     <div class="map-search"><input type="search" placeholder="Find a frontend, backend, server or address" aria-label="Find in the map" value=${search} onInput=${(event) => setSearch(event.target.value)} /></div>
     <${Column} title="Frontends" items=${frontends.map((each) => each.name)} chosen=${chosen.frontend} linked=${sources} place=${places.frontends} columns=${columns} own="frontends"
-      onMove=${() => redraw((count) => count + 1)} onRight=${() => move("backends")} href=${(name) => hrefOf("map", ["frontend", name])} row=${(name) => html`<${FrontendRow} name=${name} />`} nothing="No frontend matches." />
+      onMove=${() => redraw((count) => count + 1)} onRight=${() => move("backends")} href=${(name) => hrefOf("map", ["frontend", name])} row=${(name) => html`<${FrontendRow} name=${name} />`} nothing=${wanted ? "No frontend matches." : "There is none, or none that your role may read."} />
     <${Links} frontends=${frontends} backends=${backends} places=${places} chosen=${chosen} asks=${asks} />
     <${Column} title="Backends" items=${backends} chosen=${chosen.backend} linked=${reached} place=${places.backends} columns=${columns} own="backends"
       onMove=${() => redraw((count) => count + 1)} onLeft=${() => move("frontends")} onRight=${() => document.querySelector(".detail [tabindex='0'], .detail a, .detail button")?.focus()}
-      href=${(name) => hrefOf("map", ["backend", name])} row=${(name) => html`<${BackendRow} name=${name} />`} nothing="No backend matches." />
+      href=${(name) => hrefOf("map", ["backend", name])} row=${(name) => html`<${BackendRow} name=${name} />`} nothing=${wanted ? "No backend matches." : "There is none, or none that your role may read."} />
     <section class="detail" aria-label="What is chosen">
       ${(asks || chosen.frontend || chosen.backend) && html`<a class="back" href="#/map">Back to the map</a>`}
       ${asks ? html`<${RequestDetail} />`

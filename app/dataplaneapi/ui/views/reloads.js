@@ -24,7 +24,7 @@ export function ReloadsView({ route }) {
         ? html`<ol class="entries">${[...reloads].sort((a, b) => (b.reload_timestamp ?? Infinity) - (a.reload_timestamp ?? Infinity) || (a.id < b.id ? 1 : -1)).map((each) => html`<li key=${each.id}><a class="entry" href=${hrefOf("reloads", [each.id])} aria-current=${each.id === id ? "true" : undefined}>
             <span class="entry-what">${each.id}</span><span class="entry-when">${each.reload_timestamp ? html`<${Ago} time=${each.reload_timestamp * 1000} />` : ""}</span>
             <span class="entry-who">${each.status === "succeeded" ? "" : complaint(each.response)}</span><span class="entry-how"><${Badge} tone=${STATUS[each.status]?.[0]}>${STATUS[each.status]?.[1] ?? each.status}<//></span></a></li>`)}</ol>`
-        : html`<${Nothing} title="No reloads">HAProxy was not reloaded since this server began to remember. Changes that it takes live need none.<//>`)}<//>
+        : html`<${Nothing} title="No reloads">HAProxy was not reloaded since this server began to remember. Changes that it takes live need none, and reloads for what your role may not read are not shown.<//>`)}<//>
     </section>
     <section class="two-detail" aria-label="The chosen reload">
       ${id ? html`<a class="back" href="#/reloads">Back to the list</a><${Record} key=${id} id=${id} />` : html`<${Nothing} title="Choose a reload">Why it was needed and what HAProxy said stand here.<//>`}

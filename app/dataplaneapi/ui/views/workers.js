@@ -15,7 +15,7 @@ export function WorkersView() {
   useTick(LOOK);
   const workers = useLoaded((signal) => get("v3/sidecar/workers", { signal }), [state.worker, state.operations.size, Math.floor(Date.now() / LOOK)]);
   return html`<header class="view-head"><h1>Workers</h1></header>
-    <${Loaded} of=${workers} what="the workers">${(found) => html`
+    <${Loaded} of=${workers} what="the workers">${(found) => !found.length ? html`<${Nothing} title="No workers">HAProxy does not run, or your role may not read of what its processes hold.<//>` : html`
       ${found[0]?.note && html`<p class="note">${found[0].note}</p>`}
       <div class="cards">${found.map((each) => html`<${Worker} key=${each.pid} of=${each} />`)}</div>
       ${found.length === 1 && !found[0].note && html`<${Nothing} title="No former workers">A reload leaves the worker before it until its last connection ends. There is none now.<//>`}`}<//>`;
